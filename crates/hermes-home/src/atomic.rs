@@ -1,0 +1,169 @@
+//! Write a file whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Replaces the file at `path` by `bytes`: a reader sees the old or the new content, never a mix.
+///
+/// The new file has the mode of the old one, or 0600. A symbolic link stays and its target is
+/// replaced; a link that leads nowhere is an error.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_as(path, bytes, Mode::AsBefore)
+}
+
+/// The same for a file that only its owner may read: its mode is 0600, whatever it was before.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_as(path, bytes, Mode::Private)
+}
+
+/// Creates the file at `path` with `bytes`; returns false, touching nothing, when it exists already.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
+    if path.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let created = temporary(folder, bytes).and_then(|file| match file.persist_noclobber(path) {
+        Ok(_) => sync_folder(folder).map(|()| true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
+    });
+    created.map_err(|source| Error::write(path, source))
+}
+
+/// Makes a folder and its missing parents, each with mode 0700.
+pub fn make_folder(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    private_folder(&mut builder);
+    builder.create(path).map_err(|source| Error::write(path, source))
+}
+
+/// Makes what was renamed or created inside `folder` durable.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// The file that a write to `path` replaces: itself, or what a symbolic link leads to.
+pub(crate) fn link_target(path: &Path) -> Result<PathBuf> {
+    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if !is_link {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|_| Error::BrokenLink {
+        path: path.to_owned(),
+        target: fs::read_link(path).unwrap_or_default(),
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    AsBefore,
+    Private,
+}
+
+fn write_as(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
+    let target = link_target(path)?;
+    write_beside(&target, bytes, mode).map_err(|source| Error::write(path, source))
+}
+
+fn write_beside(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let folder = target.parent().unwrap_or_else(|| Path::new("."));
+    let file = temporary(folder, bytes)?;
+    if mode == Mode::AsBefore
+        && let Ok(old) = fs::metadata(target)
+    {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.persist(target).map_err(|error| error.error)?;
+    sync_folder(folder)
+}
+
+/// A file of mode 0600 that disappears unless it is persisted; its bytes are on the disk.
+fn temporary(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let mut file =
+        tempfile::Builder::new().prefix(".hermes_").suffix(".tmp").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+#[cfg(unix)]
+fn private_folder(builder: &mut fs::DirBuilder) {
+    use std::os::unix::fs::DirBuilderExt;
+    builder.mode(0o700);
+}
+
+#[cfg(not(unix))]
+fn private_folder(_builder: &mut fs::DirBuilder) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_replaces_the_whole_file_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("MEMORY.md");
+        write(&path, b"first, and long").unwrap();
+        write(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn create_never_replaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("SOUL.md");
+        assert!(create(&path, b"mine").unwrap());
+        assert!(!create(&path, b"other").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn new_files_are_private_and_old_modes_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("USER.md");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        write(&path, b"a").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&path, b"b").unwrap();
+        assert_eq!(mode(&path), 0o640);
+        write_private(&path, b"c").unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.md"), folder.path().join("link.md"));
+        write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_stays_and_the_error_names_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (link, round) = (folder.path().join("MEMORY.md"), folder.path().join("round.md"));
+        symlink(folder.path().join("not-mounted/MEMORY.md"), &link).unwrap();
+        symlink(&round, &round).unwrap();
+        for path in [&link, &round] {
+            let refused = write(path, b"new").unwrap_err();
+            assert!(matches!(&refused, Error::BrokenLink { path: found, .. } if found == path));
+            assert!(!create(path, b"new").unwrap());
+            assert!(path.symlink_metadata().unwrap().is_symlink());
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,327 @@
+//! The table of every setting: its name, what it may hold, what it does.
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::secret::is_secret_key;
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its full name: `memory.retrieval.semantic_top_k`.
+    pub path: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// What it does, in one sentence.
+    pub doc: &'static str,
+    /// Whether this build acts on it; otherwise it is only read and checked.
+    pub acts: bool,
+    /// Whether Hermes Agent has a key of the same name and meaning.
+    pub in_hermes_agent: bool,
+}
+
+/// What a setting may hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// true or false.
+    Switch,
+    /// A whole number between two others, both included.
+    Whole(u64, u64),
+    /// A number between two others, both included.
+    Number(f64, f64),
+    /// Any text.
+    Text,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// The IANA name of a time zone.
+    TimeZone,
+}
+
+const LIMIT: Kind = Kind::Whole(1, 10_000_000);
+const MANY: u64 = 1_000_000;
+const WORDS_BACKEND: &[&str] = &["sqlite", "postgres"];
+const WORDS_SCHEDULE: &[&str] = &["never", "daily", "weekly", "monthly"];
+const WORDS_SSL: &[&str] = &["disable", "prefer", "require", "verify_ca", "verify_full"];
+const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
+const WORDS_USERS: &[&str] = &["single", "several"];
+
+/// Every setting, in the order of the scaffold and the reference page.
+#[rustfmt::skip] // One setting a row reads as a table.
+pub const KEYS: &[Key] = &[
+    used("timezone", Kind::TimeZone, "The time zone that times are shown in, such as Europe/London; none: the system's.").shared(),
+    later("memory.auto_write", Kind::Switch, "Write what was learned to MEMORY.md and USER.md; false: only propose it."),
+    later("memory.write_approval", Kind::Switch, "Wait for approval before writing memory: the same as auto_write: false.").shared(),
+    later("memory.reflection_enabled", Kind::Switch, "Look back on finished work and keep what it taught."),
+    later("memory.provider", Kind::Text, "An external memory provider to ask as well; empty: none.").shared(),
+    used("memory.memory_char_limit", LIMIT, "The longest MEMORY.md, in characters; none: no limit (2200 in a home of Hermes Agent).").shared(),
+    used("memory.user_char_limit", LIMIT, "The longest USER.md, in characters; none: no limit (1375 in a home of Hermes Agent).").shared(),
+    later("memory.backend", Kind::OneOf(WORDS_BACKEND), "Where facts and episodes are stored."),
+    later("memory.path", Kind::Text, "The SQLite file of the memory, such as ~/.hermes/memory.db; none: memory.db in the home."),
+    later("memory.vacuum_schedule", Kind::OneOf(WORDS_SCHEDULE), "How often the SQLite file gives back free space."),
+    later("memory.wal_mode", Kind::Switch, "Let SQLite write ahead, so that readers never wait for a writer."),
+    later("memory.connection_string", Kind::Text, "How to reach PostgreSQL; keep it in .env and write ${HERMES_DB_URL} here."),
+    later("memory.pool_size", Kind::Whole(1, 1000), "How many PostgreSQL connections are kept open."),
+    later("memory.ssl_mode", Kind::OneOf(WORDS_SSL), "How the PostgreSQL connection is protected."),
+    later("memory.retrieval.context_budget_tokens", Kind::Whole(0, 10 * MANY), "How many tokens of memory a task is given."),
+    later("memory.retrieval.recency_episodes", Kind::Whole(0, MANY), "How many of the newest episodes are always included."),
+    later("memory.retrieval.semantic_top_k", Kind::Whole(0, MANY), "How many episodes a search by meaning adds."),
+    later("memory.retrieval.min_relevance_score", Kind::Number(0.0, 1.0), "Results below this likeness, from 0 to 1, are left out."),
+    later("memory.embeddings.provider", Kind::OneOf(WORDS_EMBEDDING), "What turns text into vectors; embedded needs no network, local is Ollama at its usual address."),
+    later("memory.embeddings.model", Kind::Text, "The embedding model, where the provider has several; none: the provider's usual one."),
+    later("memory.embeddings.dimensions", Kind::Whole(1, 65_536), "The length of a vector; none: the model's own."),
+    later("memory.embeddings.batch_size", Kind::Whole(1, 10_000), "How many texts are sent to the provider at once."),
+    later("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent."),
+    later("model.default", Kind::Text, "The model for conversations.").shared(),
+    later("model.light", Kind::Text, "The model for small background work; none: background work goes by rules.").shared(),
+    later("model.main", Kind::Text, "The model for demanding work; none: model.default.").shared(),
+    later("sessions.auto_prune", Kind::Switch, "Prune sessions by retention_days in the background.").shared(),
+    used("sessions.retention_days", Kind::Whole(1, 36_500), "After how many days without activity `hermes sessions prune` takes a session.").shared(),
+    used("sessions.lock_wait_ms", Kind::Whole(0, 600_000), "How long a write waits for another program's lock, in milliseconds."),
+];
+
+const fn used(path: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { path, kind, doc, acts: true, in_hermes_agent: false }
+}
+
+const fn later(path: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { path, kind, doc, acts: false, in_hermes_agent: false }
+}
+
+impl Key {
+    const fn shared(self) -> Key {
+        Key { in_hermes_agent: true, ..self }
+    }
+
+    /// The key's name in each section on the way to it: `memory`, `retrieval`, `semantic_top_k`.
+    pub fn segments(&self) -> Vec<&'static str> {
+        self.path.split('.').collect()
+    }
+
+    /// Whether its value must never be shown.
+    pub fn is_secret(&self) -> bool {
+        is_secret_key(self.path)
+    }
+
+    /// The environment variable that sets it: `HERMES_MEMORY__AUTO_WRITE`.
+    pub fn variable(&self) -> String {
+        format!("HERMES_{}", self.path.replace('.', "__").to_uppercase())
+    }
+}
+
+/// The setting with this name, each part in snake_case or camelCase.
+pub fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| {
+        let (ours, typed) = (key.path.split('.'), path.split('.'));
+        ours.clone().count() == typed.clone().count()
+            && ours.zip(typed).all(|(ours, typed)| is_spelling_of(typed, ours))
+    })
+}
+
+/// Whether `typed` is `name` in snake_case or camelCase.
+pub(crate) fn is_spelling_of(typed: &str, name: &str) -> bool {
+    typed == name || (!typed.contains('_') && typed == camel_case(name))
+}
+
+/// The name of the next part below `section` that `typed` spells, if a setting goes that way.
+pub(crate) fn canonical_part(section: &[&'static str], typed: &str) -> Option<&'static str> {
+    KEYS.iter().find_map(|key| {
+        let mut parts = key.path.split('.');
+        let inside = section.iter().all(|part| parts.next() == Some(part));
+        parts.next().filter(|name| inside && is_spelling_of(typed, name))
+    })
+}
+
+/// The setting or section whose name looks most like `path`, when one does.
+pub fn nearest(path: &str) -> Option<&'static str> {
+    const NEAR: f64 = 0.75;
+    let wanted = snake_case(path);
+    let likeness = |name: &str| {
+        let tail = name.strip_suffix(wanted.as_str()).is_some_and(|head| head.ends_with('.'));
+        if tail { 1.0 } else { strsim::normalized_damerau_levenshtein(name, &wanted) }
+    };
+    let same_depth = |name: &str| name.split('.').count() == wanted.split('.').count();
+    let names = KEYS.iter().map(|key| key.path).chain(sections());
+    names
+        .map(|name| (likeness(name) + if same_depth(name) { 0.05 } else { 0.0 }, name))
+        .filter(|(score, _)| *score >= NEAR)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, name)| name)
+}
+
+/// The names of all sections: `memory`, `memory.retrieval`, …
+pub(crate) fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&'static str> =
+        KEYS.iter().filter_map(|key| key.path.rsplit_once('.')).map(|(head, _)| head).collect();
+    sections.sort_unstable();
+    sections.dedup();
+    sections
+}
+
+fn camel_case(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    for (number, word) in name.split('_').enumerate() {
+        let mut letters = word.chars();
+        match letters.next() {
+            Some(first) if number > 0 => camel.extend(first.to_uppercase()),
+            Some(first) => camel.push(first),
+            None => {}
+        }
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
+pub(crate) fn snake_case(path: &str) -> String {
+    let mut snake = String::with_capacity(path.len() + 4);
+    for letter in path.chars() {
+        if letter.is_uppercase() && !snake.is_empty() && !snake.ends_with(['_', '.']) {
+            snake.push('_');
+        }
+        match letter {
+            '-' => snake.push('_'),
+            other => snake.extend(other.to_lowercase()),
+        }
+    }
+    snake
+}
+
+impl Kind {
+    /// What is expected, in words.
+    pub fn expects(&self) -> String {
+        match self {
+            Kind::Switch => "true or false".into(),
+            Kind::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Number(least, most) => format!("a number from {least} to {most}"),
+            Kind::Text => "a text".into(),
+            Kind::OneOf(words) => format!("one of {}", words.join(", ")),
+            Kind::TimeZone => "the name of a time zone, such as Europe/London".into(),
+        }
+    }
+
+    /// The value in its proper form, or none when it does not fit; a text that reads as the wanted type does.
+    pub(crate) fn accept(&self, value: &Value) -> Option<Value> {
+        match (self, value) {
+            (Kind::Text, Value::String(_)) => Some(value.clone()),
+            (Kind::TimeZone, Value::String(name)) => accept_time_zone(name),
+            (Kind::OneOf(words), Value::String(word)) => accept_word(words, word),
+            (Kind::Switch, Value::Bool(_)) => Some(value.clone()),
+            (Kind::Switch, Value::String(text)) => parse_switch(text).map(Value::Bool),
+            (Kind::Whole(least, most), Value::Number(_)) => accept_whole(value, *least, *most),
+            (Kind::Number(least, most), Value::Number(_)) => accept_number(value, *least, *most),
+            (Kind::Whole(..) | Kind::Number(..), Value::String(text)) => {
+                let number: serde_json::Number = text.trim().parse().ok()?;
+                self.accept(&Value::Number(number))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn accept_whole(value: &Value, least: u64, most: u64) -> Option<Value> {
+    let number = value.as_u64()?;
+    (least..=most).contains(&number).then(|| Value::from(number))
+}
+
+fn accept_number(value: &Value, least: f64, most: f64) -> Option<Value> {
+    let number = value.as_f64()?;
+    (least..=most).contains(&number).then(|| Value::from(number))
+}
+
+fn accept_word(words: &[&str], word: &str) -> Option<Value> {
+    let plain = word.replace('-', "_");
+    words.iter().find(|known| **known == plain).map(|known| Value::from(*known))
+}
+
+fn accept_time_zone(name: &str) -> Option<Value> {
+    TimeZone::get(name).ok().map(|_| Value::from(name))
+}
+
+/// `yes`, `no`, `on` and `off` count too: Hermes Agent's YAML reader takes them for booleans.
+fn parse_switch(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_table_and_the_types_have_the_same_keys() {
+        fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+            match value.as_object() {
+                None => found.push(path.trim_start_matches('.').to_owned()),
+                Some(map) => {
+                    map.iter().for_each(|(k, v)| leaves(v, &format!("{path}.{k}"), found));
+                }
+            }
+        }
+        let (mut typed, mut table) = (Vec::new(), Vec::new());
+        leaves(&serde_json::to_value(Config::default()).unwrap(), "", &mut typed);
+        table.extend(KEYS.iter().map(|key| key.path.to_owned()));
+        typed.sort();
+        table.sort();
+        assert_eq!(typed, table);
+    }
+
+    #[test]
+    fn every_word_of_a_choice_is_one_of_its_type() {
+        for key in KEYS {
+            let Kind::OneOf(words) = key.kind else { continue };
+            for word in words {
+                let value = key
+                    .path
+                    .rsplit('.')
+                    .fold(Value::from(*word), |inner, part| serde_json::json!({ part: inner }));
+                assert!(serde_json::from_value::<Config>(value).is_ok(), "{} {word}", key.path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_default_fits_its_key() {
+        let defaults = serde_json::to_value(Config::default()).unwrap();
+        for key in KEYS {
+            let value = key.path.split('.').fold(&defaults, |value, part| &value[part]);
+            assert!(value.is_null() || key.kind.accept(value).is_some(), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_in_both_spellings() {
+        for (typed, path) in [
+            ("memory.auto_write", Some("memory.auto_write")),
+            ("memory.autoWrite", Some("memory.auto_write")),
+            ("memory.retrieval.semanticTopK", Some("memory.retrieval.semantic_top_k")),
+            ("memory.embeddings.batchSize", Some("memory.embeddings.batch_size")),
+            ("timezone", Some("timezone")),
+            ("memory.AutoWrite", None),
+            ("memory.autowrite", None),
+            ("memory", None),
+            ("memory.auto_write.x", None),
+            ("", None),
+        ] {
+            assert_eq!(find(typed).map(|key| key.path), path, "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_name_is_found_for_slips() {
+        for (typed, near) in [
+            ("memory.autowrite", Some("memory.auto_write")),
+            ("memory.auto-write", Some("memory.auto_write")),
+            ("memory.retreival.semanticTopK", Some("memory.retrieval.semantic_top_k")),
+            ("auto_write", Some("memory.auto_write")),
+            ("memroy", Some("memory")),
+            ("time_zone", Some("timezone")),
+            ("platforms", None),
+            ("terminal.backend", None),
+        ] {
+            assert_eq!(nearest(typed), near, "{typed}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The settings: one table of keys, read from file, environment and flags, edited without losing a comment.
+
+mod assemble;
+mod document;
+mod edit;
+mod edit_json;
+mod edit_yaml;
+mod finding;
+mod keys;
+mod load;
+mod reference;
+mod values;
+mod view;
+mod yaml_tree;
+
+pub use edit::{Unknown, clear_setting, set, unset, write_setting};
+pub use finding::{Finding, Severity};
+pub use keys::{KEYS, Key, Kind, find, nearest};
+pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
+pub use reference::reference;
+pub use values::{
+    Backend, Config, EmbeddingProvider, Embeddings, Memory, Model, Retrieval, Schedule, Sessions,
+    SslMode, Users, UsersMode,
+};
+pub use view::{Setting, get, list};

@@ -1,0 +1,268 @@
+//! The settings as types, with their defaults.
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use crate::init::Owner;
+use crate::secret::Secret;
+
+/// Every setting, with the default where nothing else was said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Config {
+    /// `timezone`: an IANA name; none means the system's.
+    pub timezone: Option<String>,
+    /// `memory`.
+    pub memory: Memory,
+    /// `users`.
+    pub users: Users,
+    /// `model`.
+    pub model: Model,
+    /// `sessions`.
+    pub sessions: Sessions,
+}
+
+/// The section `memory`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// Whether memory may be written without asking; see [`Config::auto_writes`].
+    pub auto_write: bool,
+    /// Whether writes wait for approval, as Hermes Agent calls it.
+    pub write_approval: bool,
+    /// Whether finished work is looked back on.
+    pub reflection_enabled: bool,
+    /// The name of an external memory provider.
+    pub provider: String,
+    /// The longest MEMORY.md, in characters.
+    pub memory_char_limit: Option<u32>,
+    /// The longest USER.md, in characters.
+    pub user_char_limit: Option<u32>,
+    /// Where facts and episodes are stored.
+    pub backend: Backend,
+    /// The SQLite file; none means inside the home.
+    pub path: Option<String>,
+    /// How often free space is given back.
+    pub vacuum_schedule: Schedule,
+    /// Whether SQLite writes ahead, so that readers never wait.
+    pub wal_mode: bool,
+    /// How to reach PostgreSQL.
+    pub connection_string: Option<Secret>,
+    /// How many PostgreSQL connections are kept.
+    pub pool_size: u32,
+    /// How the PostgreSQL connection is protected.
+    pub ssl_mode: SslMode,
+    /// `memory.retrieval`.
+    pub retrieval: Retrieval,
+    /// `memory.embeddings`.
+    pub embeddings: Embeddings,
+}
+
+/// The section `memory.retrieval`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retrieval {
+    /// How many tokens of memory a task is given.
+    pub context_budget_tokens: u32,
+    /// How many of the newest episodes are always included.
+    pub recency_episodes: u32,
+    /// How many results a search by meaning adds.
+    pub semantic_top_k: u32,
+    /// Results below this likeness are left out.
+    pub min_relevance_score: f64,
+}
+
+/// The section `memory.embeddings`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Embeddings {
+    /// What turns text into vectors.
+    pub provider: EmbeddingProvider,
+    /// The model's name, where the provider has several.
+    pub model: Option<String>,
+    /// The length of a vector, where the model lets one choose.
+    pub dimensions: Option<u32>,
+    /// How many texts are sent at once.
+    pub batch_size: u32,
+}
+
+/// The section `users`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Users {
+    /// Whether one person or several talk to this agent.
+    pub mode: UsersMode,
+}
+
+/// The section `model`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Model {
+    /// The model for conversations.
+    pub default: Option<String>,
+    /// The model for small background work.
+    pub light: Option<String>,
+    /// The model for demanding work.
+    pub main: Option<String>,
+}
+
+/// The section `sessions`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sessions {
+    /// Whether old sessions are pruned without a stated age.
+    pub auto_prune: bool,
+    /// How many days a session is kept then.
+    pub retention_days: u32,
+    /// How long a write waits for another program's lock, in milliseconds.
+    pub lock_wait_ms: u32,
+}
+
+/// Where facts and episodes are stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// A file in the home.
+    #[default]
+    Sqlite,
+    /// A server that several machines share.
+    Postgres,
+}
+
+/// How often something is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Not at all.
+    Never,
+    /// Once a day.
+    Daily,
+    /// Once a week.
+    #[default]
+    Weekly,
+    /// Once a month.
+    Monthly,
+}
+
+/// How a PostgreSQL connection is protected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SslMode {
+    /// Never encrypted.
+    Disable,
+    /// Encrypted where the server can.
+    #[default]
+    Prefer,
+    /// Always encrypted.
+    Require,
+    /// Encrypted, and the certificate is signed by a known authority.
+    VerifyCa,
+    /// The same, and the certificate names the host.
+    VerifyFull,
+}
+
+/// What turns text into vectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmbeddingProvider {
+    /// The model inside the program.
+    #[default]
+    Embedded,
+    /// Ollama at its usual address.
+    Local,
+    /// Ollama.
+    Ollama,
+    /// OpenAI.
+    Openai,
+    /// Voyage.
+    Voyage,
+    /// Anthropic.
+    Anthropic,
+}
+
+/// How many people talk to this agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsersMode {
+    /// One person.
+    #[default]
+    Single,
+    /// Several, each with a USER.md.
+    Several,
+}
+
+/// Hermes Agent's limits, which hold in its homes when config.yaml is silent.
+const HERMES_AGENT_MEMORY_LIMIT: u32 = 2200;
+const HERMES_AGENT_USER_LIMIT: u32 = 1375;
+
+impl Config {
+    /// The defaults in a home of this owner.
+    pub fn defaults(owner: Owner) -> Config {
+        let mut config = Config::default();
+        if owner == Owner::HermesAgent {
+            config.memory.memory_char_limit = Some(HERMES_AGENT_MEMORY_LIMIT);
+            config.memory.user_char_limit = Some(HERMES_AGENT_USER_LIMIT);
+        }
+        config
+    }
+
+    /// Whether memory is written without asking; `write_approval` and `auto_write: false` both say no.
+    pub fn auto_writes(&self) -> bool {
+        self.memory.auto_write && !self.memory.write_approval
+    }
+
+    /// The time zone to show times in; none means the system's.
+    pub fn time_zone(&self) -> Option<TimeZone> {
+        self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok())
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory {
+            auto_write: true,
+            write_approval: false,
+            reflection_enabled: true,
+            provider: String::new(),
+            memory_char_limit: None,
+            user_char_limit: None,
+            backend: Backend::default(),
+            path: None,
+            vacuum_schedule: Schedule::default(),
+            wal_mode: true,
+            connection_string: None,
+            pool_size: 5,
+            ssl_mode: SslMode::default(),
+            retrieval: Retrieval::default(),
+            embeddings: Embeddings::default(),
+        }
+    }
+}
+
+impl Default for Retrieval {
+    fn default() -> Retrieval {
+        Retrieval {
+            context_budget_tokens: 20_000,
+            recency_episodes: 3,
+            semantic_top_k: 5,
+            min_relevance_score: 0.65,
+        }
+    }
+}
+
+impl Default for Embeddings {
+    fn default() -> Embeddings {
+        Embeddings {
+            provider: EmbeddingProvider::default(),
+            model: None,
+            dimensions: None,
+            batch_size: 100,
+        }
+    }
+}
+
+impl Default for Sessions {
+    fn default() -> Sessions {
+        Sessions { auto_prune: false, retention_days: 90, lock_wait_ms: 10_000 }
+    }
+}

@@ -1,0 +1,117 @@
+//! The environment, read once. Every variable the program knows is listed here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+
+/// One documented environment variable.
+#[derive(Debug, Clone, Copy)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub does: &'static str,
+}
+
+/// Where the home is.
+pub const HERMES_HOME: &str = "HERMES_HOME";
+/// Which profile to use.
+pub const HERMES_PROFILE: &str = "HERMES_PROFILE";
+
+/// Every variable that changes what the program does, for the reference page.
+pub const VARIABLES: &[Variable] = &[
+    Variable { name: HERMES_HOME, does: "The home folder, instead of `~/.hermes`." },
+    Variable {
+        name: HERMES_PROFILE,
+        does: "The profile to use, before the one chosen with `hermes profile use`.",
+    },
+    Variable {
+        name: "HERMES_XDG",
+        does: "With `1`: the default home is `$XDG_DATA_HOME/hermes` (or `~/.local/share/hermes`).",
+    },
+    Variable {
+        name: "HERMES_<SECTION>__<KEY>",
+        does: "Any setting, dots written as two underscores: `HERMES_MEMORY__AUTO_WRITE=false`.",
+    },
+    Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
+    Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
+    Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },
+    Variable {
+        name: "XDG_DATA_HOME",
+        does: "Used only together with HERMES_XDG, or when `~/.hermes` is missing and `$XDG_DATA_HOME/hermes` exists.",
+    },
+    Variable {
+        name: "PATH",
+        does: "Searched by `hermes doctor` for other programs called `hermes`.",
+    },
+];
+
+/// A picture of the environment: a plain value, so that tests can make their own.
+#[derive(Debug, Clone, Default)]
+pub struct Env {
+    variables: BTreeMap<String, String>,
+    /// The names of those whose values are no text.
+    not_unicode: BTreeSet<String>,
+}
+
+impl Env {
+    /// The environment of this process.
+    pub fn of_process() -> Env {
+        Env::of_os(std::env::vars_os())
+    }
+
+    /// An environment of any bytes. No variable the program knows has a name that is not Unicode.
+    pub(crate) fn of_os(pairs: impl IntoIterator<Item = (OsString, OsString)>) -> Env {
+        let mut env = Env::default();
+        for (name, value) in pairs {
+            let Ok(name) = name.into_string() else { continue };
+            match value.into_string() {
+                Ok(value) => env.variables.insert(name, value).is_some(),
+                Err(_) => env.not_unicode.insert(name),
+            };
+        }
+        env
+    }
+
+    /// An environment made of the given pairs.
+    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Env {
+        let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Env { variables: owned.into(), not_unicode: BTreeSet::new() }
+    }
+
+    /// The value of a variable; an empty one, or one that is not Unicode, counts as not set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a variable that must not be overlooked: one that is not Unicode is an error.
+    pub fn text(&self, name: &str) -> Result<Option<&str>> {
+        if self.not_unicode.contains(name) {
+            return Err(Error::NotUnicode { name: name.to_owned() });
+        }
+        Ok(self.get(name))
+    }
+
+    /// The names of the variables whose values are not Unicode.
+    pub fn not_unicode(&self) -> impl Iterator<Item = &str> {
+        self.not_unicode.iter().map(String::as_str)
+    }
+
+    /// All pairs of Unicode text, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The user's own folder, where `~` points.
+    pub fn user_folder(&self) -> Result<Option<PathBuf>> {
+        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        Ok(self.text(name)?.map(PathBuf::from))
+    }
+
+    /// The command of the user's editor.
+    pub fn editor(&self) -> Option<&str> {
+        self.get("VISUAL").or_else(|| self.get("EDITOR"))
+    }
+}

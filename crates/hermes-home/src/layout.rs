@@ -1,0 +1,388 @@
+//! The only place that knows a file name under the home folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::env::{self, Env};
+use crate::error::{Error, Result};
+use crate::name::{DEFAULT_PROFILE, ProfileName, UserId};
+use crate::profile;
+
+/// What the command line says about the home.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The folder given with `--home`.
+    pub home: Option<PathBuf>,
+    /// The profile given with `--profile`.
+    pub profile: Option<String>,
+}
+
+/// Which rule chose the profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenBy {
+    /// Nothing was said: the root home itself.
+    Default,
+    /// `--profile`.
+    Flag,
+    /// HERMES_PROFILE.
+    Environment,
+    /// The home folder given is itself a profile's folder.
+    Folder,
+    /// `hermes profile use`.
+    Sticky,
+}
+
+/// A home: the root folder, and the profile inside it that is in use.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+    profile: Option<ProfileName>,
+    chosen_by: ChosenBy,
+    folder: PathBuf,
+}
+
+/// The four memory files a person edits, by the names used on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemoryTarget {
+    /// `memories/MEMORY.md`: what is known.
+    Memory,
+    /// `memories/USER.md`, or one person's own.
+    User(Option<UserId>),
+    /// `SOUL.md`: the persona.
+    Soul,
+}
+
+const PROFILES: &str = "profiles";
+
+impl Home {
+    /// Finds the home by flag, environment, then `~/.hermes`; a named profile must exist.
+    pub fn locate(wanted: &Wanted, env: &Env) -> Result<Home> {
+        let given = match &wanted.home {
+            Some(folder) => folder.clone(),
+            None => from_environment(env)?,
+        };
+        let given = std::path::absolute(&given).map_err(|source| Error::read(&given, source))?;
+        if given.exists() && !given.is_dir() {
+            return Err(Error::HomeNotFolder { path: given });
+        }
+        let (root, inside) = split_profile_folder(&given);
+        let (profile, chosen_by) = choose_profile(&root, inside, wanted, env)?;
+        let home = Home::at(root, profile, chosen_by);
+        if home.profile.is_some() && !home.folder.is_dir() {
+            return Err(match home.chosen_by {
+                ChosenBy::Sticky => {
+                    profile::unusable(&home, home.profile_name(), "there is no such profile")
+                }
+                _ => profile::missing(&home),
+            });
+        }
+        Ok(home)
+    }
+
+    /// The home of the named profile (or the root home) below the same root, whether it exists or not.
+    pub fn sibling(&self, profile: Option<ProfileName>) -> Home {
+        Home::at(self.root.clone(), profile, self.chosen_by)
+    }
+
+    fn at(root: PathBuf, profile: Option<ProfileName>, chosen_by: ChosenBy) -> Home {
+        let folder = match &profile {
+            None => root.clone(),
+            Some(name) => root.join(PROFILES).join(name.as_str()),
+        };
+        Home { root, profile, chosen_by, folder }
+    }
+
+    /// The folder that holds everything, profiles included.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of the profile in use.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The profile in use; none means the root home itself.
+    pub fn profile(&self) -> Option<&ProfileName> {
+        self.profile.as_ref()
+    }
+
+    /// The name of the profile in use, `default` for the root home.
+    pub fn profile_name(&self) -> &str {
+        self.profile.as_ref().map_or(DEFAULT_PROFILE, ProfileName::as_str)
+    }
+
+    /// Which rule chose the profile.
+    pub fn chosen_by(&self) -> ChosenBy {
+        self.chosen_by
+    }
+
+    /// Fails unless the folder of the profile in use exists.
+    pub fn must_exist(&self) -> Result<()> {
+        if self.folder.is_dir() {
+            Ok(())
+        } else {
+            Err(Error::HomeMissing { path: self.folder.clone() })
+        }
+    }
+
+    /// The folder of all profiles but the default one.
+    pub fn profiles(&self) -> PathBuf {
+        self.root.join(PROFILES)
+    }
+
+    /// The file that remembers `hermes profile use`.
+    pub fn active_profile(&self) -> PathBuf {
+        self.root.join("active_profile")
+    }
+
+    /// Where deleted profiles are kept until someone removes them.
+    pub fn deleted_profiles(&self) -> PathBuf {
+        self.root.join(OWN).join("deleted-profiles")
+    }
+
+    /// `SOUL.md`.
+    pub fn soul(&self) -> PathBuf {
+        self.folder.join("SOUL.md")
+    }
+
+    /// `memories/`.
+    pub fn memories(&self) -> PathBuf {
+        self.folder.join("memories")
+    }
+
+    /// The file that a memory target is written to.
+    pub fn memory_file(&self, target: &MemoryTarget) -> PathBuf {
+        match target {
+            MemoryTarget::Soul => self.soul(),
+            MemoryTarget::Memory => self.memories().join("MEMORY.md"),
+            MemoryTarget::User(None) => self.memories().join("USER.md"),
+            MemoryTarget::User(Some(id)) => self.users().join(id.as_str()).join("USER.md"),
+        }
+    }
+
+    /// Other places where the same file may be found: read, never written.
+    pub fn other_places(&self, target: &MemoryTarget) -> Vec<PathBuf> {
+        match target {
+            MemoryTarget::Memory => {
+                vec![self.folder.join("MEMORY.md"), self.workspace().join("MEMORY.md")]
+            }
+            MemoryTarget::User(None) => vec![self.folder.join("USER.md")],
+            MemoryTarget::User(Some(_)) | MemoryTarget::Soul => Vec::new(),
+        }
+    }
+
+    /// `memories/users/`: one folder for each person of a shared agent.
+    pub fn users(&self) -> PathBuf {
+        self.memories().join("users")
+    }
+
+    /// `skills/`.
+    pub fn skills(&self) -> PathBuf {
+        self.folder.join("skills")
+    }
+
+    /// `workspace/`.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.join("workspace")
+    }
+
+    /// `config.yaml`.
+    pub fn config(&self) -> PathBuf {
+        self.folder.join("config.yaml")
+    }
+
+    /// `.env`, the file of secrets.
+    pub fn secrets(&self) -> PathBuf {
+        self.folder.join(".env")
+    }
+
+    /// `state.db`: every session and message.
+    pub fn state_db(&self) -> PathBuf {
+        self.folder.join("state.db")
+    }
+
+    /// `hermesd/`: what this program keeps for itself.
+    pub fn own(&self) -> PathBuf {
+        self.folder.join(OWN)
+    }
+
+    /// The mark of a home that this program made.
+    pub fn mark(&self) -> PathBuf {
+        self.own().join("home.json")
+    }
+
+    /// Earlier versions of the memory files.
+    pub fn versions(&self) -> PathBuf {
+        self.own().join("versions")
+    }
+
+    /// Which sessions are pinned.
+    pub fn pins(&self) -> PathBuf {
+        self.own().join("pins.json")
+    }
+}
+
+const OWN: &str = "hermesd";
+
+fn from_environment(env: &Env) -> Result<PathBuf> {
+    if let Some(folder) = env.text(env::HERMES_HOME)? {
+        return expand_tilde(folder, env);
+    }
+    let user = env.user_folder()?.ok_or(Error::NoHome)?;
+    let usual = user.join(".hermes");
+    let is_asked_for = env.text("HERMES_XDG")? == Some("1");
+    if !is_asked_for && usual.exists() {
+        return Ok(usual);
+    }
+    let data = env.text("XDG_DATA_HOME")?.map(|folder| PathBuf::from(folder).join("hermes"));
+    if is_asked_for {
+        return Ok(data.unwrap_or_else(|| user.join(".local/share/hermes")));
+    }
+    Ok(data.filter(|data| data.is_dir()).unwrap_or(usual))
+}
+
+/// `~/x` with the user's folder in place of `~`.
+fn expand_tilde(text: &str, env: &Env) -> Result<PathBuf> {
+    let inside = match text.strip_prefix('~') {
+        Some("") => "",
+        Some(rest) if rest.starts_with('/') => &rest[1..],
+        _ => return Ok(PathBuf::from(text)),
+    };
+    let user = env.user_folder()?.ok_or(Error::NoHome)?;
+    Ok(if inside.is_empty() { user } else { user.join(inside) })
+}
+
+/// `<root>/profiles/<name>` is the folder of a profile, and its root is two levels up.
+fn split_profile_folder(given: &Path) -> (PathBuf, Option<ProfileName>) {
+    let name = given.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+    let parent = given.parent().filter(|parent| parent.ends_with(PROFILES));
+    match (name, parent.and_then(Path::parent)) {
+        (Some(name), Some(root)) => (root.to_owned(), Some(name)),
+        _ => (given.to_owned(), None),
+    }
+}
+
+fn choose_profile(
+    root: &Path,
+    inside: Option<ProfileName>,
+    wanted: &Wanted,
+    env: &Env,
+) -> Result<(Option<ProfileName>, ChosenBy)> {
+    if let Some(name) = &wanted.profile {
+        return Ok((parse_profile(name)?, ChosenBy::Flag));
+    }
+    if let Some(name) = env.text(env::HERMES_PROFILE)? {
+        return Ok((parse_profile(name)?, ChosenBy::Environment));
+    }
+    if inside.is_some() {
+        return Ok((inside, ChosenBy::Folder));
+    }
+    match profile::sticky(&Home::at(root.to_owned(), None, ChosenBy::Default))? {
+        Some(name) => Ok((Some(name), ChosenBy::Sticky)),
+        None => Ok((None, ChosenBy::Default)),
+    }
+}
+
+/// A profile name as typed; `default` means the root home.
+pub fn parse_profile(text: &str) -> Result<Option<ProfileName>> {
+    if text == DEFAULT_PROFILE { Ok(None) } else { text.parse().map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(home: &Path, profile: Option<&str>) -> Wanted {
+        Wanted { home: Some(home.to_owned()), profile: profile.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_home_is_flag_then_environment_then_the_usual_place() {
+        let env = Env::of([("HOME", "/home/alice"), ("HERMES_HOME", "~/agent")]);
+        let home = Home::locate(&Wanted::default(), &env).unwrap();
+        assert_eq!(home.root(), Path::new("/home/alice/agent"));
+        let home = Home::locate(&wanted(Path::new("/srv/h"), None), &env).unwrap();
+        assert_eq!(home.root(), Path::new("/srv/h"));
+        let env = Env::of([("HOME", "/home/alice")]);
+        let home = Home::locate(&Wanted::default(), &env).unwrap();
+        assert_eq!(home.root(), Path::new("/home/alice/.hermes"));
+        assert!(matches!(Home::locate(&Wanted::default(), &Env::default()), Err(Error::NoHome)));
+        let tilde = Env::of([("HERMES_HOME", "~/agent")]);
+        assert!(matches!(Home::locate(&Wanted::default(), &tilde), Err(Error::NoHome)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_unicode_is_an_error_that_names_it() {
+        use std::ffi::OsString;
+        use std::os::unix::ffi::OsStringExt;
+        let env = |text: [(&str, &str); 2], broken: &str| {
+            let broken = (OsString::from(broken), OsString::from_vec(b"/data/b\xff".to_vec()));
+            Env::of_os(
+                text.map(|(name, value)| (name.into(), value.into())).into_iter().chain([broken]),
+            )
+        };
+        let refused = |wanted: &Wanted, env: &Env, variable: &str| {
+            let error = Home::locate(wanted, env).unwrap_err();
+            assert!(matches!(&error, Error::NotUnicode { name } if name == variable), "{error}");
+        };
+        let unsaid = Wanted::default();
+        let root = tempfile::tempdir().unwrap();
+        let user = root.path().to_str().unwrap();
+        refused(&unsaid, &env([("HOME", user), ("TERM", "")], "HERMES_HOME"), "HERMES_HOME");
+        refused(&unsaid, &env([("HERMES_HOME", "~/agent"), ("TERM", "")], "HOME"), "HOME");
+        refused(&unsaid, &env([("TERM", ""), ("LANG", "C")], "HOME"), "HOME");
+        let xdg = env([("HOME", user), ("HERMES_XDG", "1")], "XDG_DATA_HOME");
+        refused(&unsaid, &xdg, "XDG_DATA_HOME");
+        let no_profile = env([("HOME", user), ("TERM", "")], "HERMES_PROFILE");
+        refused(&unsaid, &no_profile, "HERMES_PROFILE");
+        let said = wanted(root.path(), Some("default"));
+        assert!(Home::locate(&said, &no_profile).is_ok());
+        assert!(Home::locate(&unsaid, &env([("HOME", user), ("TERM", "")], "OTHER")).is_ok());
+    }
+
+    #[test]
+    fn xdg_counts_when_asked_for_or_when_it_is_the_only_home() {
+        let user = tempfile::tempdir().unwrap();
+        let data = user.path().join("data");
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let (user_text, data_text) = (text(user.path()), text(&data));
+        let env = Env::of([("HOME", &user_text), ("XDG_DATA_HOME", &data_text)]);
+        let locate = |env: &Env| Home::locate(&Wanted::default(), env).unwrap().root().to_owned();
+        assert_eq!(locate(&env), user.path().join(".hermes"));
+        std::fs::create_dir_all(data.join("hermes")).unwrap();
+        assert_eq!(locate(&env), data.join("hermes"));
+        std::fs::create_dir_all(user.path().join(".hermes")).unwrap();
+        assert_eq!(locate(&env), user.path().join(".hermes"));
+        let asked =
+            Env::of([("HOME", &user_text), ("XDG_DATA_HOME", &data_text), ("HERMES_XDG", "1")]);
+        assert_eq!(locate(&asked), data.join("hermes"));
+    }
+
+    #[test]
+    fn a_profile_that_does_not_exist_is_an_error_that_names_the_nearest() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("profiles/coder")).unwrap();
+        let env = Env::default();
+        let found = Home::locate(&wanted(root.path(), Some("coder")), &env).unwrap();
+        assert_eq!(found.folder(), root.path().join("profiles/coder"));
+        let missing = Home::locate(&wanted(root.path(), Some("codr")), &env);
+        assert!(
+            matches!(missing, Err(Error::NoProfile { nearest: Some(near), .. }) if near == "coder")
+        );
+        assert!(!root.path().join("profiles/codr").exists());
+    }
+
+    #[test]
+    fn a_profile_folder_given_as_home_is_that_profile_of_its_root() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("profiles/coder");
+        std::fs::create_dir_all(&folder).unwrap();
+        let home = Home::locate(&wanted(&folder, None), &Env::default()).unwrap();
+        assert_eq!((home.root(), home.profile_name()), (root.path(), "coder"));
+        assert_eq!(home.chosen_by(), ChosenBy::Folder);
+        let root_home = Home::locate(&wanted(&folder, Some("default")), &Env::default()).unwrap();
+        assert_eq!(root_home.folder(), root.path());
+    }
+}

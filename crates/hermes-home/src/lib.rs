@@ -1,0 +1,30 @@
+//! What the user can open in an editor: paths, config, memory files, profiles. No SQL, no network.
+
+pub mod atomic;
+pub mod config;
+pub mod env;
+pub mod error;
+pub mod init;
+pub mod layout;
+pub mod lock;
+pub mod memory_file;
+pub mod name;
+pub mod pins;
+pub mod places;
+pub mod profile;
+pub mod secret;
+pub mod soul;
+pub mod text;
+pub mod tokens;
+pub mod versions;
+
+#[cfg(test)]
+mod places_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod versions_tests;
+
+pub use error::{Error, ErrorKind, Result};
+pub use layout::Home;
+pub use name::{ProfileName, UserId};
