@@ -1,0 +1,318 @@
+//! What can go wrong with a database, and the hint for each.
+
+use std::path::{Path, PathBuf};
+
+/// Why a file without any bytes is refused.
+pub(crate) const EMPTY: &str = "the file is empty";
+
+/// The result of every fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong with a database, named after what the caller cannot have.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no database file at the path.
+    #[error("could not open {}: there is no such file", path.display())]
+    Missing {
+        /// Where the file was looked for.
+        path: PathBuf,
+    },
+    /// A file is in the way of the one to be made.
+    #[error("could not create {}: the file exists", path.display())]
+    Exists {
+        /// The file that is there.
+        path: PathBuf,
+    },
+    /// The log of a database that is gone lies where the log of the new one would be.
+    #[error("could not create {}: {} is left of an earlier database", path.display(), log.display())]
+    LeftOverLog {
+        /// The database to be made.
+        path: PathBuf,
+        /// The log that SQLite would play into it.
+        log: PathBuf,
+    },
+    /// Another program held the database for longer than we were willing to wait.
+    #[error("could not use {}: another program holds it locked", path.display())]
+    Locked {
+        /// The locked database.
+        path: PathBuf,
+    },
+    /// The file is not a whole SQLite database.
+    #[error("could not read {}: {why}", path.display())]
+    Damaged {
+        /// The damaged database.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file is a database, but not one with sessions and messages.
+    #[error("could not read {}: {why}", path.display())]
+    NotSessions {
+        /// The database.
+        path: PathBuf,
+        /// What is missing.
+        why: String,
+    },
+    /// The database was written by a later version of this program.
+    #[error("could not open {}: its schema is {found}, this build knows {known}", path.display())]
+    NewerSchema {
+        /// The database.
+        path: PathBuf,
+        /// The schema number in the file.
+        found: i64,
+        /// The newest schema number this build knows.
+        known: i64,
+    },
+    /// The layout of the database lets us read but not write.
+    #[error("could not write to {}: {why}", path.display())]
+    ReadOnlyLayout {
+        /// The database.
+        path: PathBuf,
+        /// What keeps us from writing.
+        why: String,
+    },
+    /// The file or its folder may not be written by this user.
+    #[error("could not write to {}: the file may not be written", path.display())]
+    NotWritable {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The store was opened for reading and asked to write.
+    #[error("could not write to {}: it was opened for reading", path.display())]
+    OpenedForReading {
+        /// The database.
+        path: PathBuf,
+    },
+    /// No session fits the selector.
+    #[error("could not find session {selector}")]
+    NotFound {
+        /// What was asked for.
+        selector: String,
+    },
+    /// No message with this number is in the session.
+    #[error("could not find message {message} in session {session}")]
+    MessageNotFound {
+        /// The session.
+        session: String,
+        /// The message's number.
+        message: i64,
+    },
+    /// Several sessions fit the selector.
+    #[error("could not tell which session {selector} means: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        selector: String,
+        /// The ids that fit, newest first.
+        candidates: Vec<String>,
+    },
+    /// A session with this id is already there.
+    #[error("could not create session {id}: it exists")]
+    SessionExists {
+        /// The id.
+        id: String,
+    },
+    /// Another session already has the title.
+    #[error("could not use the title {title:?}: session {owner} has it")]
+    TitleTaken {
+        /// The title.
+        title: String,
+        /// The session that has it.
+        owner: String,
+    },
+    /// The text cannot be a title.
+    #[error("could not use the title {title:?}: {why}")]
+    BadTitle {
+        /// The title.
+        title: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Taking the session out here would damage an index that Hermes Agent keeps.
+    #[error("could not delete session {id}: it has parts that only Hermes Agent's index can drop")]
+    DeleteRefused {
+        /// The session.
+        id: String,
+    },
+    /// The cure would alter a database that belongs to another program.
+    #[error("could not repair {}: {why}", path.display())]
+    RepairRefused {
+        /// The database.
+        path: PathBuf,
+        /// Why it is left as it is.
+        why: String,
+    },
+    /// The text to import could not be read.
+    #[error("could not read line {line} of the import")]
+    ImportUnreadable {
+        /// The number of the line, from 1.
+        line: u64,
+        /// What the reader said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The export could not be written where the caller wanted it.
+    #[error("could not write the export of session {session}")]
+    ExportUnwritten {
+        /// The session.
+        session: String,
+        /// What the writer said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file beside the database could not be made, moved or looked at.
+    #[error("could not {doing} {}", path.display())]
+    File {
+        /// The verb, for the message.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// SQLite refused for a reason none of the other variants names.
+    #[error("could not use {}: {}", path.display(), words_of(refusal))]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said; no `source`, since its words are in the message already.
+        refusal: rusqlite::Error,
+    },
+}
+
+/// The kinds of failure a caller tells apart, one for each exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Anything not named below.
+    Failure,
+    /// What was asked for is not in the database.
+    NotFound,
+    /// It could be done, and was not, for safety.
+    Refused,
+    /// The database file does not exist.
+    Missing,
+    /// The database is locked by another program.
+    Locked,
+    /// The database file is damaged.
+    Damaged,
+}
+
+impl Error {
+    /// The kind of failure, for exit codes.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Missing { .. } => ErrorKind::Missing,
+            Error::Locked { .. } => ErrorKind::Locked,
+            Error::Damaged { .. } | Error::NotSessions { .. } => ErrorKind::Damaged,
+            Error::NotFound { .. } | Error::MessageNotFound { .. } => ErrorKind::NotFound,
+            Error::Exists { .. }
+            | Error::LeftOverLog { .. }
+            | Error::NewerSchema { .. }
+            | Error::ReadOnlyLayout { .. }
+            | Error::OpenedForReading { .. }
+            | Error::Ambiguous { .. }
+            | Error::SessionExists { .. }
+            | Error::TitleTaken { .. }
+            | Error::BadTitle { .. }
+            | Error::DeleteRefused { .. }
+            | Error::RepairRefused { .. } => ErrorKind::Refused,
+            Error::ImportUnreadable { .. }
+            | Error::ExportUnwritten { .. }
+            | Error::NotWritable { .. }
+            | Error::File { .. }
+            | Error::Database { .. } => ErrorKind::Failure,
+        }
+    }
+
+    /// The next thing to try, where there is one.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Error::Missing { .. } => "make a home with `hermes init`",
+            Error::LeftOverLog { .. } => {
+                "move it away, or bring back the database it belongs to: it may hold messages"
+            }
+            Error::Locked { .. } => "try again when the other program is done with it",
+            Error::Damaged { why, .. } if why == EMPTY => {
+                "there is nothing in it to save: move it away, then `hermes init` makes a new one"
+            }
+            Error::Damaged { .. } => {
+                "keep the file as it is; `hermes sessions repair` saves what can be read"
+            }
+            Error::NotWritable { .. } => {
+                "check owner and mode of the file and its folder, or run `hermes doctor`"
+            }
+            Error::Database { refusal, .. }
+                if matches!(
+                    refusal.sqlite_error_code(),
+                    Some(rusqlite::ErrorCode::DiskFull | rusqlite::ErrorCode::SystemIoFailure)
+                ) =>
+            {
+                "look whether the disk is full or failing; nothing of this change was written"
+            }
+            Error::NewerSchema { .. } => "upgrade hermes, or go back to an older backup",
+            Error::NotFound { .. } => "list the sessions with `hermes sessions list`",
+            Error::Ambiguous { .. } => "give more of the id",
+            Error::DeleteRefused { .. } => "delete it with Hermes Agent",
+            Error::TitleTaken { .. } => "choose another title, or rename that session first",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What SQLite said about the database at `path`, as the variant that fits.
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Error {
+        use rusqlite::ErrorCode;
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked { path },
+            Some(ErrorCode::DatabaseCorrupt) => Error::Damaged {
+                path,
+                why: format!("the database is damaged ({})", words_of(&source)),
+            },
+            Some(ErrorCode::ReadOnly) => Error::NotWritable { path },
+            Some(ErrorCode::NotADatabase) => {
+                Error::Damaged { path, why: "the file is not a SQLite database".to_owned() }
+            }
+            _ => Error::Database { path, refusal: source },
+        }
+    }
+}
+
+/// What SQLite said, without the SQL text it said it about.
+pub(crate) fn words_of(refusal: &rusqlite::Error) -> String {
+    match refusal {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use rusqlite::Connection;
+
+    use super::*;
+
+    fn refusal(sql: &str) -> Error {
+        let connection = Connection::open_in_memory().unwrap();
+        let refusal = connection.execute_batch(sql).unwrap_err();
+        Error::from_sqlite(Path::new("state.db"), refusal)
+    }
+
+    #[test]
+    fn the_words_of_sqlite_are_said_once() {
+        let broken = refusal("create table t (a unique); insert into t values (1), (1)");
+        assert_eq!(broken.to_string(), "could not use state.db: UNIQUE constraint failed: t.a");
+        assert!(broken.source().is_none());
+    }
+
+    #[test]
+    fn a_refused_statement_is_not_quoted() {
+        let long = format!("create table t (a); create table t ({}a)", "-- a remark\n".repeat(100));
+        assert_eq!(refusal(&long).to_string(), "could not use state.db: table t already exists");
+    }
+}

@@ -1,0 +1,122 @@
+//! Bring a database of ours up to the newest numbered schema file.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// The schema files of state.db in order; the number of a file is its place, from 1.
+pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
+
+/// The newest schema number in a list of schema files.
+pub(crate) fn newest(files: &[&str]) -> i64 {
+    i64::try_from(files.len()).unwrap_or(i64::MAX)
+}
+
+/// The number of the last schema file applied; 0 for a database that is empty or not ours.
+pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Applies every file the database lacks, each in a transaction of its own.
+pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
+    number_if_restored(connection, files)?;
+    for (number, text) in (1_i64..).zip(files) {
+        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Read inside the transaction: another program may have been faster.
+        if applied(&step)? < number {
+            step.execute_batch(text)?;
+            step.pragma_update(None, "user_version", number)?;
+        }
+        step.commit()?;
+    }
+    Ok(())
+}
+
+/// A dump does not hold the number: a database restored from one has all the tables and number 0.
+fn number_if_restored(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
+    let Some(first) = files.first() else { return Ok(()) };
+    let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = tables(&step)?;
+    if applied(&step)? == 0 && !found.is_empty() {
+        let model = Connection::open_in_memory()?;
+        model.execute_batch(first)?;
+        if tables(&model)?.iter().all(|column| found.contains(column)) {
+            step.pragma_update(None, "user_version", 1)?;
+        }
+    }
+    step.commit()
+}
+
+/// Every column of every table, without the full-text index, which repair makes anew.
+const TABLES: &str = "
+    select t.name, c.name from sqlite_schema t join pragma_table_info(t.name) c
+    where t.type = 'table' and t.name not like 'messages_fts%' and t.name not like 'sqlite_%'";
+
+fn tables(connection: &Connection) -> rusqlite::Result<HashSet<(String, String)>> {
+    connection.prepare(TABLES)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The part of the first schema file that makes the full-text index and its triggers.
+pub(crate) fn full_text_part() -> &'static str {
+    const BEGIN: &str = "create virtual table messages_fts";
+    STATE.iter().find_map(|text| text.find(BEGIN).map(|at| &text[at..])).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn applying_twice_changes_nothing() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        apply(&mut connection, STATE).unwrap();
+        let count = "select count(*) from sqlite_schema";
+        let first: i64 = connection.query_row(count, [], |row| row.get(0)).unwrap();
+        apply(&mut connection, STATE).unwrap();
+        let second: i64 = connection.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(first, second);
+        assert_eq!(applied(&connection).unwrap(), newest(STATE));
+    }
+
+    #[test]
+    fn a_restored_database_gets_its_number_and_an_unfinished_one_does_not() {
+        let mut restored = Connection::open_in_memory().unwrap();
+        apply(&mut restored, STATE).unwrap();
+        restored.pragma_update(None, "user_version", 0).unwrap();
+        apply(&mut restored, STATE).unwrap();
+        assert_eq!(applied(&restored).unwrap(), newest(STATE));
+
+        let mut unfinished = Connection::open_in_memory().unwrap();
+        unfinished.execute_batch("create table messages (id)").unwrap();
+        assert!(apply(&mut unfinished, STATE).is_err());
+        assert_eq!(applied(&unfinished).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_full_text_part_makes_the_index_with_its_triggers() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        apply(&mut connection, STATE).unwrap();
+        let objects =
+            "select group_concat(name) from sqlite_schema where name like 'messages_fts%'";
+        let read = |from: &Connection| -> String {
+            from.query_row(objects, [], |row| row.get(0)).unwrap()
+        };
+        let before = read(&connection);
+        for name in ["insert", "delete", "update"] {
+            connection.execute_batch(&format!("drop trigger messages_fts_{name}")).unwrap();
+        }
+        connection.execute_batch("drop table messages_fts").unwrap();
+        connection.execute_batch(full_text_part()).unwrap();
+        assert_eq!(read(&connection), before);
+    }
+
+    #[test]
+    fn a_file_that_fails_leaves_no_trace() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let files = ["create table kept (a)", "create table lost (a); create table lost (a)"];
+        assert!(apply(&mut connection, &files).is_err());
+        let tables: i64 =
+            connection.query_row("select count(*) from sqlite_schema", [], |r| r.get(0)).unwrap();
+        assert_eq!((tables, applied(&connection).unwrap()), (1, 1));
+    }
+}

@@ -1,0 +1,245 @@
+//! Open a SQLite file the one right way, and never make one by accident.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{Error, Result};
+
+/// How long to wait for another program's lock, unless the caller knows better.
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+
+/// What the caller is going to do with the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Look only: the file keeps every byte and no file is left beside it.
+    Read,
+    /// Look and change.
+    Write,
+}
+
+/// The version of SQLite that this program carries.
+pub fn version() -> &'static str {
+    rusqlite::version()
+}
+
+/// Opens a database that exists; fails if it is missing, locked, damaged or not a database.
+pub fn open(path: &Path, access: Access, wait: Duration) -> Result<Connection> {
+    refuse_missing_or_empty(path)?;
+    let connection = match access {
+        Access::Read => open_for_reading(path, wait),
+        Access::Write => open_for_writing(path, wait),
+    }?;
+    refuse_truncated(path, &connection)?;
+    Ok(connection)
+}
+
+/// Builds a new database whole in a temporary file, then gives it its name; fails if that is taken.
+pub fn create(path: &Path, build: impl FnOnce(&mut Connection) -> Result<()>) -> Result<()> {
+    // Looked for first: one of a database that was made just now belongs to it.
+    let left_over = left_over_log(path);
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::Exists { path: path.to_owned() });
+    }
+    if let Some(log) = left_over {
+        return Err(Error::LeftOverLog { path: path.to_owned(), log });
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed =
+        |source| Error::File { doing: "make a database in", path: folder.to_owned(), source };
+    // The handle is closed before SQLite opens the file: closing it later would drop SQLite's locks.
+    let unnamed = tempfile::Builder::new()
+        .prefix(".new-")
+        .suffix(".db")
+        .tempfile_in(folder)
+        .map_err(failed)?
+        .into_temp_path();
+    build_at(&unnamed, build)?;
+    unnamed.persist_noclobber(path).map_err(|refused| {
+        if refused.error.kind() == std::io::ErrorKind::AlreadyExists {
+            return Error::Exists { path: path.to_owned() };
+        }
+        Error::File { doing: "create", path: path.to_owned(), source: refused.error }
+    })?;
+    sync_folder(folder)
+}
+
+/// Opens a database for commands that FTS5 takes as inserts and the caller takes back: a log left
+/// by a crash stays a log.
+pub(crate) fn open_for_checking(path: &Path, wait: Duration) -> Result<Connection> {
+    refuse_missing_or_empty(path)?;
+    let has_log = has_write_ahead_log(path);
+    let connection = open_for_writing(path, wait)?;
+    keep_log(&connection, has_log).map_err(|source| Error::from_sqlite(path, source))?;
+    refuse_truncated(path, &connection)?;
+    Ok(connection)
+}
+
+/// Opens a damaged database to read what is left; SQLite would refuse one that is cut short.
+pub(crate) fn open_damaged(path: &Path, wait: Duration) -> Result<Connection> {
+    refuse_missing_or_empty(path)?;
+    let connection = open_for_reading(path, wait)?;
+    let failed = |source| Error::from_sqlite(path, source);
+    connection.pragma_update(None, "writable_schema", true).map_err(failed)?;
+    forbid_writing(&connection).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Fails if another connection, of this process or another, has the database open.
+pub(crate) fn refuse_in_use(path: &Path) -> Result<()> {
+    let has_log = has_write_ahead_log(path);
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
+    let failed = |source| Error::from_sqlite(path, source);
+    keep_log(&connection, has_log).map_err(failed)?;
+    connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
+    match connection.execute_batch("begin exclusive; rollback").map_err(failed) {
+        Err(locked @ Error::Locked { .. }) => Err(locked),
+        // Damage is why we are here.
+        _ => Ok(()),
+    }
+}
+
+/// Makes a renamed or new name in the folder survive a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    // Only on Unix is a folder a file that can be synced.
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    std::fs::File::open(folder).and_then(|opened| opened.sync_all()).map_err(|source| Error::File {
+        doing: "write to",
+        path: folder.to_owned(),
+        source,
+    })
+}
+
+/// The path of the file SQLite keeps beside the database, such as `-wal`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn build_at(path: &Path, build: impl FnOnce(&mut Connection) -> Result<()>) -> Result<()> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, DEFAULT_WAIT)?;
+    let failed = |source| Error::from_sqlite(path, source);
+    connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+    set_up_writer(&connection).map_err(failed)?;
+    build(&mut connection)?;
+    connection.close().map_err(|(_, source)| failed(source))
+}
+
+fn open_for_writing(path: &Path, wait: Duration) -> Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
+    let failed = |source| Error::from_sqlite(path, source);
+    if connection.is_readonly("main").map_err(failed)? {
+        return Err(Error::NotWritable { path: path.to_owned() });
+    }
+    set_up_writer(&connection).map_err(failed)?;
+    Ok(connection)
+}
+
+fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)
+}
+
+/// A reader may write the `-shm` file, so that the last one to close takes `-wal` and `-shm` away.
+fn open_for_reading(path: &Path, wait: Duration) -> Result<Connection> {
+    let failed = |source| Error::from_sqlite(path, source);
+    let has_log = has_write_ahead_log(path);
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
+    if connection.is_readonly("main").map_err(failed)? && !has_log {
+        connection = connect_immutable(path, wait)?;
+    }
+    keep_log(&connection, has_log).map_err(failed)?;
+    connection.pragma_update(None, "temp_store", "memory").map_err(failed)?;
+    connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Leaves a log that was there before us as it is: folding it in would change the main file.
+fn keep_log(connection: &Connection, has_log: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log).map(drop)
+}
+
+/// The last call of a reader's set-up, after its temporary views are made.
+pub(crate) fn forbid_writing(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "query_only", true)
+}
+
+fn connect(path: &Path, access: OpenFlags, wait: Duration) -> Result<Connection> {
+    connect_to(path, path, access, wait)
+}
+
+/// For a file that may not be written: SQLite then needs no lock and makes no `-shm`.
+fn connect_immutable(path: &Path, wait: Duration) -> Result<Connection> {
+    let absolute = std::path::absolute(path).map_err(|source| Error::File {
+        doing: "find",
+        path: path.to_owned(),
+        source,
+    })?;
+    let escaped =
+        absolute.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let address = PathBuf::from(format!("file:{escaped}?immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect_to(path, &address, flags, wait)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where databases are opened")]
+fn connect_to(path: &Path, target: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection> {
+    let failed = |source| Error::from_sqlite(path, source);
+    let connection = Connection::open_with_flags(target, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(failed)?;
+    connection.busy_timeout(wait).map_err(failed)?;
+    Ok(connection)
+}
+
+fn refuse_missing_or_empty(path: &Path) -> Result<()> {
+    let found = match path.metadata() {
+        Ok(found) => found,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::Missing { path: path.to_owned() });
+        }
+        Err(source) => return Err(Error::File { doing: "read", path: path.to_owned(), source }),
+    };
+    let why = if found.is_dir() {
+        "it is a folder"
+    } else if found.len() == 0 {
+        crate::error::EMPTY
+    } else {
+        return Ok(());
+    };
+    Err(Error::Damaged { path: path.to_owned(), why: why.to_owned() })
+}
+
+/// A log beside the path, which SQLite would play into a new database of that name.
+fn left_over_log(path: &Path) -> Option<PathBuf> {
+    let has_content = |log: &PathBuf| log.metadata().is_ok_and(|found| found.len() > 0);
+    ["-wal", "-journal"].map(|suffix| beside(path, suffix)).into_iter().find(has_content)
+}
+
+/// Reads the header, so that a file that is no database is refused here and not at the first query.
+fn refuse_truncated(path: &Path, connection: &Connection) -> Result<()> {
+    let failed = |source| Error::from_sqlite(path, source);
+    let pages: u32 =
+        connection.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(failed)?;
+    let page_size: u32 =
+        connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
+    let whole = u64::from(pages) * u64::from(page_size);
+    let size = path.metadata().map(|found| found.len()).unwrap_or(0);
+    // With a log beside it the main file may rightly be the shorter one.
+    if size < whole && !has_write_ahead_log(path) {
+        let why = format!("the file is cut short: {size} of {whole} bytes are there");
+        return Err(Error::Damaged { path: path.to_owned(), why });
+    }
+    Ok(())
+}
+
+fn has_write_ahead_log(path: &Path) -> bool {
+    beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0)
+}

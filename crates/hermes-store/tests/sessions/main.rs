@@ -1,0 +1,11 @@
+//! state.db as a caller sees it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
+
+mod layouts;
+mod managing;
+mod reading;
+mod recording;
+mod repairing;
+mod safety;
+mod support;
+mod transfer;

@@ -1,0 +1,166 @@
+//! Files that are missing, damaged or in use: nothing is made, replaced or changed by accident.
+
+use std::time::Duration;
+
+use hermes_store::sessions::{SessionFilter, SessionStore, Window};
+use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+use hermes_store::{Error, ErrorKind, sqlite};
+
+use crate::layouts::{v22, v30};
+use crate::support::{Place, assert_whole, converse, minute, sqlite3};
+
+fn open_fails(place: &Place) -> Error {
+    let read = SessionStore::open(&place.path(), Access::Read, DEFAULT_WAIT).unwrap_err();
+    let write = SessionStore::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap_err();
+    assert_eq!(read.kind(), write.kind());
+    read
+}
+
+#[test]
+fn a_missing_file_is_not_made() {
+    let place = Place::empty();
+    assert_eq!(open_fails(&place).kind(), ErrorKind::Missing);
+    assert!(place.file_names().is_empty());
+}
+
+#[test]
+fn a_file_in_the_way_is_not_replaced() {
+    let place = Place::empty();
+    std::fs::File::create(place.path()).unwrap();
+    let refused = SessionStore::create(&place.path()).unwrap_err();
+    assert!(matches!(refused, Error::Exists { .. }));
+    assert_eq!(place.bytes(), b"");
+    assert_eq!(place.file_names(), ["state.db"]);
+}
+
+#[test]
+fn a_new_database_is_not_made_beside_the_log_of_another() {
+    let place = Place::ours();
+    let mut writer = place.write();
+    converse(&mut writer, 1, 0, &["only in the log"]);
+    for suffix in ["-wal", "-journal"] {
+        let left = Place::empty();
+        std::fs::copy(place.beside("-wal"), left.beside(suffix)).unwrap();
+        let refused = SessionStore::create(&left.path()).unwrap_err();
+        assert!(matches!(&refused, Error::LeftOverLog { log, .. } if *log == left.beside(suffix)));
+        assert_eq!(refused.kind(), ErrorKind::Refused);
+        assert!(refused.hint().unwrap().contains("move it away"));
+        assert_eq!(left.file_names(), [format!("state.db{suffix}")]);
+        std::fs::File::create(left.beside(suffix)).unwrap();
+        SessionStore::create(&left.path()).unwrap();
+        converse(&mut left.write(), 1, 0, &["fresh"]);
+        assert_whole(&left.path());
+    }
+}
+
+#[test]
+fn damaged_files_are_named_and_left_alone() {
+    let whole = Place::ours();
+    converse(&mut whole.write(), 1, 0, &["hello", "there"]);
+    let bytes = whole.bytes();
+    let zeroed = vec![0; bytes.len()];
+    let cases: [(&[u8], &str); 5] = [
+        (b"", "empty"),
+        (&zeroed, "not a SQLite database"),
+        (b"not a database at all, but long enough to have a header of its own, which a database needs", "not a SQLite database"),
+        (&bytes[..bytes.len() / 2], "damaged"),
+        (&bytes[..bytes.len() - 100], "damaged"),
+    ];
+    for (content, why) in cases {
+        let place = Place::empty();
+        std::io::Write::write_all(&mut std::fs::File::create(place.path()).unwrap(), content)
+            .unwrap();
+        let refused = open_fails(&place);
+        assert_eq!(refused.kind(), ErrorKind::Damaged, "{refused}");
+        assert!(refused.to_string().contains(why), "{refused} lacks {why}");
+        assert_eq!(place.bytes(), content);
+        assert_eq!(place.file_names(), ["state.db"]);
+    }
+}
+
+#[test]
+fn reading_changes_no_byte_and_leaves_no_file() {
+    let ours = Place::ours();
+    converse(&mut ours.write(), 1, 0, &["hello", "there"]);
+    for place in [ours, v22(), v30()] {
+        let before = place.bytes();
+        let store = place.read();
+        for session in store.list(&SessionFilter::default()).unwrap() {
+            store.messages(&session.id, Window::All).unwrap();
+            store.export_session(&session.id, &mut Vec::new()).unwrap();
+        }
+        store.stats().unwrap();
+        drop(store);
+        assert_eq!(place.bytes(), before);
+        assert_eq!(place.file_names(), ["state.db"]);
+    }
+}
+
+#[test]
+fn a_log_left_by_a_crash_is_read_and_not_folded_in() {
+    let place = Place::ours();
+    let mut writer = place.write();
+    let id = converse(&mut writer, 1, 0, &["written but not folded in"]);
+    let crashed = place.crashed();
+    drop(writer);
+    let before = crashed.bytes();
+    assert_eq!(crashed.read().messages(&id, Window::All).unwrap().len(), 1);
+    assert_eq!(crashed.bytes(), before);
+    drop(crashed.write());
+    assert_eq!(crashed.file_names(), ["state.db"]);
+    assert_eq!(crashed.read().messages(&id, Window::All).unwrap().len(), 1);
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let place = Place::ours();
+    let refused = place.read().rename(&converse(&mut place.write(), 1, 0, &["x"]), Some("t"));
+    assert!(matches!(refused.unwrap_err(), Error::OpenedForReading { .. }));
+}
+
+#[test]
+fn a_lock_held_too_long_is_said_to_be_one() {
+    let place = Place::ours();
+    let holder = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
+    holder.execute_batch("begin immediate").unwrap();
+    let mut store =
+        SessionStore::open(&place.path(), Access::Write, Duration::from_millis(1)).unwrap();
+    let refused = store.create_session(&crate::support::new_session(1, minute(0))).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Locked, "{refused}");
+}
+
+#[test]
+fn two_writers_at_once_lose_nothing() {
+    let place = Place::ours();
+    let first = converse(&mut place.write(), 1, 0, &[]);
+    let second = converse(&mut place.write(), 2, 0, &[]);
+    std::thread::scope(|scope| {
+        for id in [&first, &second] {
+            let mut store = place.write();
+            scope.spawn(move || {
+                for n in 0..200 {
+                    let text = format!("message {n}");
+                    let message =
+                        hermes_store::sessions::NewMessage::text("user", &text, minute(n));
+                    store.append(id, &[message]).unwrap();
+                }
+            });
+        }
+    });
+    let store = place.read();
+    for id in [&first, &second] {
+        assert_eq!(store.messages(id, Window::All).unwrap().len(), 200);
+        assert_eq!(store.session(id).unwrap().message_count, 200);
+    }
+    drop(store);
+    assert_whole(&place.path());
+}
+
+#[test]
+fn a_new_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::ours();
+    assert_eq!(place.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(place.file_names(), ["state.db"]);
+    assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+}
