@@ -1,0 +1,263 @@
+//! hermes config get, set, unset, list, edit, path, check
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use hermes_home::config::{self, Finding, Origin, Setting, Severity, Unknown};
+use hermes_home::secret::{self, Secret};
+use hermes_home::{Error as HomeError, Home, atomic, lock};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::editor;
+use crate::failure::{Kind, Outcome, Problem};
+use crate::input;
+use crate::output::{BAD, CARE, DIM, Listing, Page, Show};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print one setting
+    Get {
+        /// Its name, as in sessions.retention_days
+        key: String,
+        /// Say where the value comes from
+        #[arg(long, short = 'v')]
+        verbose: bool,
+    },
+    /// Change one setting in config.yaml; comments and order stay
+    Set {
+        /// Its name; a name in CAPITALS is a secret and goes to .env
+        key: String,
+        /// The value; `-` reads it from standard input
+        value: String,
+        /// In a home of Hermes Agent: write a key this program does not know
+        #[arg(long)]
+        force: bool,
+    },
+    /// Remove one setting, so that its default holds
+    Unset {
+        /// Its name
+        key: String,
+        /// In a home of Hermes Agent: remove a key this program does not know
+        #[arg(long)]
+        force: bool,
+    },
+    /// List all settings with their values
+    List {
+        /// Only those that differ from the default
+        #[arg(long)]
+        changed: bool,
+    },
+    /// Open config.yaml in your editor
+    Edit,
+    /// Print where config.yaml is
+    Path,
+    /// Look for unknown keys, wrong values and settings without effect
+    Check,
+}
+
+#[derive(Debug, Serialize)]
+struct One {
+    #[serde(flatten)]
+    setting: Setting,
+    #[serde(skip)]
+    verbose: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Changed {
+    key: String,
+    file: PathBuf,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Where {
+    path: PathBuf,
+    exists: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    file: PathBuf,
+    results: Vec<Finding>,
+}
+
+pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    match command {
+        Command::Get { key, verbose } => {
+            let setting = config::get(app.config(&home)?, &key)?;
+            app.out.show(&One { setting, verbose })?;
+        }
+        Command::Set { key, value, force } => set(app, &home, (&key, &value), force)?,
+        Command::Unset { key, force } => unset(app, &home, &key, force)?,
+        Command::List { changed } => {
+            let mut results = config::list(app.config(&home)?);
+            results.retain(|setting| !changed || setting.origin != Origin::Default);
+            app.out.show(&Listing { results })?;
+        }
+        Command::Edit => edit(app, &home)?,
+        Command::Path => {
+            let path = home.config();
+            app.out.show(&Where { exists: path.exists(), path })?;
+        }
+        Command::Check => return check(app, &home),
+    }
+    Ok(Outcome::Done)
+}
+
+fn set(app: &mut App, home: &Home, (key, value): (&str, &str), force: bool) -> anyhow::Result<()> {
+    if secret::is_secret_name(key) {
+        return set_secret(app, home, key, value);
+    }
+    let value = input::text(value)?;
+    let value = value.trim_end_matches('\n');
+    config::write_setting(home, app.owner(home)?, key, value, unknown(force))?;
+    app.settings_changed();
+    let now = app.config(home).and_then(|loaded| Ok(config::get(loaded, key)?));
+    let message = match now {
+        Ok(now) if matches!(now.origin, Origin::Environment { .. } | Origin::Flag) => {
+            format!("{} is set in config.yaml, but {} wins", now.key, origin(&now.origin))
+        }
+        Ok(now) => format!("{} is {} now", now.key, shown(&now.value)),
+        Err(_) => format!("{key} is set; `hermes config check` says what else is wrong"),
+    };
+    app.out.show(&Changed { key: key.to_owned(), file: home.config(), message })
+}
+
+/// A secret is never taken from the command line, where other users and the history can see it.
+fn set_secret(app: &mut App, home: &Home, name: &str, value: &str) -> anyhow::Result<()> {
+    if value != "-" {
+        return Err(Problem::new(
+            Kind::Refused,
+            format!("{name} is a secret and was not taken from the command line"),
+        )
+        .hint(format!("type `hermes config set {name} -` and give the value on standard input"))
+        .into());
+    }
+    let value = input::text("-")?;
+    secret::set_secret(home, name, &Secret::new(value.trim_end_matches(['\n', '\r']).to_owned()))?;
+    let message = format!("{name} is kept in {}", home.secrets().display());
+    app.out.show(&Changed { key: name.to_owned(), file: home.secrets(), message })
+}
+
+fn unset(app: &mut App, home: &Home, key: &str, force: bool) -> anyhow::Result<()> {
+    let (was_there, file) = match secret::is_secret_name(key) {
+        true => (secret::remove_secret(home, key)?, home.secrets()),
+        false => {
+            (config::clear_setting(home, app.owner(home)?, key, unknown(force))?, home.config())
+        }
+    };
+    let message = match was_there {
+        true => format!("{key} is taken out of {}", file.display()),
+        false => format!("{key} is not in {}; nothing was changed", file.display()),
+    };
+    app.out.show(&Changed { key: key.to_owned(), file, message })
+}
+
+fn edit(app: &mut App, home: &Home) -> anyhow::Result<()> {
+    let path = home.config();
+    let text = config::read_text(&path)?.unwrap_or_default();
+    let Some(edited) = editor::change(&app.env, "config.yaml", &text)? else {
+        app.out.note("nothing was changed");
+        return Ok(());
+    };
+    if let Err(error) = save(&path, &text, &edited.text) {
+        let kept = edited.keep();
+        return Err(error).with_context(|| format!("your text is kept in {}", kept.display()));
+    }
+    app.out.note("config.yaml is saved");
+    app.settings_changed();
+    check(app, home).map(|_| ())
+}
+
+/// Writes the edited text, unless somebody else changed the file meanwhile.
+fn save(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
+    let _lock = lock::hold(path)?;
+    if config::read_text(path)?.unwrap_or_default() != before {
+        return Err(HomeError::ChangedMeanwhile { path: path.to_owned() }.into());
+    }
+    Ok(atomic::write(path, after.as_bytes())?)
+}
+
+fn check(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+    let results = config::check(home, app.owner(home)?, &app.env, &app.flag_settings()?)?;
+    let failed = results.iter().any(|finding| finding.severity == Severity::Error);
+    app.out.show(&Report { file: home.config(), results })?;
+    Ok(if failed { Outcome::Findings } else { Outcome::Done })
+}
+
+fn unknown(force: bool) -> Unknown {
+    if force { Unknown::Allow } else { Unknown::Refuse }
+}
+
+fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Default => "the default".into(),
+        Origin::File { path, line } => format!("{}:{line}", path.display()),
+        Origin::Environment { name } => format!("the environment variable {name}"),
+        Origin::Flag => "--set".into(),
+    }
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "not set" } else { value }
+}
+
+impl Show for One {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.setting.value)?;
+        if self.verbose {
+            page.line(format_args!("{DIM}from {}{DIM:#}", origin(&self.setting.origin)))?;
+            page.line(format_args!("{DIM}{}{DIM:#}", self.setting.doc))?;
+        }
+        Ok(())
+    }
+}
+
+impl Show for Listing<Setting> {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let row = |setting: &Setting| {
+            let from = match setting.origin {
+                Origin::Default => String::new(),
+                ref other => origin(other),
+            };
+            let acts = if setting.acts { "" } else { "not used yet" };
+            vec![setting.key.to_owned(), shown(&setting.value).to_owned(), from, acts.to_owned()]
+        };
+        let rows: Vec<_> = self.results.iter().map(row).collect();
+        page.table(&["setting", "value", "from", ""], &rows)
+    }
+}
+
+impl Show for Changed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.message)
+    }
+}
+
+impl Show for Where {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(self.path.display())
+    }
+}
+
+impl Show for Report {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.results.is_empty() {
+            return page.line(format_args!("{}: nothing to report", self.file.display()));
+        }
+        for finding in &self.results {
+            let (style, word) = match finding.severity {
+                Severity::Error => (BAD, "error"),
+                Severity::Warning => (CARE, "warning"),
+                Severity::Note => (DIM, "note"),
+            };
+            page.line(format_args!("{style}{word}{style:#}  {finding}"))?;
+        }
+        Ok(())
+    }
+}

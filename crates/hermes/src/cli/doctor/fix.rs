@@ -1,0 +1,91 @@
+//! The repairs that cannot do harm: private modes, missing folders, left-over temporary files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+use hermes_home::init::Owner;
+use hermes_home::{Home, atomic};
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::platform;
+
+/// A temporary file younger than this may belong to a write that is going on.
+const YOUNG: Duration = Duration::from_secs(3600);
+
+/// A file or folder that others may look into.
+pub(super) struct Open {
+    pub(super) path: PathBuf,
+    wanted: u32,
+}
+
+/// Does all safe repairs and says what was done.
+pub(super) fn safely(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
+    let mut done = Vec::new();
+    for open in too_open(home) {
+        platform::set_mode(&open.path, open.wanted)
+            .with_context(|| format!("could not change the mode of {}", open.path.display()))?;
+        done.push(format!("{} is private now ({:o})", open.path.display(), open.wanted));
+    }
+    for path in left_overs(home, app.now) {
+        fs::remove_file(&path).with_context(|| format!("could not remove {}", path.display()))?;
+        done.push(format!("{} is removed", path.display()));
+    }
+    if app.owner(home).is_ok_and(|owner| owner == Owner::Ours) {
+        for folder in [home.memories(), home.skills(), home.workspace(), home.own()] {
+            if !folder.exists() {
+                atomic::make_folder(&folder)?;
+                done.push(format!("{} is made", folder.display()));
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// What others may read although it is the user's own: the folders and files this program knows.
+pub(super) fn too_open(home: &Home) -> Vec<Open> {
+    let folders =
+        [home.folder().to_owned(), home.memories(), home.users(), home.own(), home.versions()];
+    let mut files = vec![home.secrets(), home.config(), home.soul(), home.state_db(), home.pins()];
+    for folder in [home.memories(), home.own()] {
+        files.extend(files_in(&folder));
+    }
+    let is_open = |path: &Path| {
+        platform::mode(path).is_some_and(|mode| mode & 0o077 != 0)
+            && path.symlink_metadata().is_ok_and(|found| !found.is_symlink())
+    };
+    let open = |paths: Vec<PathBuf>, wanted: u32| {
+        paths.into_iter().filter(|path| is_open(path)).map(move |path| Open { path, wanted })
+    };
+    files.dedup();
+    let mut found: Vec<Open> = open(folders.to_vec(), 0o700).collect();
+    found.extend(open(files, 0o600));
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found.dedup_by(|left, right| left.path == right.path);
+    found
+}
+
+/// Temporary files of interrupted writes, old enough that nobody is writing them.
+pub(super) fn left_overs(home: &Home, now: Timestamp) -> Vec<PathBuf> {
+    let now = SystemTime::from(now);
+    let is_old = |path: &PathBuf| {
+        let changed = fs::metadata(path).and_then(|found| found.modified());
+        changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > YOUNG))
+    };
+    [home.folder().to_owned(), home.memories(), home.own()]
+        .iter()
+        .flat_map(|folder| files_in(folder))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(".hermes_") && name.ends_with(".tmp")
+        })
+        .filter(is_old)
+        .collect()
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
+}

@@ -1,0 +1,142 @@
+//! The command tree. One file for each noun.
+
+mod bench;
+mod config;
+mod doctor;
+mod init;
+mod memory;
+mod paths;
+mod profile;
+mod reference;
+mod sessions;
+mod shell;
+mod soul;
+mod start;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::app::App;
+use crate::failure::Outcome;
+
+/// Persistent memory for AI agents, in one binary.
+///
+/// Hermes keeps what your agent should know tomorrow: a persona and facts in Markdown files
+/// you can edit, and every conversation in a database you can search, export and prune.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hermes",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  hermes start                                   make the home and see what is ready
+  hermes memory add \"Prefers short answers\"      keep a fact for every session
+  hermes sessions search \"what about the deploy\" find what was said
+  hermes doctor                                  check everything, with the command that repairs"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The home folder [default: $HERMES_HOME, else ~/.hermes]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) home: Option<PathBuf>,
+    /// The profile to use; `default` is the home itself
+    #[arg(long, short = 'p', global = true, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Set a setting for this command only
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Answer every question with yes
+    #[arg(long, short = 'y', global = true)]
+    pub(crate) yes: bool,
+    /// Never ask; refuse instead
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+    /// Print no remarks
+    #[arg(long, short = 'q', global = true)]
+    pub(crate) quiet: bool,
+    /// Print no colours
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+impl Global {
+    /// The flags that name the home as they were typed, for the commands in hints.
+    pub(crate) fn place(&self) -> String {
+        let home = self.home.as_ref().map(|home| format!("--home {} ", home.display()));
+        let profile = self.profile.as_ref().map(|profile| format!("--profile {profile} "));
+        home.unwrap_or_default() + &profile.unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make the home if it is missing, check it, and say what is ready
+    Start,
+    /// Make a home: folders, example files, an empty session database
+    Init,
+    /// Print where everything is
+    Paths,
+    /// Check everything; each finding comes with the command that repairs it
+    Doctor(doctor::Arguments),
+    /// Profiles: each one a whole home of its own
+    #[command(subcommand)]
+    Profile(profile::Command),
+    /// Read and change settings
+    #[command(subcommand)]
+    Config(config::Command),
+    /// The memory files MEMORY.md and USER.md
+    #[command(subcommand)]
+    Memory(memory::Command),
+    /// The persona in SOUL.md
+    #[command(subcommand)]
+    Soul(soul::Command),
+    /// Conversations: list, read, search, export, import, prune
+    #[command(subcommand, visible_alias = "session")]
+    Sessions(sessions::Command),
+    /// Print a completion script for your shell
+    Completions(shell::Completions),
+    /// Print the manual page, or write all of them to a folder
+    Man(shell::Man),
+    /// Measure, and print the tables of docs/PERFORMANCE.md
+    #[command(subcommand)]
+    Bench(bench::Command),
+    /// Print a reference page as Markdown
+    #[command(hide = true)]
+    Reference(reference::Arguments),
+}
+
+/// Runs what was typed.
+pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    let command = cli.command;
+    let app = &mut App::new(cli.global);
+    match command {
+        Command::Start => start::run(app),
+        Command::Init => init::run(app),
+        Command::Paths => paths::run(app),
+        Command::Doctor(arguments) => doctor::run(&arguments, app),
+        Command::Profile(command) => profile::run(command, app),
+        Command::Config(command) => config::run(command, app),
+        Command::Memory(command) => memory::run(command, app),
+        Command::Soul(command) => soul::run(&command, app),
+        Command::Sessions(command) => sessions::run(command, app),
+        Command::Completions(arguments) => shell::completions(&arguments, app),
+        Command::Man(arguments) => shell::man(&arguments, app),
+        Command::Bench(command) => bench::run(command, app),
+        Command::Reference(arguments) => reference::run(&arguments, app),
+    }
+}

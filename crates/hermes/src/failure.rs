@@ -1,0 +1,230 @@
+//! An error as the user sees it: what, why, hint, and the exit code.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::output::in_place;
+
+/// How a command ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All done.
+    Done,
+    /// Done, but some items were left out.
+    Partial,
+    /// The check was made and found problems.
+    Findings,
+}
+
+impl Outcome {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        match self {
+            Outcome::Done => ExitCode::SUCCESS,
+            Outcome::Partial => Kind::Partial.exit_code(),
+            Outcome::Findings => Kind::Findings.exit_code(),
+        }
+    }
+}
+
+/// The kinds of failure, one for each documented exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Failure,
+    Usage,
+    Partial,
+    NotFound,
+    Refused,
+    Findings,
+    Missing,
+    Locked,
+}
+
+/// Every exit code with its meaning, for the reference page.
+pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
+    (0, "done; an empty list or search is 0 too"),
+    (1, "failed"),
+    (2, "what was typed is not understood"),
+    (3, "partly done: some items were left out, and named"),
+    (4, "the named thing was not found"),
+    (5, "refused: needs `--yes`, or a safety check said no"),
+    (
+        6,
+        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`)",
+    ),
+    (10, "there is no home or database there"),
+    (11, "locked by another program"),
+    (130, "interrupted"),
+];
+
+impl Kind {
+    fn code(self) -> u8 {
+        match self {
+            Kind::Failure => 1,
+            Kind::Usage => 2,
+            Kind::Partial => 3,
+            Kind::NotFound => 4,
+            Kind::Refused => 5,
+            Kind::Findings => 6,
+            Kind::Missing => 10,
+            Kind::Locked => 11,
+        }
+    }
+
+    fn exit_code(self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+}
+
+/// An error that belongs to the command line itself.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Problem {
+        Problem { kind, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Problem {
+        Problem::new(Kind::Usage, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Problem {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    kind: Kind,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Envelope {
+    error: Shown,
+}
+
+/// Prints the error where the user looks for it and returns its exit code.
+///
+/// `place` holds the flags that name the home, so that the command of a hint means the same home.
+pub(crate) fn report(error: &anyhow::Error, json: bool, place: &str) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    let mut shown = shown(error);
+    shown.hint = shown.hint.map(|hint| in_place(&hint, place));
+    let code = shown.kind.exit_code();
+    print(shown, json);
+    code
+}
+
+/// The same for a command line that clap did not understand (or for `--help`).
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    if !error.use_stderr() || !json {
+        // A closed pipe is the only thing that can go wrong here, and it is not a failure.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    print(Shown { kind: Kind::Usage, message, hint: Some("see `hermes --help`".into()) }, true);
+    Kind::Usage.exit_code()
+}
+
+fn print(shown: Shown, json: bool) {
+    // Where even the error cannot be written there is nobody left to tell.
+    if json {
+        let text = serde_json::to_string(&Envelope { error: shown }).unwrap_or_default();
+        let _ = writeln!(io::stdout(), "{text}");
+        return;
+    }
+    let mut stderr = anstream::stderr();
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let cyan = anstyle::AnsiColor::Cyan.on_default();
+    let _ = writeln!(stderr, "{red}hermes:{red:#} {}", shown.message);
+    if let Some(hint) = shown.hint {
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+    }
+}
+
+fn shown(error: &anyhow::Error) -> Shown {
+    let (kind, hint) = error
+        .chain()
+        .find_map(|cause| {
+            None.or_else(|| cause.downcast_ref().map(of_problem))
+                .or_else(|| cause.downcast_ref().map(of_home))
+                .or_else(|| cause.downcast_ref().map(of_store))
+        })
+        .unwrap_or((Kind::Failure, None));
+    Shown { kind, message: message(error), hint }
+}
+
+/// The chain of causes in one line, none said twice.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let part = cause.to_string();
+        if text.is_empty() {
+            text = part;
+        } else if !text.contains(&part) {
+            text = format!("{text}: {part}");
+        }
+    }
+    text
+}
+
+fn of_problem(problem: &Problem) -> (Kind, Option<String>) {
+    (problem.kind, problem.hint.clone())
+}
+
+fn of_home(error: &hermes_home::Error) -> (Kind, Option<String>) {
+    use hermes_home::ErrorKind;
+    let kind = match error.kind() {
+        ErrorKind::Failure => Kind::Failure,
+        ErrorKind::Usage => Kind::Usage,
+        ErrorKind::NotFound => Kind::NotFound,
+        ErrorKind::Refused => Kind::Refused,
+        ErrorKind::Missing => Kind::Missing,
+        ErrorKind::Locked => Kind::Locked,
+    };
+    (kind, error.hint())
+}
+
+fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
+    use hermes_store::ErrorKind;
+    let kind = match error.kind() {
+        ErrorKind::NotFound => Kind::NotFound,
+        ErrorKind::Refused => Kind::Refused,
+        ErrorKind::Missing => Kind::Missing,
+        ErrorKind::Locked => Kind::Locked,
+        _ => Kind::Failure,
+    };
+    (kind, error.hint())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

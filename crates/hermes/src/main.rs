@@ -1,0 +1,27 @@
+//! Parse, run, print the error, exit.
+
+mod app;
+mod cli;
+mod clock;
+mod confirm;
+mod editor;
+mod failure;
+mod input;
+mod output;
+mod platform;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let parsed = match cli::Cli::try_parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return failure::report_usage(&error),
+    };
+    let (json, place) = (parsed.global.json, parsed.global.place());
+    match cli::run(parsed) {
+        Ok(outcome) => outcome.exit_code(),
+        Err(error) => failure::report(&error, json, &place),
+    }
+}

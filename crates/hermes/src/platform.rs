@@ -1,0 +1,121 @@
+//! What differs between operating systems: file modes, free space, CPU time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hermes_home::env::Env;
+use jiff::tz::TimeZone;
+
+/// The permission bits of a file, where the system has them.
+#[cfg(unix)]
+pub(crate) fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::symlink_metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
+}
+
+/// Sets the permission bits of a file.
+#[cfg(unix)]
+pub(crate) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+/// Bytes that this user can still write below `path`.
+#[cfg(unix)]
+pub(crate) fn free_space(path: &Path) -> Option<u64> {
+    let found = nix::sys::statvfs::statvfs(path).ok()?;
+    Some(found.blocks_available() as u64 * found.fragment_size() as u64)
+}
+
+/// CPU time this thread has used.
+#[cfg(unix)]
+pub(crate) fn thread_cpu() -> Duration {
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+}
+
+/// CPU time, user and system, of all ended child processes.
+#[cfg(unix)]
+pub(crate) fn children_cpu() -> Duration {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let micros = |time: nix::sys::time::TimeVal| {
+        Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
+    };
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
+        .unwrap_or_default()
+}
+
+/// The zone of this machine.
+///
+/// Read from its own file where there is one: finding the zone by name walks the whole zone folder, which
+/// costs a millisecond in every command.
+pub(crate) fn system_zone(env: &Env) -> TimeZone {
+    let own = if cfg!(unix) && env.get("TZ").is_none() {
+        std::fs::read("/etc/localtime").ok()
+    } else {
+        None
+    };
+    own.and_then(|bytes| TimeZone::tzif("Local", &bytes).ok()).unwrap_or_else(TimeZone::system)
+}
+
+/// Whether the file can be run.
+#[cfg(unix)]
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.is_file() && mode(&path.canonicalize().unwrap_or_default()).unwrap_or(0) & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+mod other {
+    use super::{Duration, Path};
+
+    pub(crate) fn mode(_path: &Path) -> Option<u32> {
+        None
+    }
+
+    pub(crate) fn set_mode(_path: &Path, _mode: u32) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn free_space(_path: &Path) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn thread_cpu() -> Duration {
+        Duration::ZERO
+    }
+
+    pub(crate) fn children_cpu() -> Duration {
+        Duration::ZERO
+    }
+
+    pub(crate) fn is_program(path: &Path) -> bool {
+        path.is_file()
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) use other::{children_cpu, free_space, is_program, mode, set_mode, thread_cpu};
+
+/// The name of the network or shared file system that `path` is on, if it is on one.
+#[cfg(target_os = "linux")]
+pub(crate) fn network_file_system(path: &Path) -> Option<&'static str> {
+    // Magic numbers of linux/magic.h.
+    const KINDS: &[(i64, &str)] = &[
+        (0x6969, "NFS"),
+        (0x517b, "SMB"),
+        (0xff53_4d42, "CIFS"),
+        (0xfe53_4d42, "SMB2"),
+        (0x0102_1997, "9P"),
+        (0x6573_5546, "FUSE"),
+        (0x00c3_6400, "Ceph"),
+    ];
+    let found = nix::sys::statfs::statfs(path).ok()?.filesystem_type().0 as i64;
+    KINDS.iter().find(|(magic, _)| *magic == found).map(|(_, name)| *name)
+}
+
+/// The name of the network or shared file system that `path` is on; not known on this system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn network_file_system(_path: &Path) -> Option<&'static str> {
+    None
+}

@@ -1,0 +1,15 @@
+//! The built program in a temporary home: commands, exit codes, output.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its sandbox should stop")]
+
+mod bench;
+mod config;
+mod docs;
+mod doctor;
+mod faults;
+mod home;
+mod manners;
+mod memory;
+mod peer;
+mod sandbox;
+mod sessions;

@@ -1,0 +1,148 @@
+//! How the program behaves on the command line: codes, JSON, pipes, colours.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn errors_with_json_are_one_object_on_standard_output_with_the_same_code() {
+    let sandbox = Sandbox::empty();
+    let ran = sandbox.run(&["sessions", "list", "--json"]);
+    let error: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(ran.code, 10);
+    assert_eq!(error["error"]["kind"], "missing");
+    assert!(error["error"]["hint"].as_str().unwrap().contains("hermes init"));
+    assert_eq!(ran.stderr, "");
+    let ran = sandbox.run(&["sessions", "lst", "--json"]);
+    let error: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &error["error"]["kind"]), (2, &Value::from("usage")));
+}
+
+#[test]
+fn a_typo_in_a_command_is_answered_with_the_right_one() {
+    let ran = Sandbox::empty().run(&["sesions", "list"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("sessions"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let sandbox = Sandbox::ready();
+    let id = sandbox.ok(&["sessions", "create"]);
+    let long = "many words to fill the pipe ".repeat(20_000);
+    let ran =
+        sandbox.feed(&["sessions", "append", id.trim(), "--role", "user", "-"], long.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let closing: &[&[&str]] = &[
+        &["sessions", "export"],
+        &["sessions", "show", "last"],
+        &["sessions", "show", "last", "--json"],
+        &["sessions", "list", "--json"],
+        &["--help"],
+    ];
+    for arguments in closing {
+        let mut command = sandbox.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn there_are_no_colours_in_a_pipe_and_everything_shown_has_a_json_form() {
+    let sandbox = Sandbox::ready();
+    let id = sandbox.ok(&["sessions", "create", "--title", "colours"]);
+    sandbox.ok(&["sessions", "append", id.trim(), "--role", "user", "paint it blue"]);
+    let shows: &[&[&str]] = &[
+        &["paths"],
+        &["doctor"],
+        &["profile", "list"],
+        &["profile", "show"],
+        &["config", "list"],
+        &["config", "get", "sessions.retention_days"],
+        &["config", "check"],
+        &["config", "path"],
+        &["memory", "show"],
+        &["memory", "versions"],
+        &["soul", "show"],
+        &["sessions", "list"],
+        &["sessions", "show", "last"],
+        &["sessions", "search", "blue"],
+        &["sessions", "stats"],
+        &["sessions", "prune"],
+        &["start"],
+        &["init"],
+    ];
+    for arguments in shows {
+        let ran = sandbox.run(arguments);
+        assert!([0, 6].contains(&ran.code), "{arguments:?}: {}", ran.stderr);
+        assert!(!ran.stdout.contains('\u{1b}'), "{arguments:?} has colours");
+        let with: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        let ran = sandbox.run(&with);
+        let parsed: Result<Value, _> = serde_json::from_str(&ran.stdout);
+        assert!(parsed.is_ok(), "{arguments:?} --json: {}", ran.stdout);
+        assert_eq!(ran.stderr, "", "{arguments:?} --json");
+    }
+}
+
+#[test]
+fn what_other_programs_wrote_cannot_drive_the_terminal() {
+    let sandbox = Sandbox::ready();
+    let line = "{\"id\":\"e\\u001b[31m\",\"source\":\"s\\u001b[2J\",\"title\":\"t\\u001b]0;x\\u0007\",\"started_at\":1,\"messages\":[{\"role\":\"r\\u001b[5m\",\"content\":\"blue \\u001b[1m\",\"timestamp\":2}]}\n";
+    assert_eq!(sandbox.feed(&["sessions", "import", "-"], line.as_bytes()).code, 0);
+    for arguments in
+        ["sessions list", "sessions search blue", "sessions show last", "sessions prune"]
+    {
+        // `script` gives the program a terminal, so that colours are on.
+        let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_hermes"));
+        let mut process =
+            sandbox.command_of("/usr/bin/script".as_ref(), &["-qec", &command, "/dev/null"]);
+        let output = process.env("TERM", "xterm").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        for escape in ["\u{1b}[31m", "\u{1b}[2J", "\u{1b}]0;", "\u{1b}[5m"] {
+            assert!(!text.contains(escape), "{arguments}: {text:?}");
+        }
+        assert!(text.contains("\u{fffd}") || text.contains("[5m"), "{arguments}: {text:?}");
+    }
+}
+
+#[test]
+fn an_argument_that_is_not_text_is_an_error_and_no_crash() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::ready();
+    let mut command = sandbox.command(&["memory", "add"]);
+    let output = command.arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let sandbox = Sandbox::empty();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(sandbox.ok(&["completions", shell]).contains("sessions"), "{shell}");
+    }
+    assert!(sandbox.ok(&["man"]).contains(".TH"));
+    sandbox.ok(&["man", "--output", "pages"]);
+    assert!(sandbox.folder().join("pages/hermes-sessions-search.1").is_file());
+}
+
+#[test]
+fn every_command_explains_itself() {
+    let sandbox = Sandbox::empty();
+    for arguments in [
+        &["--help"][..],
+        &["-h"],
+        &["sessions", "--help"],
+        &["sessions", "search", "--help"],
+        &["memory", "add", "--help"],
+        &["config", "set", "--help"],
+        &["--version"],
+    ] {
+        assert!(!sandbox.ok(arguments).is_empty(), "{arguments:?}");
+    }
+    assert!(!sandbox.home().exists());
+}

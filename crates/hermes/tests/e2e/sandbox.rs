@@ -1,0 +1,147 @@
+//! A temporary folder with a home in it, and the program run inside.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A scratch folder that is the user's folder, with the home below it.
+pub(crate) struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+/// What a run of the program gave.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Sandbox {
+    /// No home yet.
+    pub(crate) fn empty() -> Sandbox {
+        Sandbox { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A home made by `hermes init`.
+    pub(crate) fn ready() -> Sandbox {
+        let sandbox = Sandbox::empty();
+        sandbox.ok(&["init"]);
+        sandbox
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder().join(".hermes")
+    }
+
+    pub(crate) fn path(&self, inside_home: &str) -> PathBuf {
+        self.home().join(inside_home)
+    }
+
+    pub(crate) fn read(&self, inside_home: &str) -> String {
+        fs::read_to_string(self.path(inside_home)).unwrap()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "tests write files as an editor would")]
+    pub(crate) fn write(&self, inside_home: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(inside_home);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The program with a clean environment; only the sandbox is its world.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_hermes")), arguments)
+    }
+
+    /// The same for another program.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().current_dir(self.folder());
+        command.env("HOME", self.folder()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("TZ", "UTC").env("LANG", "C.UTF-8").stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// Runs and expects success; returns standard output.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 0, "hermes {arguments:?}\n{}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+
+    /// Runs with `--json` and expects success; returns what was printed.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let all: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        serde_json::from_str(&self.ok(&all)).unwrap()
+    }
+
+    /// Runs with the given text on standard input.
+    pub(crate) fn feed(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that refuses early closes the pipe; that is its right.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        Ran::of(&child.wait_with_output().unwrap())
+    }
+
+    /// Runs and expects this exit code and these words in the message for people.
+    pub(crate) fn fails(&self, arguments: &[&str], code: i32, words: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        ran.failed(code, words);
+        ran
+    }
+
+    /// Every file below the home with its bytes, locks and sidecars of databases left out.
+    pub(crate) fn snapshot(&self) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = std::collections::BTreeMap::new();
+        collect(&self.home(), &mut files);
+        files
+    }
+}
+
+impl Ran {
+    pub(crate) fn of(output: &Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Expects this exit code and these words in the message for people.
+    pub(crate) fn failed(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert!(
+            self.stderr.starts_with("hermes: ") || self.stderr.contains("\nhermes: "),
+            "{}",
+            self.stderr
+        );
+        for word in words {
+            assert!(self.stderr.contains(word), "no {word:?} in: {}", self.stderr);
+        }
+    }
+}
+
+fn collect(folder: &Path, files: &mut std::collections::BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            files.insert(path, bytes);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The house rules that would drift if nothing checked them.
+#![expect(clippy::unwrap_used, reason = "a test that cannot read the tree should stop")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+const CODE_MAP: (&str, &str) = ("<!-- code map -->", "<!-- end of code map -->");
+const CRATES: (&str, &str) = ("<!-- crates -->", "<!-- end of crates -->");
+/// Set to 1, the pages made from the source are written anew instead of being compared.
+const UPDATE: &str = "HERMES_UPDATE_DOCS";
+const LONGEST_FILE: usize = 500;
+
+#[test]
+fn the_code_map_names_every_source_file_with_its_own_first_line() {
+    let lines: Vec<String> = sources()
+        .iter()
+        .map(|path| format!("- `{}`: {}", shown(path), purpose(path).unwrap_or_default()))
+        .collect();
+    let page = root().join("ARCHITECTURE.md");
+    let text = fs::read_to_string(&page).unwrap();
+    assert_eq!(text.matches(CODE_MAP.0).count(), 1, "the code map must be there once");
+    let found = between(&text, CODE_MAP).trim().to_owned();
+    keep_true(&page, &text, &found, &lines.join("\n"));
+}
+
+#[test]
+fn every_file_says_in_its_first_line_what_it_is_for() {
+    let silent: Vec<String> = sources()
+        .iter()
+        .filter(|path| purpose(path).is_none_or(|line| line.is_empty()))
+        .map(|path| shown(path))
+        .collect();
+    assert!(silent.is_empty(), "no first line of purpose: {silent:?}");
+}
+
+#[test]
+fn no_source_file_has_grown_into_several_things() {
+    let long: Vec<String> = sources()
+        .iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .filter(|path| fs::read_to_string(path).unwrap().lines().count() > LONGEST_FILE)
+        .map(|path| shown(path))
+        .collect();
+    assert!(long.is_empty(), "longer than {LONGEST_FILE} lines: {long:?}");
+}
+
+#[test]
+fn crates_depend_on_one_another_as_drawn() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let drawn: BTreeMap<String, BTreeSet<String>> = between(&text, CRATES)
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            (cells[1].trim_matches('`').to_owned(), names_in(cells[2]))
+        })
+        .collect();
+    assert_eq!(built(), drawn, "left: Cargo.toml files, right: ARCHITECTURE.md");
+}
+
+#[test]
+fn migrations_are_numbered_without_gaps_and_never_change() {
+    let folder = root().join("crates/hermes-store/migrations");
+    let recorded = fs::read_to_string(folder.join("HASHES")).unwrap();
+    let recorded: BTreeMap<&str, &str> =
+        recorded.lines().filter_map(|line| line.split_once("  ")).map(|(h, p)| (p, h)).collect();
+    let mut seen = BTreeSet::new();
+    for database in folders_in(&folder) {
+        for (place, file) in files_in(&database).iter().enumerate() {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            assert!(name.starts_with(&format!("{:04}_", place + 1)), "a gap before {name}");
+            let key = file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+            let hash = hex(&Sha256::digest(fs::read(file).unwrap()));
+            let known = recorded.get(key.as_str()).copied();
+            assert_eq!(Some(hash.as_str()), known, "{key} is new or has changed");
+            seen.insert(key);
+        }
+    }
+    let gone: Vec<_> = recorded.keys().filter(|key| !seen.contains(**key)).collect();
+    assert!(gone.is_empty(), "recorded migrations are gone: {gone:?}");
+}
+
+#[test]
+fn the_reference_pages_say_what_the_program_says() {
+    for name in ["cli", "config", "environment"] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_hermes")).args(["reference", name]).output().unwrap();
+        assert!(output.status.success());
+        let page = root().join(format!("docs/reference/{name}.md"));
+        let said = String::from_utf8(output.stdout).unwrap();
+        if std::env::vars_os().any(|(variable, _)| variable == UPDATE) {
+            update(&page, &said);
+        }
+        let written = fs::read_to_string(&page).unwrap_or_default();
+        assert!(written == said, "docs/reference/{name}.md is old; {UPDATE}=1 writes it anew");
+    }
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let reasons = fs::read_to_string(root().join("docs/DECISIONS.md")).unwrap();
+    let unexplained: Vec<&str> = manifest
+        .lines()
+        .skip_while(|line| *line != "[workspace.dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .filter(|name| !name.starts_with("hermes-"))
+        .filter(|name| !reasons.contains(&format!("`{name}`")))
+        .collect();
+    assert!(unexplained.is_empty(), "not in docs/DECISIONS.md: {unexplained:?}");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    pages.push(root().join("CONTRIBUTING.md"));
+    collect(&root().join("docs"), &mut pages);
+    let mut dead = Vec::new();
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
+        let text = fs::read_to_string(page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            let outside = target.is_empty() || target.contains("://");
+            if !outside && !page.parent().unwrap().join(target).exists() {
+                dead.push(format!("{}: {link}", shown(page)));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "dead links: {dead:?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// Rust, SQL, Python and scaffold files of all crates, sorted.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "migrations", "scaffold"] {
+        for krate in folders_in(&root().join("crates")) {
+            collect(&krate.join(folder), &mut found);
+        }
+    }
+    found.retain(|path| {
+        path.extension().is_some_and(|ending| ["rs", "sql", "py"].iter().any(|e| ending == *e))
+    });
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            collect(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    found.retain(|path| path.is_dir());
+    found.sort();
+    found
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(folder, &mut found);
+    found.sort();
+    found
+}
+
+fn purpose(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let first = text.lines().next()?;
+    let mark = match path.extension()?.to_str()? {
+        "rs" => "//! ",
+        "sql" => "-- ",
+        _ => "\"\"\"",
+    };
+    first.strip_prefix(mark).map(|line| line.trim_end_matches("\"\"\"").to_owned())
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+fn between<'a>(text: &'a str, (begin, end): (&str, &str)) -> &'a str {
+    let from = text.find(begin).unwrap() + begin.len();
+    &text[from..from + text[from..].find(end).unwrap()]
+}
+
+fn keep_true(page: &Path, text: &str, found: &str, wanted: &str) {
+    if found == wanted {
+        return;
+    }
+    let updating = std::env::vars_os().any(|(variable, _)| variable == UPDATE);
+    assert!(updating, "{} is old; {UPDATE}=1 writes it anew", shown(page));
+    let from = text.find(CODE_MAP.0).unwrap() + CODE_MAP.0.len();
+    let to = from + text[from..].find(CODE_MAP.1).unwrap();
+    update(page, &format!("{}\n{wanted}\n{}", &text[..from], &text[to..]));
+}
+
+#[expect(clippy::disallowed_methods, reason = "a page of the repository, not a file of the user")]
+fn update(page: &Path, text: &str) {
+    fs::write(page, text).unwrap();
+}
+
+fn names_in(cell: &str) -> BTreeSet<String> {
+    cell.split('`').filter(|part| part.starts_with("hermes-")).map(str::to_owned).collect()
+}
+
+fn built() -> BTreeMap<String, BTreeSet<String>> {
+    let mut all = BTreeMap::new();
+    for krate in folders_in(&root().join("crates")) {
+        let manifest = fs::read_to_string(krate.join("Cargo.toml")).unwrap();
+        let uses = manifest
+            .lines()
+            .skip_while(|line| *line != "[dependencies]")
+            .skip(1)
+            .take_while(|line| !line.starts_with('['))
+            .filter_map(|line| line.split(['.', ' ']).next())
+            .filter(|name| name.starts_with("hermes-"))
+            .map(str::to_owned);
+        all.insert(krate.file_name().unwrap().to_str().unwrap().to_owned(), uses.collect());
+    }
+    all
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
