@@ -40,6 +40,8 @@ pub struct PrunePlan {
     pub kept_pinned: u64,
     /// How many old sessions stay because they have not ended and were in use a day ago.
     pub kept_unfinished: u64,
+    /// How many old sessions stay because one that stays continues them.
+    pub kept_continued: u64,
     /// How many old sessions stay because only Hermes Agent can delete them from its index.
     pub kept_for_owner: u64,
 }
@@ -87,6 +89,9 @@ const OLD_SESSIONS: &str = "
         a.ended_at, a.pinned
     from aged a where a.last_active < ?1 order by a.last_active, a.id";
 
+const LINKS: &str = "
+    select id, parent_session_id from session_view where parent_session_id is not null";
+
 const LAST_ACTIVE: &str = "select coalesce(last_active, 0) from session_view where id = ?1";
 
 impl SessionStore {
@@ -103,6 +108,7 @@ impl SessionStore {
             text_bytes: 0,
             kept_pinned: 0,
             kept_unfinished: 0,
+            kept_continued: 0,
             kept_for_owner: 0,
         };
         for found in old.map_err(|source| self.fault(source))? {
@@ -113,12 +119,20 @@ impl SessionStore {
             } else if self.is_for_its_owner(&found.session.id)? {
                 plan.kept_for_owner += 1;
             } else {
-                plan.messages += found.session.messages;
-                plan.text_bytes += found.session.text_bytes;
                 plan.sessions.push(found.session);
             }
         }
+        let links = self.links().map_err(|source| self.fault(source))?;
+        plan.kept_continued = keep_continued(&mut plan.sessions, &links);
+        plan.messages = plan.sessions.iter().map(|session| session.messages).sum();
+        plan.text_bytes = plan.sessions.iter().map(|session| session.text_bytes).sum();
         Ok(plan)
+    }
+
+    /// Every session that continues another, with the one it continues.
+    fn links(&self) -> rusqlite::Result<Vec<(String, String)>> {
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.connection().prepare(LINKS)?.query_map([], row)?.collect()
     }
 
     /// Takes away what the plan says, one session at a time; one that changed meanwhile stays.
@@ -156,6 +170,25 @@ impl SessionStore {
             .prepare(OLD_SESSIONS)?
             .query_map((time::to_seconds(before), source), OldSession::from_row)?
             .collect()
+    }
+}
+
+/// Takes sessions out of the plan that are continued by one that stays; returns how many.
+fn keep_continued(sessions: &mut Vec<PrunedSession>, links: &[(String, String)]) -> u64 {
+    let before = sessions.len();
+    loop {
+        let going: BTreeSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+        let continued: BTreeSet<&str> = links
+            .iter()
+            .filter(|(child, _)| !going.contains(child.as_str()))
+            .map(|(_, parent)| parent.as_str())
+            .filter(|parent| going.contains(parent))
+            .collect();
+        if continued.is_empty() {
+            return (before - sessions.len()) as u64;
+        }
+        let continued: BTreeSet<String> = continued.into_iter().map(str::to_owned).collect();
+        sessions.retain(|session| !continued.contains(session.id.as_str()));
     }
 }
 

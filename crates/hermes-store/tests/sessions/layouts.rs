@@ -209,6 +209,24 @@ fn v6_is_listed_and_read() {
 }
 
 #[test]
+fn what_the_oldest_sessions_have_no_column_for_is_told_by_their_messages() {
+    let place = Place::foreign(
+        "create table schema_version (version integer); insert into schema_version values (6);
+         create table sessions (id text primary key, created_at text);
+         create table messages (id integer primary key, session_id text, role text, channel text,
+             content text, created_at text);
+         create virtual table messages_fts using fts5 (content, content='messages', content_rowid='id');
+         insert into sessions values ('s1', '2026-01-02 03:04:05');
+         insert into messages values (1, 's1', 'user', 'slack', 'hello', '2026-01-02 03:04:06'),
+             (2, 's1', 'assistant', 'slack', 'hello back', '2026-01-02 03:04:07');",
+    );
+    let listed = place.read().list(&SessionFilter::default()).unwrap();
+    assert_eq!((listed[0].message_count, listed[0].source.as_str()), (2, "slack"));
+    let slack = SessionFilter { source: Some("slack".into()), ..SessionFilter::default() };
+    assert_eq!(place.read().list(&slack).unwrap().len(), 1);
+}
+
+#[test]
 fn v22_tells_kinds_states_and_parts() {
     let place = v22();
     let store = place.read();

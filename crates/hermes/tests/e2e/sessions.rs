@@ -298,6 +298,23 @@ fn prune_shows_first_and_never_takes_what_is_pinned() {
 }
 
 #[test]
+fn prune_keeps_what_a_living_session_continues() {
+    let sandbox = Sandbox::ready();
+    let old = |id: &str, parent: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"source\":\"cli\",\"started_at\":1000,\"ended_at\":2000,\"parent_session_id\":{parent},\"messages\":[]}}\n"
+        )
+    };
+    let lines = [old("first", "null"), old("second", "\"first\""), old("alone", "null")].concat();
+    assert_eq!(sandbox.feed(&["sessions", "import", "-"], lines.as_bytes()).code, 0);
+    let id = sandbox.ok(&["sessions", "create", "--parent", "second"]);
+    sandbox.ok(&["sessions", "append", id.trim(), "--role", "user", "still here"]);
+    let done = sandbox.json(&["sessions", "prune", "--yes"]);
+    assert_eq!((&done["kept_continued"], &done["results"][0]["id"]), (&json!(2), &json!("alone")));
+    sandbox.ok(&["sessions", "show", "first"]);
+}
+
+#[test]
 fn the_configured_retention_is_used_when_no_age_is_given() {
     let sandbox = Sandbox::ready();
     let line = "{\"id\":\"old\",\"source\":\"cli\",\"started_at\":1000,\"ended_at\":2000,\"messages\":[]}\n";

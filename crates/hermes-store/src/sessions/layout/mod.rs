@@ -323,7 +323,8 @@ impl Layout {
             return format!("coalesce({LAST_MESSAGE_AT}, {started_at})");
         }
         let Some(column) = self.column(table, name) else {
-            return otherwise.missing().to_owned();
+            let derived = self.derived(table, name);
+            return derived.unwrap_or_else(|| otherwise.missing()).to_owned();
         };
         let found = quoted(&column.name);
         match otherwise {
@@ -336,6 +337,18 @@ impl Layout {
                 format!("coalesce({found}, {default})")
             }
             _ => found,
+        }
+    }
+}
+
+impl Layout {
+    /// What a session lacks a column for and its messages can tell.
+    fn derived(&self, table: Table, name: &str) -> Option<&'static str> {
+        let is_said_by_messages = self.columns(Table::Messages).iter().any(|c| c.name == "channel");
+        match (table, name) {
+            (Table::Sessions, "message_count") => Some(COUNTED),
+            (Table::Sessions, "source") if is_said_by_messages => Some(FIRST_CHANNEL),
+            _ => None,
         }
     }
 }
@@ -417,6 +430,12 @@ const SESSION_VIEW: &[(&str, Otherwise)] = &[
 
 const LAST_MESSAGE_AT: &str =
     "(select max(m.timestamp) from temp.message_view m where m.session_id = main.sessions.id)";
+
+const COUNTED: &str = "(select count(*) from temp.message_view m
+    where m.session_id = main.sessions.id and m.active = 1)";
+
+const FIRST_CHANNEL: &str = "coalesce((select m.channel from main.messages m
+    where m.session_id = main.sessions.id and m.channel is not null order by m.id limit 1), 'unknown')";
 
 const MESSAGE_VIEW: &[(&str, Otherwise)] = &[
     ("id", Otherwise::Null),

@@ -42,6 +42,7 @@ struct Pruning {
     text_bytes: u64,
     kept_pinned: u64,
     kept_unfinished: u64,
+    kept_continued: u64,
     kept_for_owner: u64,
     /// Sessions that were used between plan and deed and therefore stay.
     changed_meanwhile: Vec<SessionId>,
@@ -104,6 +105,7 @@ impl Pruning {
             text_bytes: plan.text_bytes,
             kept_pinned: plan.kept_pinned,
             kept_unfinished: plan.kept_unfinished,
+            kept_continued: plan.kept_continued,
             kept_for_owner: plan.kept_for_owner,
             changed_meanwhile: Vec::new(),
             zone,
@@ -138,6 +140,7 @@ impl Show for Pruning {
         let kept = [
             (self.kept_pinned, "pinned"),
             (self.kept_unfinished, "still open"),
+            (self.kept_continued, "continued by a session that stays"),
             (self.kept_for_owner, "only Hermes Agent can delete them from its index"),
         ];
         for (count, why) in kept.into_iter().filter(|(count, _)| *count > 0) {
