@@ -59,7 +59,6 @@ pub(super) fn too_open(home: &Home) -> Vec<Open> {
     let open = |paths: Vec<PathBuf>, wanted: u32| {
         paths.into_iter().filter(|path| is_open(path)).map(move |path| Open { path, wanted })
     };
-    files.dedup();
     let mut found: Vec<Open> = open(folders.to_vec(), 0o700).collect();
     found.extend(open(files, 0o600));
     found.sort_by(|left, right| left.path.cmp(&right.path));

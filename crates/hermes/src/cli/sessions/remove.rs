@@ -36,6 +36,7 @@ struct Deleted {
 }
 
 pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let pinned = pins::read(home)?;
     let mut store = writing(app, home)?;
     let mut sessions: Vec<SessionId> = Vec::new();
     for name in &arguments.sessions {
@@ -59,7 +60,9 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
         match store.delete(&id) {
             Ok(messages) => {
                 deleted.messages += messages;
-                pins::set(home, id.as_str(), false)?;
+                if pinned.contains(id.as_str()) {
+                    pins::set(home, id.as_str(), false)?;
+                }
                 deleted.sessions.push(id);
             }
             // Alone it is an error; beside others it must not hide what was done to them.
