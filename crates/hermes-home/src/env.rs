@@ -35,6 +35,15 @@ pub const VARIABLES: &[Variable] = &[
         name: "HERMES_<SECTION>__<KEY>",
         does: "Any setting, dots written as two underscores: `HERMES_MEMORY__AUTO_WRITE=false`.",
     },
+    Variable {
+        name: "OPENAI_API_KEY, OPENAI_BASE_URL",
+        does: "The key and the address for embeddings by OpenAI or a server that speaks its protocol; `.env` may hold them.",
+    },
+    Variable {
+        name: "VOYAGE_API_KEY",
+        does: "The key for embeddings by Voyage AI; `.env` may hold it.",
+    },
+    Variable { name: "OLLAMA_HOST", does: "Where Ollama is, instead of `127.0.0.1:11434`." },
     Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
     Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
     Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },

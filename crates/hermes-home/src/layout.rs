@@ -202,6 +202,15 @@ impl Home {
         self.folder.join("state.db")
     }
 
+    /// `memory.db`: facts, episodes and their index; the setting `memory.path` may move it.
+    pub fn memory_db(&self, setting: Option<&str>, env: &Env) -> Result<PathBuf> {
+        match setting.map(str::trim).filter(|path| !path.is_empty()) {
+            None => Ok(self.folder.join("memory.db")),
+            // A relative path is below the home, wherever the program is run.
+            Some(path) => Ok(self.folder.join(expand_tilde(path, env)?)),
+        }
+    }
+
     /// `hermesd/`: what this program keeps for itself.
     pub fn own(&self) -> PathBuf {
         self.folder.join(OWN)
@@ -340,6 +349,18 @@ mod tests {
         let said = wanted(root.path(), Some("default"));
         assert!(Home::locate(&said, &no_profile).is_ok());
         assert!(Home::locate(&unsaid, &env([("HOME", user), ("TERM", "")], "OTHER")).is_ok());
+    }
+
+    #[test]
+    fn the_memory_is_in_the_home_unless_a_setting_moves_it() {
+        let env = Env::of([("HOME", "/home/alice")]);
+        let home = Home::locate(&wanted(Path::new("/srv/h"), None), &env).unwrap();
+        let place = |setting| home.memory_db(setting, &env).unwrap();
+        assert_eq!(place(None), Path::new("/srv/h/memory.db"));
+        assert_eq!(place(Some(" ")), Path::new("/srv/h/memory.db"));
+        assert_eq!(place(Some("~/m.db")), Path::new("/home/alice/m.db"));
+        assert_eq!(place(Some("data/m.db")), Path::new("/srv/h/data/m.db"));
+        assert_eq!(place(Some("/data/m.db")), Path::new("/data/m.db"));
     }
 
     #[test]

@@ -54,6 +54,62 @@ pub enum Error {
         /// What is missing.
         why: String,
     },
+    /// The file is a database, but not a memory.
+    #[error("could not read {}: it is not a memory of this program", path.display())]
+    NotMemory {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The memory belongs to another profile.
+    #[error("could not use {}: it belongs to profile {found}, not {wanted}", path.display())]
+    OtherProfile {
+        /// The database.
+        path: PathBuf,
+        /// The profile it belongs to.
+        found: String,
+        /// The profile that was asked for.
+        wanted: String,
+    },
+    /// No such fact, episode, procedure or event can be read by the one who asks.
+    #[error("could not find {item}")]
+    NoSuchItem {
+        /// What was asked for, as typed.
+        item: String,
+    },
+    /// Several items begin with what was typed.
+    #[error("could not tell which one {selector} means: {}", candidates.join(", "))]
+    SeveralItems {
+        /// What was asked for.
+        selector: String,
+        /// The ones that fit.
+        candidates: Vec<String>,
+    },
+    /// The item is not in the state that the change needs.
+    #[error("could not {doing} {item}: {why}")]
+    ItemRefused {
+        /// The verb, for the message.
+        doing: &'static str,
+        /// The item.
+        item: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// A vector has not the dimensions of its model.
+    #[error("could not keep a vector of {found} dimensions: the model {model} has {wanted}")]
+    WrongDimensions {
+        /// The model.
+        model: String,
+        /// The dimensions of the vector.
+        found: usize,
+        /// The dimensions of the model.
+        wanted: usize,
+    },
+    /// A counter that is part of every number has no room left.
+    #[error("could not record more: {what} is full")]
+    Full {
+        /// What is full.
+        what: &'static str,
+    },
     /// The database was written by a later version of this program.
     #[error("could not open {}: its schema is {found}, this build knows {known}", path.display())]
     NewerSchema {
@@ -206,8 +262,12 @@ impl Error {
         match self {
             Error::Missing { .. } => ErrorKind::Missing,
             Error::Locked { .. } => ErrorKind::Locked,
-            Error::Damaged { .. } | Error::NotSessions { .. } => ErrorKind::Damaged,
-            Error::NotFound { .. } | Error::MessageNotFound { .. } => ErrorKind::NotFound,
+            Error::Damaged { .. } | Error::NotSessions { .. } | Error::NotMemory { .. } => {
+                ErrorKind::Damaged
+            }
+            Error::NotFound { .. } | Error::MessageNotFound { .. } | Error::NoSuchItem { .. } => {
+                ErrorKind::NotFound
+            }
             Error::Exists { .. }
             | Error::LeftOverLog { .. }
             | Error::NewerSchema { .. }
@@ -218,6 +278,11 @@ impl Error {
             | Error::TitleTaken { .. }
             | Error::BadTitle { .. }
             | Error::DeleteRefused { .. }
+            | Error::OtherProfile { .. }
+            | Error::SeveralItems { .. }
+            | Error::ItemRefused { .. }
+            | Error::WrongDimensions { .. }
+            | Error::Full { .. }
             | Error::RepairRefused { .. } => ErrorKind::Refused,
             Error::ImportUnreadable { .. }
             | Error::ExportUnwritten { .. }
@@ -254,7 +319,11 @@ impl Error {
             }
             Error::NewerSchema { .. } => "upgrade hermes, or go back to an older backup",
             Error::NotFound { .. } => "list the sessions with `hermes sessions list`",
-            Error::Ambiguous { .. } => "give more of the id",
+            Error::Ambiguous { .. } | Error::SeveralItems { .. } => "give more of the id",
+            Error::NoSuchItem { item } if item.starts_with("fact") => {
+                "list the facts with `hermes memory fact list`"
+            }
+            Error::WrongDimensions { .. } => "make the vectors anew with `hermes memory reembed`",
             Error::DeleteRefused { .. } => "delete it with Hermes Agent",
             Error::TitleTaken { .. } => "choose another title, or rename that session first",
             _ => return None,

@@ -1,6 +1,8 @@
 //! What is in the databases. Takes a path, knows nothing of the home folder.
 
+pub mod baseline;
 mod error;
+pub mod memory;
 mod migrate;
 pub mod sessions;
 pub mod sqlite;

@@ -7,6 +7,9 @@ use rusqlite::{Connection, TransactionBehavior};
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
 
+/// The schema files of memory.db in order.
+pub(crate) const MEMORY: &[&str] = &[include_str!("../migrations/memory/0001_first_schema.sql")];
+
 /// The newest schema number in a list of schema files.
 pub(crate) fn newest(files: &[&str]) -> i64 {
     i64::try_from(files.len()).unwrap_or(i64::MAX)

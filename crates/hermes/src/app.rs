@@ -1,28 +1,36 @@
 //! The one place that turns flags, environment and settings into opened parts.
 
 use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use hermes_home::config::{self, Loaded};
+use hermes_home::config::{self, Backend, Loaded};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::{Home, Result as HomeResult};
-use hermes_store::ErrorKind;
+use hermes_home::secret::Secrets;
+use hermes_home::{Home, Result as HomeResult, atomic};
+use hermes_llm::{Embedded, Embedder};
+use hermes_memory::reembed;
+use hermes_store::memory::{Change, SqliteMemory, Vectors as _, Wanted as WantedMemory};
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
+use hermes_store::{Error as StoreError, ErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cli::Global;
 use crate::clock;
 use crate::confirm::Asking;
-use crate::failure::Problem;
+use crate::embedding::{self, Answering, Haste, Means};
+use crate::failure::{Kind, Problem};
 use crate::output::Output;
 use crate::platform;
 
 /// Whose home it is must be known before the settings say how long to wait.
 const OWNER_WAIT: Duration = Duration::from_secs(2);
+/// What the owner of a home is called in its memory.
+const OWNER_NAME: &str = "owner";
 
 /// What every command needs: who asks, where the home is, when it is, where to print.
 pub(crate) struct App {
@@ -36,6 +44,19 @@ pub(crate) struct App {
     owner: OnceCell<Owner>,
     loaded: OnceCell<Loaded>,
 }
+
+/// An opened memory.db.
+pub(crate) struct Memory {
+    pub(crate) store: SqliteMemory,
+    /// Where the file is, or will be.
+    pub(crate) path: PathBuf,
+    /// Whether there is such a file; if not, the store is an empty one that is gone afterwards.
+    pub(crate) exists: bool,
+    _scratch: Option<tempfile::TempDir>,
+}
+
+/// Who makes the changes that are typed.
+pub(crate) const ACTOR: &str = "user";
 
 impl App {
     pub(crate) fn new(global: Global) -> App {
@@ -116,6 +137,110 @@ impl App {
     pub(crate) fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
         Ok(SessionStore::open(&home.state_db(), access, wait)?)
+    }
+
+    /// Where memory.db is, or will be.
+    pub(crate) fn memory_path(&self, home: &Home) -> anyhow::Result<PathBuf> {
+        let memory = &self.config(home)?.config.memory;
+        if memory.backend == Backend::Postgres {
+            return Err(Problem::new(Kind::Refused, "this build has no PostgreSQL memory")
+                .hint("go on with a file: `hermes config set memory.backend sqlite`")
+                .into());
+        }
+        Ok(home.memory_db(memory.path.as_deref(), &self.env)?)
+    }
+
+    /// The memory of the home; to write makes it, to read a missing one is to read an empty one.
+    pub(crate) fn memory(&self, home: &Home, access: Access) -> anyhow::Result<Memory> {
+        let path = self.memory_path(home)?;
+        let exists = path.symlink_metadata().is_ok();
+        let profile = home.profile_name();
+        if !exists && access == Access::Read {
+            let scratch = tempfile::tempdir()?;
+            let inside = scratch.path().join("memory.db");
+            let store = self.new_memory(home, WantedMemory { path: &inside, profile })?;
+            return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
+        }
+        let wanted = WantedMemory { path: &path, profile };
+        let store = match access {
+            Access::Read => SqliteMemory::open(wanted, access, self.lock_wait(home)?)?,
+            Access::Write if exists => self.writable_memory(home, wanted)?,
+            Access::Write => self.new_memory(home, wanted)?,
+        };
+        Ok(Memory { store, path, exists: true, _scratch: None })
+    }
+
+    /// Makes a memory with the embedded model as the one that answers.
+    fn new_memory(&self, home: &Home, wanted: WantedMemory<'_>) -> anyhow::Result<SqliteMemory> {
+        if let Some(folder) = wanted.path.parent().filter(|folder| !folder.exists()) {
+            atomic::make_folder(folder)?;
+        }
+        match SqliteMemory::create(wanted, OWNER_NAME, self.change()) {
+            // Somebody else made it in the same moment.
+            Ok(()) | Err(StoreError::Exists { .. }) => self.writable_memory(home, wanted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn writable_memory(
+        &self,
+        home: &Home,
+        wanted: WantedMemory<'_>,
+    ) -> anyhow::Result<SqliteMemory> {
+        let mut store = SqliteMemory::open(wanted, Access::Write, self.lock_wait(home)?)?;
+        if store.active_model()?.is_none() {
+            self.reembed(home, &mut store, &Embedded::new(), &mut |_| {})?;
+        }
+        Ok(store)
+    }
+
+    /// Makes the vectors that a model lacks, and lets it answer.
+    pub(crate) fn reembed(
+        &self,
+        home: &Home,
+        store: &mut SqliteMemory,
+        embedder: &dyn Embedder,
+        progress: &mut dyn FnMut(hermes_store::memory::Coverage),
+    ) -> anyhow::Result<reembed::Report> {
+        let zone = self.zone(home)?;
+        let batch = self.config(home)?.config.memory.embeddings.batch_size as usize;
+        let settings = reembed::Settings { batch, now: self.now, zone: &zone };
+        Ok(reembed::reembed(store, embedder, &settings, progress)?)
+    }
+
+    /// Who changes something now.
+    pub(crate) fn change(&self) -> Change<'static> {
+        Change { actor: ACTOR, at: self.now }
+    }
+
+    /// The embedding model the settings ask for.
+    pub(crate) fn embedder(&self, home: &Home, haste: Haste) -> anyhow::Result<Box<dyn Embedder>> {
+        self.with_means(home, haste, embedding::wanted)?
+    }
+
+    /// The embedding model that answers in a memory.
+    pub(crate) fn answering(&self, home: &Home, store: &SqliteMemory) -> anyhow::Result<Answering> {
+        match store.active_model()? {
+            None => Ok(Answering::default()),
+            Some(active) => {
+                self.with_means(home, Haste::Question, |means| embedding::answering(&active, means))
+            }
+        }
+    }
+
+    fn with_means<T>(
+        &self,
+        home: &Home,
+        haste: Haste,
+        deed: impl FnOnce(&Means<'_>) -> T,
+    ) -> anyhow::Result<T> {
+        let secrets = Secrets::read(home)?;
+        let variable = |name: &str| {
+            let said = self.env.get(name).or_else(|| secrets.get(name).map(|kept| kept.reveal()));
+            said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
+        };
+        let settings = &self.config(home)?.config.memory.embeddings;
+        Ok(deed(&Means { settings, variable: &variable, haste }))
     }
 
     /// How long to wait for another program that writes to a database.

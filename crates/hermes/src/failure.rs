@@ -41,6 +41,7 @@ pub(crate) enum Kind {
     Findings,
     Missing,
     Locked,
+    Unavailable,
 }
 
 /// Every exit code with its meaning, for the reference page.
@@ -57,6 +58,7 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     ),
     (10, "there is no home or database there"),
     (11, "locked by another program"),
+    (13, "a model behind an endpoint cannot be had now"),
     (130, "interrupted"),
 ];
 
@@ -71,6 +73,7 @@ impl Kind {
             Kind::Findings => 6,
             Kind::Missing => 10,
             Kind::Locked => 11,
+            Kind::Unavailable => 13,
         }
     }
 
@@ -174,6 +177,8 @@ fn shown(error: &anyhow::Error) -> Shown {
             None.or_else(|| cause.downcast_ref().map(of_problem))
                 .or_else(|| cause.downcast_ref().map(of_home))
                 .or_else(|| cause.downcast_ref().map(of_store))
+                .or_else(|| cause.downcast_ref().map(of_memory))
+                .or_else(|| cause.downcast_ref().map(of_model))
         })
         .unwrap_or((Kind::Failure, None));
     Shown { kind, message: message(error), hint }
@@ -218,6 +223,34 @@ fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
         ErrorKind::Missing => Kind::Missing,
         ErrorKind::Locked => Kind::Locked,
         _ => Kind::Failure,
+    };
+    (kind, store_hint(error))
+}
+
+/// The next thing to try with a database; what mends state.db does not mend memory.db.
+pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
+    match error {
+        hermes_store::Error::Damaged { path, .. } if !path.ends_with("state.db") => {
+            Some("keep the file as it is, and put a copy from before in its place".to_owned())
+        }
+        other => other.hint(),
+    }
+}
+
+fn of_memory(error: &hermes_memory::Error) -> (Kind, Option<String>) {
+    match error {
+        hermes_memory::Error::Store(error) => of_store(error),
+        hermes_memory::Error::Model(error) => of_model(error),
+        other => (Kind::Failure, other.hint()),
+    }
+}
+
+fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
+    use hermes_llm::ErrorKind;
+    let kind = match error.kind() {
+        ErrorKind::Unavailable => Kind::Unavailable,
+        ErrorKind::DimensionMismatch => Kind::Refused,
+        ErrorKind::Refused | ErrorKind::BadAnswer => Kind::Failure,
     };
     (kind, error.hint())
 }

@@ -5,6 +5,7 @@ mod cli;
 mod clock;
 mod confirm;
 mod editor;
+mod embedding;
 mod failure;
 mod input;
 mod output;

@@ -84,6 +84,12 @@ pub struct Embeddings {
     pub dimensions: Option<u32>,
     /// How many texts are sent at once.
     pub batch_size: u32,
+    /// Where the provider is; none means its usual address.
+    pub base_url: Option<String>,
+    /// What the model wants before a question.
+    pub query_prefix: Option<String>,
+    /// What the model wants before a text to be found.
+    pub document_prefix: Option<String>,
 }
 
 /// The section `users`.
@@ -257,6 +263,9 @@ impl Default for Embeddings {
             model: None,
             dimensions: None,
             batch_size: 100,
+            base_url: None,
+            query_prefix: None,
+            document_prefix: None,
         }
     }
 }

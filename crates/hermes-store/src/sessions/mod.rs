@@ -43,6 +43,11 @@ pub use search::{
 pub use stats::{SessionStats, SourceStats};
 pub use transcript::{Message, MessageState, Window};
 
+/// The words of a text exactly as FTS5's tokenizer unicode61 cuts them.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
+    search::split_words(text)
+}
+
 /// An open state.db, of ours or of Hermes Agent's.
 #[derive(Debug)]
 pub struct SessionStore {

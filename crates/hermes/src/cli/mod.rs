@@ -99,7 +99,7 @@ enum Command {
     /// Read and change settings
     #[command(subcommand)]
     Config(config::Command),
-    /// The memory files MEMORY.md and USER.md
+    /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
     #[command(subcommand)]
     Memory(memory::Command),
     /// The persona in SOUL.md

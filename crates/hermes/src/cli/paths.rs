@@ -26,13 +26,15 @@ struct Paths {
     config: PathBuf,
     secrets: PathBuf,
     state_db: PathBuf,
+    memory_db: PathBuf,
     versions: PathBuf,
     pins: PathBuf,
 }
 
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.home()?;
-    app.out.show(&Paths::of(&home))?;
+    let memory_db = app.memory_path(&home).or_else(|_| home.memory_db(None, &app.env))?;
+    app.out.show(&Paths::of(&home, memory_db))?;
     if home.must_exist().is_err() {
         app.out.hint("this home does not exist yet: `hermes init` makes it");
     }
@@ -40,7 +42,7 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 impl Paths {
-    fn of(home: &Home) -> Paths {
+    fn of(home: &Home, memory_db: PathBuf) -> Paths {
         Paths {
             root: home.root().to_owned(),
             profile: home.profile_name().to_owned(),
@@ -55,6 +57,7 @@ impl Paths {
             config: home.config(),
             secrets: home.secrets(),
             state_db: home.state_db(),
+            memory_db,
             versions: home.versions(),
             pins: home.pins(),
         }
@@ -76,6 +79,7 @@ impl Show for Paths {
             ("config", &self.config),
             ("secrets", &self.secrets),
             ("state.db", &self.state_db),
+            ("memory.db", &self.memory_db),
             ("versions", &self.versions),
             ("pins", &self.pins),
         ];

@@ -365,3 +365,8 @@ fn describe(
         note: (!notes.is_empty()).then(|| notes.join("; ")),
     }
 }
+
+/// The words of a text exactly as FTS5's tokenizer unicode61 cuts them.
+pub(super) fn split_words(text: &str) -> Vec<String> {
+    words::split(text)
+}

@@ -89,7 +89,7 @@ impl Words {
 }
 
 /// The folded words of a text.
-pub(super) fn split(text: &str) -> Vec<String> {
+pub(in crate::sessions) fn split(text: &str) -> Vec<String> {
     let mut words = Words::default();
     words.read(text);
     (0..words.len()).map(|index| words.word(index).to_owned()).collect()

@@ -67,6 +67,10 @@ impl Times {
         self.0.get(place.clamp(1, self.0.len().max(1)) - 1).copied().unwrap_or_default()
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn longest(&self) -> Duration {
         self.0.last().copied().unwrap_or_default()
     }

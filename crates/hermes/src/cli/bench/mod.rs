@@ -1,6 +1,10 @@
 //! hermes bench: the measurements behind docs/PERFORMANCE.md
 
+mod agent_chat;
 mod figures;
+mod recall;
+mod scale;
+mod scratch;
 mod sessions;
 mod text;
 
@@ -13,10 +17,19 @@ use crate::failure::Outcome;
 pub(crate) enum Command {
     /// Build a session database of made-up messages and measure it
     Sessions(sessions::Arguments),
+    /// Write a made-up set of agent conversations with questions and their answers
+    AgentChat(agent_chat::Arguments),
+    /// Ask the questions of a retrieval set, and write down what is found
+    Recall(recall::Arguments),
+    /// Build a memory of made-up messages and measure it
+    Scale(scale::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
     match command {
         Command::Sessions(arguments) => sessions::run(&arguments, app),
+        Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
+        Command::Recall(arguments) => recall::run(&arguments, app),
+        Command::Scale(arguments) => scale::run(&arguments, app),
     }
 }

@@ -62,12 +62,35 @@ impl Vocabulary {
         while words.len() < WORDS {
             words.push(made_up(&mut numbers, words.len()));
         }
+        Vocabulary::of(words)
+    }
+
+    /// A vocabulary of real words, commonest first; names and slips make one of four rare words.
+    pub(crate) fn real<'a>(known: impl Iterator<Item = &'a str>) -> Vocabulary {
+        const FIRST_MADE_UP: usize = 2_000;
+        let mut numbers = Numbers::new(1);
+        let mut words: Vec<String> = COMMON.iter().map(|word| (*word).to_owned()).collect();
+        for word in known.filter(|word| !COMMON.contains(word)) {
+            if words.len() > FIRST_MADE_UP && words.len().is_multiple_of(4) {
+                words.push(made_up(&mut numbers, words.len()));
+            }
+            words.push(word.to_owned());
+        }
+        Vocabulary::of(words)
+    }
+
+    fn of(words: Vec<String>) -> Vocabulary {
         let mut sum = 0.0;
-        let sums = (0..WORDS).map(|rank| {
+        let sums = (0..words.len()).map(|rank| {
             sum += 1.0 / (rank as f64 + SHIFT);
             sum
         });
         Vocabulary { sums: sums.collect(), words }
+    }
+
+    /// Every word, commonest first.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// A word as often as people use it.
@@ -75,12 +98,12 @@ impl Vocabulary {
         let total = self.sums.last().copied().unwrap_or(1.0);
         let wanted = numbers.fraction() * total;
         let rank = self.sums.partition_point(|sum| *sum < wanted);
-        &self.words[rank.min(WORDS - 1)]
+        &self.words[rank.min(self.words.len() - 1)]
     }
 
     /// The word of the given rank, 0 being the commonest.
     pub(crate) fn rank(&self, rank: usize) -> &str {
-        &self.words[rank.min(WORDS - 1)]
+        &self.words[rank.min(self.words.len() - 1)]
     }
 
     /// A message of about `length` characters, with sentences.

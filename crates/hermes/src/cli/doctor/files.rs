@@ -13,7 +13,7 @@ use crate::cli::memory::rules;
 use crate::output::{entries, thousands};
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
-    let mut results = vec![owner(app, home), modes(home), left_overs(app, home)];
+    let mut results = vec![owner(app, home), modes(app, home), left_overs(app, home)];
     results.push(settings(app, home));
     results.push(secrets(home));
     results.extend(memory_files(app, home));
@@ -44,8 +44,8 @@ fn owner(app: &App, home: &Home) -> Check {
     }
 }
 
-fn modes(home: &Home) -> Check {
-    let open = fix::too_open(home);
+fn modes(app: &App, home: &Home) -> Check {
+    let open = fix::too_open(home, app.memory_path(home).ok());
     let Some(first) = open.first() else {
         return Check::ok("modes", "folders and files are private");
     };

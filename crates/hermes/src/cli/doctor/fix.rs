@@ -1,4 +1,4 @@
-//! The repairs that cannot do harm: private modes, missing folders, left-over temporary files.
+//! The repairs that cannot do harm: private modes, missing folders, left-over files, the index of vectors.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use hermes_home::init::Owner;
 use hermes_home::{Home, atomic};
 use jiff::Timestamp;
 
+use super::memory;
 use crate::app::App;
 use crate::platform;
 
@@ -24,7 +25,7 @@ pub(super) struct Open {
 /// Does all safe repairs and says what was done.
 pub(super) fn safely(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     let mut done = Vec::new();
-    for open in too_open(home) {
+    for open in too_open(home, app.memory_path(home).ok()) {
         platform::set_mode(&open.path, open.wanted)
             .with_context(|| format!("could not change the mode of {}", open.path.display()))?;
         done.push(format!("{} is private now ({:o})", open.path.display(), open.wanted));
@@ -41,14 +42,16 @@ pub(super) fn safely(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
             }
         }
     }
+    done.extend(memory::fix(app, home)?);
     Ok(done)
 }
 
 /// What others may read although it is the user's own: the folders and files this program knows.
-pub(super) fn too_open(home: &Home) -> Vec<Open> {
+pub(super) fn too_open(home: &Home, memory: Option<PathBuf>) -> Vec<Open> {
     let folders =
         [home.folder().to_owned(), home.memories(), home.users(), home.own(), home.versions()];
     let mut files = vec![home.secrets(), home.config(), home.soul(), home.state_db(), home.pins()];
+    files.extend(memory);
     for folder in [home.memories(), home.own()] {
         files.extend(files_in(&folder));
     }

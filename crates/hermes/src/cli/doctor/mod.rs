@@ -4,6 +4,7 @@ mod databases;
 mod files;
 mod fix;
 mod machine;
+mod memory;
 
 use std::io;
 
@@ -17,7 +18,8 @@ use crate::output::{BAD, CARE, DIM, GOOD, Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Repair what can be repaired safely: modes, missing folders, left-over temporary files
+    /// Repair what can be repaired safely: modes, missing folders, left-over temporary files, the
+    /// index of vectors
     #[arg(long)]
     fix: bool,
 }
@@ -92,6 +94,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let mut results = machine::checks(app, home);
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
+    results.extend(memory::checks(app, home));
     results
 }
 

@@ -1,11 +1,24 @@
-//! hermes memory: the memory files MEMORY.md and USER.md
+//! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
 mod change;
+mod context;
 pub(crate) mod edit;
+mod fact;
+mod fact_view;
+mod files;
 pub(crate) mod history;
+mod hit;
+mod later;
 mod merge;
+mod progress;
 mod prune;
+mod record;
+mod reembed;
+mod search;
 mod show;
+mod status;
+mod vacuum;
+mod whose;
 
 use clap::{Args, Subcommand, ValueEnum};
 use hermes_home::Home;
@@ -35,6 +48,23 @@ pub(crate) enum Command {
     Restore(history::Restore),
     /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
+    /// Facts in memory.db: add, list, show, edit, supersede, delete, restore
+    #[command(subcommand, visible_alias = "facts")]
+    Fact(fact::Command),
+    /// Find what is remembered: facts, conversations, procedures, events, files
+    #[command(after_help = search::EXAMPLES)]
+    Search(search::Arguments),
+    /// Print what a model should be given for a task, within a budget of tokens
+    Context(context::Arguments),
+    /// Record messages of conversations from lines of JSON
+    #[command(after_help = record::FORM)]
+    Record(record::Arguments),
+    /// Count what is in memory.db
+    Status(status::Arguments),
+    /// Make memory.db as small as it can be
+    Vacuum,
+    /// Make the vectors that the embedding model of the settings lacks, and let it answer
+    Reembed(reembed::Arguments),
 }
 
 /// Which memory file is meant.
@@ -84,6 +114,13 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
             history::restore(&arguments.which.target()?, &arguments.wanted, app)
         }
         Command::Merge => merge::run(app),
+        Command::Fact(command) => fact::run(&command, app),
+        Command::Search(arguments) => search::run(&arguments, app),
+        Command::Context(arguments) => context::run(&arguments, app),
+        Command::Record(arguments) => record::run(&arguments, app),
+        Command::Status(arguments) => status::run(&arguments, app),
+        Command::Vacuum => vacuum::run(app),
+        Command::Reembed(arguments) => reembed::run(&arguments, app),
     }
 }
 

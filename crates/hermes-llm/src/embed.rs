@@ -1,0 +1,280 @@
+//! What every embedding model can do: turn texts into vectors that can be compared.
+
+use crate::embedded::{EmbeddedModel, normalise};
+use crate::error::{Error, Result};
+use crate::http::{Client, HttpModel, Sleep};
+use crate::{ollama, openai, voyage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// Turns texts into vectors of length one, in the order of the texts; a blank text becomes zeros.
+pub trait Embedder: Send + Sync {
+    /// What to keep beside every vector: vectors of another id cannot be compared with these.
+    fn id(&self) -> &ModelId;
+
+    /// The vectors of some texts.
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
+}
+
+/// Whether a text asks or is what may be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A question.
+    Query,
+    /// Something to be found by a question.
+    Document,
+}
+
+/// Whose model it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// The model inside the program.
+    Embedded,
+    /// OpenAI, or any server that speaks its protocol.
+    OpenAi,
+    /// Ollama.
+    Ollama,
+    /// Voyage AI.
+    Voyage,
+}
+
+/// What a model wants before each text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Prefixes {
+    /// Before a question.
+    pub query: String,
+    /// Before something to be found.
+    pub document: String,
+}
+
+/// Which model made a vector, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModelId {
+    /// Whose model it is.
+    pub provider: Provider,
+    /// The name of the model.
+    pub name: String,
+    /// The width that is known or was asked for.
+    pub dims: Option<usize>,
+    /// What was put before the texts.
+    pub prefixes: Prefixes,
+}
+
+/// The model inside the program, seen as an [`Embedder`].
+#[derive(Clone, Debug)]
+pub struct Embedded {
+    id: ModelId,
+}
+
+/// A model behind an HTTP endpoint.
+pub struct HttpEmbedder {
+    id: ModelId,
+    batch: usize,
+    client: Client,
+}
+
+impl Provider {
+    /// The name used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Provider::Embedded => "embedded",
+            Provider::OpenAi => "openai",
+            Provider::Ollama => "ollama",
+            Provider::Voyage => "voyage",
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Prefixes {
+    /// What the makers of a model ask for, known by its name; nothing for most.
+    pub fn for_model(name: &str) -> Prefixes {
+        let name = name.to_ascii_lowercase();
+        let is_e5 = name.split(['/', '-', ':', '_']).any(|part| part == "e5");
+        if name.contains("nomic-embed") {
+            Prefixes { query: "search_query: ".into(), document: "search_document: ".into() }
+        } else if is_e5 {
+            Prefixes { query: "query: ".into(), document: "passage: ".into() }
+        } else {
+            Prefixes::default()
+        }
+    }
+
+    fn of(&self, purpose: Purpose) -> &str {
+        match purpose {
+            Purpose::Query => &self.query,
+            Purpose::Document => &self.document,
+        }
+    }
+}
+
+impl Embedded {
+    /// The embedder of the model inside the program.
+    pub fn new() -> Embedded {
+        let model = EmbeddedModel::get();
+        let id = ModelId {
+            provider: Provider::Embedded,
+            name: model.name().into(),
+            dims: Some(model.dims()),
+            prefixes: Prefixes::default(),
+        };
+        Embedded { id }
+    }
+}
+
+impl Default for Embedded {
+    fn default() -> Embedded {
+        Embedded::new()
+    }
+}
+
+impl Embedder for Embedded {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        let model = EmbeddedModel::get();
+        let mut tokens = Vec::new();
+        let vectors = texts.iter().map(|text| {
+            tokens.clear();
+            model.tokens(text, &mut tokens);
+            model.pool(&tokens)
+        });
+        Ok(vectors.collect())
+    }
+}
+
+impl HttpEmbedder {
+    /// A model of OpenAI or of a server that speaks its protocol; the base may end in `/v1` or not.
+    pub fn openai(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
+        let url = openai::address(&model.base_url);
+        HttpEmbedder::new(Provider::OpenAi, url, model, sleep)
+    }
+
+    /// A model of Ollama; the base may be `host:port` alone.
+    pub fn ollama(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
+        let url = ollama::address(&model.base_url);
+        HttpEmbedder::new(Provider::Ollama, url, model, sleep)
+    }
+
+    /// A model of Voyage AI.
+    pub fn voyage(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
+        let url = openai::address(&model.base_url);
+        HttpEmbedder::new(Provider::Voyage, url, model, sleep)
+    }
+
+    fn new(provider: Provider, url: String, model: HttpModel, sleep: Sleep) -> Result<Self> {
+        let prefixes = match (&model.prefixes, provider) {
+            (Some(chosen), _) => chosen.clone(),
+            (None, Provider::Voyage) => Prefixes::default(),
+            (None, _) => Prefixes::for_model(&model.model),
+        };
+        let id = ModelId { provider, name: model.model.clone(), dims: model.dimensions, prefixes };
+        let batch = model.batch.max(1);
+        Ok(HttpEmbedder { id, batch, client: Client::new(provider, url, model, sleep)? })
+    }
+
+    fn request(&self, texts: &[String], purpose: Purpose) -> Value {
+        match self.id.provider {
+            Provider::Ollama => ollama::request(&self.id, texts),
+            Provider::Voyage => voyage::request(&self.id, texts, purpose),
+            Provider::OpenAi | Provider::Embedded => openai::request(&self.id, texts),
+        }
+    }
+
+    fn vectors(&self, answer: &[u8], count: usize) -> Result<Vec<Vec<f32>>> {
+        let read = match self.id.provider {
+            Provider::Ollama => ollama::vectors(answer),
+            _ => openai::vectors(answer, count),
+        };
+        let vectors = read.map_err(|why| self.client.bad_answer(answer, why))?;
+        if vectors.len() != count {
+            let why = format!("{} vectors for {count} texts", vectors.len());
+            return Err(self.client.bad_answer(answer, why));
+        }
+        if vectors.iter().any(Vec::is_empty) {
+            return Err(self.client.bad_answer(answer, "a vector is empty".into()));
+        }
+        if vectors.iter().flatten().any(|value| !value.is_finite()) {
+            return Err(self.client.bad_answer(answer, "a number is not finite".into()));
+        }
+        Ok(vectors)
+    }
+
+    fn check_width(&self, vectors: &[Vec<f32>], width: &mut Option<usize>) -> Result<()> {
+        for vector in vectors {
+            let expected = *width.get_or_insert(vector.len());
+            if vector.len() != expected {
+                let model = self.id.name.clone();
+                return Err(Error::Dimensions { model, expected, found: vector.len() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Embedder for HttpEmbedder {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    /// Sends the texts in batches; the deadline holds for all of them together.
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        let prefix = self.id.prefixes.of(purpose);
+        let filled: Vec<usize> =
+            (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
+        let mut found = vec![Vec::new(); texts.len()];
+        let mut width = self.id.dims;
+        let mut remaining = self.client.limits().deadline;
+        for batch in filled.chunks(self.batch) {
+            let inputs: Vec<String> =
+                batch.iter().map(|i| format!("{prefix}{}", texts[*i])).collect();
+            let answer = self.client.post(&self.request(&inputs, purpose), &mut remaining)?;
+            let vectors = self.vectors(&answer, batch.len())?;
+            self.check_width(&vectors, &mut width)?;
+            for (index, mut vector) in batch.iter().zip(vectors) {
+                normalise(&mut vector);
+                found[*index] = vector;
+            }
+        }
+        fill_blanks(found, width).ok_or_else(|| Error::NoText { model: self.id.name.clone() })
+    }
+}
+
+/// Endpoints refuse blank texts, so those were not sent; they become zeros here.
+fn fill_blanks(mut vectors: Vec<Vec<f32>>, width: Option<usize>) -> Option<Vec<Vec<f32>>> {
+    for vector in vectors.iter_mut().filter(|vector| vector.is_empty()) {
+        *vector = vec![0.0; width?];
+    }
+    Some(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_follow_the_name_of_the_model() {
+        assert_eq!(Prefixes::for_model("nomic-embed-text:v1.5").query, "search_query: ");
+        assert_eq!(Prefixes::for_model("intfloat/multilingual-e5-large").document, "passage: ");
+        assert_eq!(Prefixes::for_model("text-embedding-3-small"), Prefixes::default());
+        assert_eq!(Prefixes::for_model("none5-model"), Prefixes::default());
+    }
+
+    #[test]
+    fn the_embedded_model_is_an_embedder_like_the_others() {
+        let embedder = Embedded::new();
+        let vectors = embedder.embed(&["one text", ""], Purpose::Query).unwrap();
+        assert_eq!(vectors[0], EmbeddedModel::get().embed("one text"));
+        assert_eq!(vectors[1], vec![0.0; 256]);
+        assert_eq!(embedder.id().dims, Some(256));
+    }
+}

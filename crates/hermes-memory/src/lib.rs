@@ -1,0 +1,11 @@
+//! What the system does with memory: record it, find it, put it in front of a model.
+
+pub mod chunk;
+mod error;
+pub mod record;
+pub mod reembed;
+pub mod retrieval;
+pub mod search;
+pub mod task;
+
+pub use error::{Error, Result};

@@ -1,0 +1,335 @@
+//! The context for a task: what is remembered that belongs to it, chosen, trimmed and explained.
+
+mod budget;
+mod entity;
+mod events;
+mod merge;
+mod procedural;
+mod recency;
+mod render;
+mod semantic;
+mod when;
+
+use hermes_llm::Embedder;
+use hermes_store::memory::{ItemKind, MemoryStore, Scope};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::Result;
+use crate::search::{self, Filter, Question};
+use crate::task::{self, TaskType};
+
+pub use budget::fit;
+pub use merge::merge;
+pub use render::{text, why};
+
+/// What a context is asked for.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The task, as the user put it.
+    pub task: &'a str,
+    /// The running session; it is never part of its own context.
+    pub session: Option<&'a str>,
+    /// The folder or repository the task is about.
+    pub project: Option<&'a str>,
+    /// Where the conversation takes place.
+    pub channel: Option<&'a str>,
+    /// How many tokens the context may have.
+    pub budget_tokens: usize,
+    /// How many of the latest episodes are always shown.
+    pub recency_episodes: usize,
+    /// How many episodes are shown for their meaning.
+    pub semantic_top_k: usize,
+    /// How sure we must be that something belongs to the task, from 0 to 1.
+    pub min_relevance: f64,
+    /// When it is asked.
+    pub now: Timestamp,
+    /// The zone in which the reader's days begin.
+    pub zone: &'a TimeZone,
+    /// The files that are always loaded.
+    pub files: &'a [FileText],
+}
+
+/// A file that is always loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    /// Its name as it is shown.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What found a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// It is a file that is always loaded.
+    File,
+    /// It is among the latest.
+    Recency,
+    /// It means something like the task.
+    Semantic,
+    /// It is about a name in the task.
+    Entity,
+    /// It tells how this kind of task is done well.
+    Procedural,
+    /// It happened in the time the task asks about.
+    Time,
+}
+
+/// Where a thing is shown; the order is the order on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    /// The files that are always loaded.
+    Files,
+    /// What is known.
+    Facts,
+    /// How such tasks are done well.
+    Procedures,
+    /// What happened and when.
+    Events,
+    /// What was said.
+    Episodes,
+}
+
+impl Section {
+    /// Every section in its order.
+    pub const ALL: [Section; 5] =
+        [Section::Files, Section::Facts, Section::Procedures, Section::Events, Section::Episodes];
+
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Files => "Files",
+            Section::Facts => "Facts",
+            Section::Procedures => "How this kind of task went before",
+            Section::Events => "What happened",
+            Section::Episodes => "Earlier conversations",
+        }
+    }
+}
+
+/// What a pass proposes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The thing itself.
+    pub thing: Thing,
+    /// What found it.
+    pub pass: Pass,
+    /// How sure the pass is that it belongs to the task, from 0 to 1; none where it does not judge.
+    pub relevance: Option<f64>,
+    /// Why, for a person.
+    pub reason: String,
+}
+
+/// A remembered thing in the words in which it would be shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thing {
+    /// Kind and number: `fact:042`, `episode:17`; the name of a file.
+    pub name: String,
+    /// Where it is shown.
+    pub section: Section,
+    /// Kind and number for the receipt; none for files.
+    pub key: Option<(ItemKind, i64)>,
+    /// Date and place, in one line.
+    pub head: String,
+    /// What is shown.
+    pub text: String,
+    /// What is shown when there is no room for the text: the part that belongs to the task.
+    pub short: Option<String>,
+    /// When it was said or became known.
+    pub at: Option<Timestamp>,
+    /// How much its score counts, from 0 to 1: the confidence of a fact, the success of a procedure.
+    pub weight: f64,
+}
+
+/// A thing that is part of the context, or would have been.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Item {
+    /// Kind and number: `fact:042`, `episode:17`; the name of a file.
+    pub name: String,
+    /// Where it is shown.
+    pub section: Section,
+    /// Date and place, in one line.
+    pub head: String,
+    /// What is shown.
+    pub text: String,
+    /// What it costs, with its line of date and place.
+    pub tokens: usize,
+    /// The score by which it was chosen.
+    pub score: f64,
+    /// How sure we are that it belongs to the task, where a pass judged it.
+    pub relevance: Option<f64>,
+    /// What found it.
+    pub passes: Vec<Pass>,
+    /// Why, for a person.
+    pub reason: String,
+    /// When it was said or became known.
+    pub at: Option<Timestamp>,
+    /// Kind and number for the receipt; none for files.
+    #[serde(skip)]
+    pub key: Option<(ItemKind, i64)>,
+    /// The shorter form, if it has one and it was not used.
+    #[serde(skip)]
+    pub short: Option<String>,
+}
+
+/// A thing that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dropped {
+    /// The thing.
+    #[serde(flatten)]
+    pub item: Item,
+    /// Why it was left out.
+    pub dropped: String,
+}
+
+/// One section of a context.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Filled {
+    /// Which.
+    pub section: Section,
+    /// Its heading.
+    pub title: &'static str,
+    /// What it costs with its heading.
+    pub tokens: usize,
+    /// What is in it.
+    pub items: Vec<Item>,
+}
+
+/// What is put in front of a model for one task, and how it came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Context {
+    /// The sections that have something in them, in their order.
+    pub sections: Vec<Filled>,
+    /// What was left out, best first.
+    pub dropped: Vec<Dropped>,
+    /// What all of it costs.
+    pub tokens: usize,
+    /// What it may cost.
+    pub budget: usize,
+    /// What kind of task we take it for.
+    pub task_type: TaskType,
+    /// The names we saw in the task.
+    pub names: Vec<String>,
+    /// What the asker should know: a model that is down, a pass that was skipped.
+    pub notes: Vec<String>,
+}
+
+impl Context {
+    /// Everything that is shown.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.sections.iter().flat_map(|section| &section.items)
+    }
+
+    /// Kind and number of everything that is shown, for the receipt; an episode counts as a summary.
+    pub fn receipt(&self) -> Vec<(ItemKind, i64)> {
+        self.items().filter_map(|item| item.key).collect()
+    }
+}
+
+/// Finds what belongs to a task, and fits it into the budget. `embedder` must be the store's active
+/// model; without one the words alone are searched.
+pub fn context(
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    request: &Request<'_>,
+) -> Result<Context> {
+    let asking = Asking { store, embedder, scope, request, task_type: task::infer(request.task) };
+    let mut found = Found { names: task::names(request.task), ..Found::default() };
+    found.candidates.extend(files(request.files));
+    found.candidates.extend(recency::pass(&asking)?);
+    found.candidates.extend(events::pass(&asking)?);
+    entity::pass(&asking, &mut found)?;
+    if task::says_little(request.task) {
+        found.notes.push("the task says too little to search for".to_owned());
+    } else {
+        semantic::pass(&asking, &mut found)?;
+        procedural::pass(&asking, &mut found)?;
+    }
+    let ranked = merge(found.candidates, request.now);
+    let mut context = fit(ranked, request.budget_tokens);
+    // What one pass left out may be there for another.
+    found.dropped.retain(|one| context.items().all(|item| item.name != one.item.name));
+    context.dropped.extend(found.dropped);
+    context.task_type = asking.task_type;
+    context.names = found.names;
+    found.notes.sort();
+    found.notes.dedup();
+    context.notes = found.notes;
+    Ok(context)
+}
+
+/// The setting says how sure we must be that anything belongs to the task; single things need this
+/// share of it, since the first five of a good answer are rarely all sure by themselves.
+const SINGLE: f64 = 0.3;
+
+/// Who asks for what.
+struct Asking<'a> {
+    store: &'a dyn MemoryStore,
+    embedder: Option<&'a dyn Embedder>,
+    scope: Scope,
+    request: &'a Request<'a>,
+    task_type: TaskType,
+}
+
+/// What the passes found so far.
+#[derive(Default)]
+struct Found {
+    candidates: Vec<Candidate>,
+    dropped: Vec<Dropped>,
+    names: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Found {
+    /// Leaves out what a pass found and does not propose.
+    fn drop(&mut self, candidate: Candidate, now: Timestamp, why: String) {
+        let item = merge::item_of(candidate, now);
+        self.dropped.push(Dropped { item, dropped: why });
+    }
+}
+
+impl Asking<'_> {
+    /// Searches for the task itself among some kinds of things.
+    fn search(
+        &self,
+        kinds: &[ItemKind],
+        limit: usize,
+        notes: &mut Vec<String>,
+    ) -> Result<search::Answer> {
+        let request = self.request;
+        let question = Question {
+            text: request.task,
+            kinds: kinds.to_vec(),
+            filter: Filter { except_session: request.session, ..Filter::default() },
+            limit,
+            now: request.now,
+            zone: request.zone,
+        };
+        let mut answer = search::search(self.store, self.embedder, self.scope, &question)?;
+        notes.append(&mut answer.notes);
+        Ok(answer)
+    }
+}
+
+fn files(files: &[FileText]) -> impl Iterator<Item = Candidate> {
+    files.iter().filter(|file| !file.text.trim().is_empty()).map(|file| Candidate {
+        thing: Thing {
+            name: file.name.clone(),
+            section: Section::Files,
+            key: None,
+            head: String::new(),
+            text: file.text.trim().to_owned(),
+            short: None,
+            at: None,
+            weight: 1.0,
+        },
+        pass: Pass::File,
+        relevance: None,
+        reason: "always loaded".to_owned(),
+    })
+}

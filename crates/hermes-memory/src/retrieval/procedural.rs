@@ -1,0 +1,85 @@
+//! How this kind of task was done well before.
+
+use hermes_store::memory::{ItemKind, Procedure};
+
+use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing};
+use crate::search::Item;
+use crate::task::TaskType;
+use crate::{Result, chunk};
+
+/// How many procedures are shown for their type alone, and how many a search may bring.
+const MOST_OF_TYPE: usize = 3;
+const MOST_FOUND: usize = 10;
+/// How sure we are that a procedure of the same type of task belongs to this one.
+const SAME_TYPE: f64 = 0.6;
+
+/// Procedures of the same type of task, and those that a search for the task finds.
+pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
+    let (request, kind) = (asking.request, asking.task_type);
+    if kind != TaskType::General {
+        let same = asking.store.list_procedures(asking.scope, Some(kind.as_str()), MOST_OF_TYPE)?;
+        let reason = format!("for tasks of type {}", kind.as_str());
+        let held = same.iter().filter(|procedure| is_held(procedure));
+        found.candidates.extend(held.map(|one| candidate(request, one, SAME_TYPE, reason.clone())));
+    }
+    for result in asking.search(&[ItemKind::Procedure], MOST_FOUND, &mut found.notes)?.results {
+        let Item::Procedure(procedure) = &result.item else { continue };
+        if !is_held(procedure) {
+            continue;
+        }
+        let reason = "answers the task".to_owned();
+        let candidate = candidate(request, procedure, result.relevance, reason);
+        if result.relevance >= request.min_relevance * SINGLE {
+            found.candidates.push(candidate);
+        } else if found.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
+            let least = request.min_relevance * SINGLE;
+            let why = format!("relevance {:.2} is below {least:.2}", result.relevance);
+            found.drop(candidate, request.now, why);
+        }
+    }
+    Ok(())
+}
+
+fn is_held(procedure: &Procedure) -> bool {
+    procedure.retired_at.is_none() && !procedure.quarantined
+}
+
+fn candidate(
+    request: &Request<'_>,
+    procedure: &Procedure,
+    relevance: f64,
+    reason: String,
+) -> Candidate {
+    let mut head = chunk::written_day(chunk::day_of(procedure.recorded_at, request.zone));
+    if let Some(outcome) = &procedure.outcome {
+        head.push_str(", ");
+        head.push_str(outcome);
+    }
+    let is_said_twice = procedure.body.trim().starts_with(procedure.title.trim());
+    let text = if is_said_twice || procedure.title.trim().is_empty() {
+        procedure.body.clone()
+    } else {
+        format!("{}\n{}", procedure.title.trim(), procedure.body)
+    };
+    Candidate {
+        thing: Thing {
+            name: format!("procedure:{}", procedure.id),
+            section: Section::Procedures,
+            key: Some((ItemKind::Procedure, procedure.id)),
+            head,
+            text,
+            short: None,
+            at: Some(procedure.recorded_at),
+            weight: success(procedure),
+        },
+        pass: Pass::Procedural,
+        relevance: Some(relevance),
+        reason,
+    }
+}
+
+/// The share of tasks it helped; ¾ for one that was never tried.
+fn success(procedure: &Procedure) -> f64 {
+    let (wins, losses) = (f64::from(procedure.wins), f64::from(procedure.losses));
+    (wins + 3.0) / (wins + losses + 4.0)
+}

@@ -1,0 +1,241 @@
+//! Conversations that mean something like the task, each with the messages around what was found.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use hermes_store::memory::{Episode, ItemKind, Message, MessageKey};
+
+use super::render::one_line;
+use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing};
+use crate::search::Item;
+use crate::{Result, chunk, search};
+
+/// How much surer we must be of a conversation about another project.
+const OTHER_PROJECT_MARGIN: f64 = 0.15;
+/// How many messages are searched for each episode that is wanted.
+const MESSAGES_PER_EPISODE: usize = 6;
+/// How many characters are shown of a message that was found, and of its neighbours.
+const FOUND_ROOM: usize = 600;
+const NEIGHBOUR_ROOM: usize = 200;
+const SHORT_ROOM: usize = 300;
+
+/// One episode with the messages that were found in it, best first.
+struct Hit {
+    episode: Episode,
+    messages: Vec<(MessageKey, Range<usize>)>,
+    best: Message,
+    relevance: f64,
+}
+
+/// The episodes that mean something like the task, best first.
+pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
+    let request = asking.request;
+    let limit = request.semantic_top_k * MESSAGES_PER_EPISODE;
+    if limit == 0 {
+        return Ok(());
+    }
+    let kinds = [ItemKind::Message, ItemKind::Summary];
+    let answer = asking.search(&kinds, limit, &mut found.notes)?;
+    let confidence = answer.confidence;
+    let mut kept = 0;
+    for hit in by_episode(answer.results, request) {
+        let (least, least_single) = least_relevance(&hit.episode, request);
+        let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
+        let candidate = candidate(request, &hit, &messages);
+        if confidence < least {
+            let why = format!("only {confidence:.2} sure that this is talked about, {least:.2} wanted");
+            found.drop(candidate, request.now, why);
+        } else if hit.relevance < least_single {
+            let why = format!("relevance {:.2} is below {least_single:.2}", hit.relevance);
+            found.drop(candidate, request.now, why);
+        } else if kept == request.semantic_top_k {
+            let why = format!("only {} episodes are wanted", request.semantic_top_k);
+            found.drop(candidate, request.now, why);
+        } else {
+            kept += 1;
+            found.candidates.push(candidate);
+        }
+    }
+    Ok(())
+}
+
+/// Kind and number of an episode for the receipt.
+pub(super) fn receipt_key(episode: &Episode) -> (ItemKind, i64) {
+    (ItemKind::Summary, episode.id)
+}
+
+/// The line above an episode: its day, and its channel and project where they say something.
+pub(super) fn head(episode: &Episode, request: &Request<'_>) -> String {
+    let mut head = chunk::written_day(chunk::day_of(episode.started_at, request.zone));
+    let project = episode.project.as_deref().filter(|project| Some(*project) != request.project);
+    for place in [episode.channel.as_deref(), project].into_iter().flatten() {
+        head.push_str(", ");
+        head.extend(place.chars().take(60));
+    }
+    one_line(&head)
+}
+
+/// Who said a message: their name, else their role.
+pub(super) fn speaker(message: &Message) -> String {
+    one_line(message.speaker.as_deref().unwrap_or(&message.role)).chars().take(40).collect()
+}
+
+/// What a message says: its text, else what describes the attachment.
+pub(super) fn words(message: &Message) -> &str {
+    match &message.caption {
+        Some(caption) if message.text.trim().is_empty() => caption,
+        _ => &message.text,
+    }
+}
+
+/// The results as episodes, the one with the best message first; never the running session.
+fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut places: HashMap<i64, usize> = HashMap::new();
+    for found in results {
+        let Item::Message { message, episode } = found.item else { continue };
+        if Some(episode.session_id.as_str()) == request.session {
+            continue;
+        }
+        let here = (message.key, found.best);
+        match places.get(&episode.id) {
+            Some(place) => {
+                let hit = &mut hits[*place];
+                hit.relevance = hit.relevance.max(found.relevance);
+                hit.messages.push(here);
+            }
+            None => {
+                places.insert(episode.id, hits.len());
+                let relevance = found.relevance;
+                hits.push(Hit { episode, messages: vec![here], best: message, relevance });
+            }
+        }
+    }
+    hits
+}
+
+/// How sure we must be of the whole answer, and of a single episode.
+fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
+    let is_other = match (episode.project.as_deref(), request.project) {
+        (Some(theirs), Some(ours)) => theirs != ours,
+        _ => false,
+    };
+    let margin = if is_other { OTHER_PROJECT_MARGIN } else { 0.0 };
+    (request.min_relevance + margin, request.min_relevance * SINGLE + margin)
+}
+
+fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidate {
+    let best_range = hit.messages.first().map_or(0..0, |(_, range)| range.clone());
+    let short = line_of(&hit.best, &best_range, SHORT_ROOM);
+    let text = match &hit.episode.body {
+        Some(body) => excerpt(body, &best_range, FOUND_ROOM * 2),
+        None if messages.is_empty() => line_of(&hit.best, &best_range, FOUND_ROOM),
+        None => relevant_part(messages, &hit.messages),
+    };
+    let summary = hit.episode.body.as_ref().map(|body| excerpt(body, &best_range, SHORT_ROOM));
+    Candidate {
+        thing: Thing {
+            name: format!("episode:{}", hit.episode.id),
+            section: Section::Episodes,
+            key: Some(receipt_key(&hit.episode)),
+            head: head(&hit.episode, request),
+            text,
+            short: Some(summary.unwrap_or(short)),
+            at: Some(hit.episode.ended_at),
+            weight: 1.0,
+        },
+        pass: Pass::Semantic,
+        relevance: Some(hit.relevance),
+        reason: format!("{} of its messages answer the task", hit.messages.len()),
+    }
+}
+
+/// The messages that were found, with the one before and after each; `…` where others were left out.
+fn relevant_part(messages: &[Message], found: &[(MessageKey, Range<usize>)]) -> String {
+    let place_of = |key: MessageKey| messages.iter().position(|message| message.key == key);
+    let hits: HashMap<usize, &Range<usize>> =
+        found.iter().filter_map(|(key, range)| Some((place_of(*key)?, range))).collect();
+    let is_near = |place: usize| {
+        hits.contains_key(&(place + 1))
+            || place.checked_sub(1).is_some_and(|p| hits.contains_key(&p))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        match hits.get(&place) {
+            Some(range) => lines.push(line_of(message, range, FOUND_ROOM)),
+            None if is_near(place) => lines.push(line_of(message, &(0..0), NEIGHBOUR_ROOM)),
+            None if lines.last().is_none_or(|line| line != "…") => lines.push("…".to_owned()),
+            None => {}
+        }
+    }
+    lines.join("\n")
+}
+
+fn line_of(message: &Message, range: &Range<usize>, room: usize) -> String {
+    format!("{}: {}", speaker(message), excerpt(words(message), range, room))
+}
+
+/// The part of a text around a range, of about `room` characters, with `…` where it was cut.
+fn excerpt(text: &str, around: &Range<usize>, room: usize) -> String {
+    let length = text.chars().count();
+    if length <= room {
+        return text.trim().to_owned();
+    }
+    let before_range = text.get(..around.start).unwrap_or("").chars().count();
+    let range_length = text.get(around.clone()).unwrap_or("").chars().count();
+    let slack = room.saturating_sub(range_length) / 2;
+    let start = before_range.saturating_sub(slack).min(length - room);
+    let kept: String = text.chars().skip(start).take(room).collect();
+    let front = if start > 0 { "…" } else { "" };
+    let back = if start + room < length { "…" } else { "" };
+    format!("{front}{}{back}", kept.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::memory::{SessionKey, UserNumber};
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn messages(count: i64) -> Vec<Message> {
+        let session = SessionKey::new(UserNumber::OWNER, 0).unwrap();
+        (0..count)
+            .map(|place| Message {
+                key: MessageKey::new(session, place).unwrap(),
+                episode: 1,
+                at: Timestamp::UNIX_EPOCH,
+                role: "user".to_owned(),
+                speaker: None,
+                text: format!("m{place}"),
+                caption: None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_find_is_shown_with_its_neighbours_and_dots_for_the_rest() {
+        let all = messages(8);
+        let part = relevant_part(&all, &[(all[4].key, 0..2)]);
+        assert_eq!(part, "…\nuser: m3\nuser: m4\nuser: m5\n…");
+    }
+
+    #[test]
+    fn an_excerpt_is_cut_around_what_was_found() {
+        let text = format!("{}needle{}", "a".repeat(500), "b".repeat(500));
+        let cut = excerpt(&text, &(500..506), 100);
+        assert!(cut.contains("needle") && cut.starts_with('…') && cut.ends_with('…'));
+        assert_eq!(excerpt("short", &(0..0), 100), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_never_fails_and_stays_in_its_room(
+            text in any::<String>(), start in 0..300_usize, length in 0..300_usize, room in 1..100_usize,
+        ) {
+            let cut = excerpt(&text, &(start..start + length), room);
+            prop_assert!(cut.chars().count() <= room + 2);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! From numbers to things: the filter of a question, and the items that pass it.
+
+use hermes_store::memory::{
+    ChunkKey, ItemKind, MemoryStore, RecallFilter, Scope, SessionChoice,
+};
+use jiff::Timestamp;
+
+use super::{Item, Question};
+use crate::Result;
+
+/// What the store is asked to leave out from the start.
+pub(super) fn recall_filter(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    question: &Question<'_>,
+) -> Result<RecallFilter> {
+    let filter = &question.filter;
+    let narrows = filter.session.is_some()
+        || filter.channel.is_some()
+        || filter.since.is_some()
+        || filter.until.is_some();
+    let mut recall = RecallFilter { kinds: question.kinds.clone(), ..RecallFilter::default() };
+    if narrows {
+        let choice = SessionChoice {
+            session_id: filter.session,
+            channel: filter.channel,
+            since: filter.since,
+            until: filter.until,
+        };
+        recall.sessions = Some(store.sessions(scope, &choice)?);
+        // Only conversations have a session or a channel; a time everything has.
+        recall.only_messages = filter.session.is_some() || filter.channel.is_some();
+    }
+    if let Some(session) = filter.except_session {
+        let choice = SessionChoice { session_id: Some(session), ..SessionChoice::default() };
+        recall.without_sessions = store.sessions(scope, &choice)?;
+    }
+    Ok(recall)
+}
+
+/// The thing a chunk belongs to, if it still holds and passes the question's filter.
+pub(super) fn item(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    question: &Question<'_>,
+    key: ChunkKey,
+) -> Result<Option<Item>> {
+    let found = match key.kind() {
+        Some(ItemKind::Message) => message(store, scope, key)?,
+        Some(ItemKind::Fact) => fact(store, scope, question, key.item())?,
+        Some(ItemKind::Procedure) => {
+            let held = store.procedures(scope, &[key.item()])?.into_iter().next();
+            held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Procedure)
+        }
+        Some(ItemKind::Event) => {
+            let held = store.events(scope, &[key.item()])?.into_iter().next();
+            held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Event)
+        }
+        Some(ItemKind::Summary) => summary(store, scope, key.item())?,
+        None => None,
+    };
+    let Some(found) = found else { return Ok(None) };
+    if !is_in_time(&found, question) || !mentions(store, scope, question, key, &found)? {
+        return Ok(None);
+    }
+    Ok(Some(found))
+}
+
+fn message(store: &dyn MemoryStore, scope: Scope, key: ChunkKey) -> Result<Option<Item>> {
+    let Some(message) = store.messages(scope, &[key.message()])?.into_iter().next() else {
+        return Ok(None);
+    };
+    let episode = store.episodes(scope, &[message.episode])?.into_iter().next();
+    Ok(episode.map(|episode| Item::Message { message, episode }))
+}
+
+fn summary(store: &dyn MemoryStore, scope: Scope, id: i64) -> Result<Option<Item>> {
+    let Some(episode) = store.episodes(scope, &[id])?.into_iter().next() else { return Ok(None) };
+    Ok(episode.body.is_some().then_some(Item::Summary(episode)))
+}
+
+fn fact(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    question: &Question<'_>,
+    id: i64,
+) -> Result<Option<Item>> {
+    let at = question.filter.as_of.unwrap_or(question.now);
+    let held = store.facts(scope, &[id])?.into_iter().next();
+    let holds = |fact: &hermes_store::memory::Fact| {
+        let known = question.filter.as_of.is_none_or(|at| fact.recorded_at <= at);
+        let not_retired = fact.retired_at.is_none_or(|retired| {
+            question.filter.as_of.is_some() && retired > at
+        });
+        known
+            && not_retired
+            && !fact.quarantined
+            && fact.valid_from.is_none_or(|from| from <= at)
+            && fact.valid_to.is_none_or(|to| to > at)
+    };
+    Ok(held.filter(holds).map(Item::Fact))
+}
+
+fn is_in_time(item: &Item, question: &Question<'_>) -> bool {
+    let at: Timestamp = match item {
+        Item::Message { message, .. } => message.at,
+        Item::Summary(episode) => episode.started_at,
+        Item::Fact(fact) => fact.recorded_at,
+        Item::Procedure(procedure) => procedure.recorded_at,
+        Item::Event(event) => event.at,
+    };
+    let known = question.filter.as_of.is_none_or(|as_of| at <= as_of);
+    known
+        && question.filter.since.is_none_or(|since| at >= since)
+        && question.filter.until.is_none_or(|until| at < until)
+}
+
+/// Whether a thing mentions the name that was asked for: as noted, or in its own words.
+fn mentions(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    question: &Question<'_>,
+    key: ChunkKey,
+    item: &Item,
+) -> Result<bool> {
+    let Some(name) = question.filter.entity else { return Ok(true) };
+    if item.text().to_lowercase().contains(&name.to_lowercase()) {
+        return Ok(true);
+    }
+    let (Some(kind), Some(entity)) = (key.kind(), store.entity(scope, name)?) else {
+        return Ok(false);
+    };
+    let text = item.text().to_lowercase();
+    if entity.aliases.iter().any(|alias| text.contains(alias.as_str())) {
+        return Ok(true);
+    }
+    let id = if kind == ItemKind::Message { key.text() } else { key.item() };
+    Ok(store.mentions(scope, &entity, kind, 10_000)?.contains(&id))
+}

@@ -1,0 +1,173 @@
+//! Search everything that is remembered: words and meaning together, best first, each score explained.
+
+mod candidates;
+mod load;
+mod places;
+mod question;
+mod relevance;
+mod run;
+mod score;
+mod terms;
+
+use hermes_llm::Embedder;
+use hermes_store::memory::{
+    Episode, Event, Fact, ItemKind, MemoryStore, Message, Procedure, Scope,
+};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::Result;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// The words, as a person typed them.
+    pub text: &'a str,
+    /// Only these kinds; empty means all.
+    pub kinds: Vec<ItemKind>,
+    /// What else narrows the answer.
+    pub filter: Filter<'a>,
+    /// How many results at most.
+    pub limit: usize,
+    /// When it is asked: for "last Tuesday", and for what holds now.
+    pub now: Timestamp,
+    /// The zone in which the asker's days begin.
+    pub zone: &'a TimeZone,
+}
+
+/// What narrows an answer.
+#[derive(Debug, Clone, Default)]
+pub struct Filter<'a> {
+    /// Messages only of this session.
+    pub session: Option<&'a str>,
+    /// Messages not of this session.
+    pub except_session: Option<&'a str>,
+    /// Messages only of this channel.
+    pub channel: Option<&'a str>,
+    /// Only what mentions this name.
+    pub entity: Option<&'a str>,
+    /// Only what was said, or happened, at or after.
+    pub since: Option<Timestamp>,
+    /// Only what was said, or happened, before.
+    pub until: Option<Timestamp>,
+    /// What held and was known at this time.
+    pub as_of: Option<Timestamp>,
+}
+
+/// What was found, best first.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The results.
+    pub results: Vec<Found>,
+    /// How sure we are that the first results hold what was asked for at all, from 0 to 1.
+    pub confidence: f64,
+    /// What the asker should know about how they were found: a model that is down, common words left out.
+    pub notes: Vec<String>,
+}
+
+/// One result.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What was found.
+    pub item: Item,
+    /// Its score; only the order means something.
+    pub score: f64,
+    /// How sure we are that it answers the question, from 0 to 1.
+    pub relevance: f64,
+    /// The parts of the score.
+    pub parts: Vec<Part>,
+    /// Where in the text the best chunk is, in bytes.
+    pub best: std::ops::Range<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A message, with the episode it is from.
+    Message {
+        /// The message.
+        message: Message,
+        /// Its episode, without messages.
+        episode: Episode,
+    },
+    /// The summary that stands for an old episode.
+    Summary(Episode),
+    /// A fact.
+    Fact(Fact),
+    /// A procedure.
+    Procedure(Procedure),
+    /// An event.
+    Event(Event),
+}
+
+impl Item {
+    /// Its kind and number: `fact:42`, `episode:17`.
+    pub fn name(&self) -> String {
+        match self {
+            Item::Message { episode, .. } | Item::Summary(episode) => format!("episode:{}", episode.id),
+            Item::Fact(fact) => format!("fact:{:03}", fact.id),
+            Item::Procedure(procedure) => format!("procedure:{}", procedure.id),
+            Item::Event(event) => format!("event:{}", event.id),
+        }
+    }
+
+    /// What it says.
+    pub fn text(&self) -> &str {
+        match self {
+            Item::Message { message, .. } => &message.text,
+            Item::Summary(episode) => episode.body.as_deref().unwrap_or_default(),
+            Item::Fact(fact) => &fact.statement,
+            Item::Procedure(procedure) => &procedure.body,
+            Item::Event(event) => &event.text,
+        }
+    }
+}
+
+/// One part of a score.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Part {
+    /// What was measured: `words`, `meaning`, `tokens`, `speaker`, `date`, …
+    pub name: &'static str,
+    /// What it added to the score, or the factor it was multiplied with.
+    pub value: f64,
+}
+
+/// Finds what answers the question. `embedder` must be the store's active model; none means words only.
+pub fn search(
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    question: &Question<'_>,
+) -> Result<Answer> {
+    search_with(store, embedder, scope, question, &Effort::default())
+}
+
+/// The same with another effort than the usual: for measuring.
+pub fn search_with(
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    question: &Question<'_>,
+    effort: &Effort,
+) -> Result<Answer> {
+    // One state of the store for all steps, whatever others write meanwhile.
+    let began = store.begin_reading()?;
+    let answer = run::search(store, embedder, scope, question, effort);
+    if began {
+        store.end_reading()?;
+    }
+    answer
+}
+
+/// How much work a search may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effort {
+    /// Up to so many chunks all are scored; above, only those that the words or the meaning point to.
+    pub score_all_below: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { score_all_below: 2_000 }
+    }
+}

@@ -1,0 +1,132 @@
+//! What a question tells besides its words: whom it names, whether it asks for a time, which tokens count.
+
+use hermes_llm::EmbeddedModel;
+use hermes_store::memory::{ChunkRow, MemoryStore, Scope};
+
+use super::terms::{Hits, is_stop_word, rarity};
+use crate::Result;
+use crate::chunk;
+
+/// What a question tells besides its words.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The speakers it names.
+    pub(super) speakers: Vec<String>,
+    /// The words of their names that are in the question.
+    pub(super) name_words: Vec<String>,
+    /// Whether it asks for a time.
+    pub(super) for_time: bool,
+    /// Whether it asks for what the assistant said.
+    pub(super) for_assistant: bool,
+}
+
+/// Reads a question.
+pub(super) fn read(store: &dyn MemoryStore, scope: Scope, text: &str) -> Result<Asked> {
+    let words = chunk::question_words(text);
+    let speakers = store.speakers(scope, &words)?;
+    let is_name = |word: &String| {
+        let word = word.as_str();
+        speakers.iter().any(|name| {
+            name.split(|c: char| !c.is_alphanumeric()).any(|part| part.to_lowercase() == word)
+        })
+    };
+    let name_words = words.iter().filter(|word| is_name(word)).cloned().collect();
+    Ok(Asked {
+        for_time: asks_for_time(&words),
+        for_assistant: asks_for_assistant(&words),
+        speakers,
+        name_words,
+    })
+}
+
+/// Whether the words ask when, or how long.
+fn asks_for_time(words: &[String]) -> bool {
+    let is = |word: Option<&String>, choices: &[&str]| {
+        word.is_some_and(|word| choices.contains(&word.as_str()))
+    };
+    words.iter().enumerate().any(|(at, word)| match word.as_str() {
+        "when" => true,
+        "what" | "which" => is(words.get(at + 1), &["date", "day", "month", "year", "time"]),
+        "how" => is(words.get(at + 1), &["long"]),
+        _ => false,
+    })
+}
+
+/// Whether the words ask for what the assistant said: "you", but not in "can you tell me".
+fn asks_for_assistant(words: &[String]) -> bool {
+    let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).map(String::as_str);
+    words.iter().enumerate().any(|(at, word)| match word.as_str() {
+        "your" | "yours" => true,
+        "you" => {
+            let asks = matches!(before(at), Some("can" | "could" | "would" | "will"));
+            let next = words.get(at + 1).map(String::as_str);
+            let reminds = matches!(next, Some("remember" | "know" | "recall"));
+            !asks && !reminds
+        }
+        _ => false,
+    })
+}
+
+/// The tokens of the question that say something, and how much each does. Counted in the chunks if
+/// these are all there are; else each token weighs what its word does.
+pub(super) fn tokens(
+    text: &str,
+    asked: &Asked,
+    hits: &Hits,
+    counted_in: Option<&[ChunkRow]>,
+) -> Vec<(u16, f32)> {
+    let model = EmbeddedModel::get();
+    let names: Vec<u16> =
+        asked.name_words.iter().flat_map(|word| model.word_pieces(word)).collect();
+    let mut all = Vec::new();
+    model.tokens(text, &mut all);
+    let mut telling: Vec<u16> = Vec::new();
+    for token in all {
+        let says_something = model.piece(token).is_some_and(|(piece, _)| {
+            piece.chars().any(char::is_alphanumeric) && !is_stop_word(piece)
+        });
+        if says_something && !names.contains(&token) && !telling.contains(&token) {
+            telling.push(token);
+        }
+    }
+    match counted_in {
+        Some(chunks) => telling.iter().map(|token| (*token, count_weight(*token, chunks))).collect(),
+        None => telling.iter().map(|token| (*token, word_weight(*token, hits))).collect(),
+    }
+}
+
+fn count_weight(token: u16, chunks: &[ChunkRow]) -> f32 {
+    let with = chunks.iter().filter(|chunk| chunk.tokens.contains(&token)).count();
+    rarity(chunks.len(), with)
+}
+
+/// The weight of the word that a token is a piece of; of a middling word if it is of none.
+fn word_weight(token: u16, hits: &Hits) -> f32 {
+    let model = EmbeddedModel::get();
+    let of_word = hits.terms.iter().filter(|term| model.word_pieces(&term.text).contains(&token));
+    let heaviest = of_word.map(|term| term.weight).fold(f32::NAN, f32::max);
+    if heaviest.is_nan() { 4.0 } else { heaviest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        chunk::question_words(text)
+    }
+
+    #[test]
+    fn questions_for_a_time_are_known() {
+        assert!(asks_for_time(&words("When was it?")));
+        assert!(asks_for_time(&words("In which year did it begin?")));
+        assert!(!asks_for_time(&words("What did she buy?")));
+    }
+
+    #[test]
+    fn questions_for_what_the_assistant_said_are_known() {
+        assert!(asks_for_assistant(&words("What did you recommend?")));
+        assert!(!asks_for_assistant(&words("Can you tell me my port?")));
+        assert!(!asks_for_assistant(&words("Do you remember my port?")));
+    }
+}

@@ -1,0 +1,231 @@
+//! The steps of a search: look up, choose, score, multiply, vary, load.
+
+use hermes_llm::{EmbeddedModel, Embedder, Purpose};
+use hermes_store::memory::{
+    ChunkRow, ItemKind, MemoryStore, MessageHead, QuestionVector, RecallFilter, Scope,
+};
+
+use super::places::{Places, is_with_assistant};
+use super::question::{self, Asked};
+use super::score::{self, Evidence, Scores};
+use super::terms::{self, Hits};
+use super::{Answer, Effort, Found, Part, Question, candidates, load, relevance};
+use crate::Result;
+
+/// How many of the best are looked at for being too much alike.
+const VARIED: usize = 60;
+/// What likeness to a better result costs.
+const ALIKE: f32 = 0.04;
+
+/// One text that may be shown.
+#[derive(Debug, Clone)]
+pub(super) struct Ranked {
+    /// The number of the text.
+    pub(super) text: i64,
+    /// Its best chunk, by place.
+    pub(super) chunk: usize,
+    pub(super) score: f32,
+    pub(super) factors: Vec<Part>,
+}
+
+/// Everything that was looked up for a question.
+pub(super) struct Looked {
+    pub(super) chunks: Vec<ChunkRow>,
+    pub(super) heads: Vec<MessageHead>,
+    pub(super) hits: Hits,
+    pub(super) asked: Asked,
+    pub(super) tokens: Vec<(u16, f32)>,
+}
+
+pub(super) fn search(
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    question: &Question<'_>,
+    effort: &Effort,
+) -> Result<Answer> {
+    let mut notes = Vec::new();
+    let filter = load::recall_filter(store, scope, question)?;
+    let vector = question_vector(store, embedder, question.text, &mut notes)?;
+    let vector = vector.as_ref().map(|(model, vector)| QuestionVector { model: *model, vector });
+    let looked = look(store, scope, question.text, &filter, vector.as_ref(), effort)?;
+    if !looked.hits.capped.is_empty() {
+        notes.push(format!(
+            "very common words were left out or only partly looked up: {}",
+            looked.hits.capped.join(", ")
+        ));
+    }
+    let places = Places::new(&looked.chunks, &looked.heads);
+    let evidence = Evidence {
+        chunks: &looked.chunks,
+        hits: &looked.hits,
+        tokens: &looked.tokens,
+    };
+    let scores = score::score(&evidence, &places);
+    let ranked = vary(&looked, rank(&looked, &places, &scores));
+    let confidence = relevance::of_all(&looked, &scores, &ranked);
+    let mut results = Vec::new();
+    for ranked in ranked {
+        if results.len() == question.limit {
+            break;
+        }
+        let chunk = &looked.chunks[ranked.chunk];
+        if let Some(item) = load::item(store, scope, question, chunk.key)? {
+            let relevance = relevance::of(&looked, &scores, &ranked);
+            let parts = parts(&scores, &ranked);
+            let best = chunk.start..chunk.start + chunk.length;
+            results.push(Found { item, score: f64::from(ranked.score), relevance, parts, best });
+        }
+    }
+    Ok(Answer { results, confidence, notes })
+}
+
+/// The question as a vector of the model that answers; a model that is down is noted, not an error.
+fn question_vector(
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    text: &str,
+    notes: &mut Vec<String>,
+) -> Result<Option<(i64, Vec<f32>)>> {
+    let (Some(model), Some(embedder)) = (store.active_model()?, embedder) else { return Ok(None) };
+    // A question as long as a book says no more than its beginning.
+    let end = text.char_indices().nth(8_000).map_or(text.len(), |(at, _)| at);
+    let vectors = match embedder.embed(&[&text[..end]], Purpose::Query) {
+        Ok(vectors) => vectors,
+        Err(error) => {
+            notes.push(format!("found by words alone: {error}"));
+            return Ok(None);
+        }
+    };
+    let Some(vector) = vectors.into_iter().next() else { return Ok(None) };
+    if vector.len() != model.dims {
+        notes.push(format!(
+            "found by words alone: the model now gives vectors of {} dimensions, the memory has {}",
+            vector.len(),
+            model.dims
+        ));
+        return Ok(None);
+    }
+    Ok(vector.iter().any(|value| *value != 0.0).then_some((model.id, vector)))
+}
+
+fn look(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    text: &str,
+    filter: &RecallFilter,
+    vector: Option<&QuestionVector<'_>>,
+    effort: &Effort,
+) -> Result<Looked> {
+    let extent = store.extent(scope, filter, effort.score_all_below)?;
+    let asked = question::read(store, scope, text)?;
+    let wanted = terms::terms_of(text, &asked.name_words);
+    let hits = terms::look_up(store, scope, filter, wanted, extent.chunks)?;
+    let mut chunks;
+    if extent.more {
+        let near = match vector {
+            Some(vector) => store.nearest(scope, filter, vector, candidates::BEST_OF_EACH)?,
+            None => Vec::new(),
+        };
+        let texts = candidates::choose(&hits, &near);
+        chunks = store.chunks(scope, &candidates::chunk_ranges(&texts), vector)?;
+        chunks.retain(|chunk| filter.passes(chunk.key));
+    } else {
+        chunks = store.chunks(scope, &filter.ranges(scope), vector)?;
+        chunks.retain(|chunk| filter.passes(chunk.key));
+    }
+    let counted_in = (!extent.more).then_some(&chunks[..]);
+    let tokens = question::tokens(text, &asked, &hits, counted_in);
+    let heads = store.message_heads(scope, &candidates::text_ranges(&chunks))?;
+    Ok(Looked { chunks, heads, hits, asked, tokens })
+}
+
+/// The texts by their scores, best first; those without any score are left out.
+fn rank(looked: &Looked, places: &Places, scores: &Scores) -> Vec<Ranked> {
+    let mut best: Vec<Option<(f32, usize)>> = vec![None; places.len()];
+    for chunk in 0..looked.chunks.len() {
+        let score: f32 = scores.shares(chunk).iter().sum();
+        let best = &mut best[places.text_of(chunk)];
+        if score > 0.0 && best.is_none_or(|(most, _)| score > most) {
+            *best = Some((score, chunk));
+        }
+    }
+    let with_factors = |(text, (score, chunk)): (usize, (f32, usize))| {
+        let factors = factors(looked, places.number(text));
+        let product: f32 = factors.iter().map(|part| part.value as f32).product();
+        Ranked { text: places.number(text), chunk, score: score * product, factors }
+    };
+    let mut ranked: Vec<Ranked> = best
+        .into_iter()
+        .enumerate()
+        .filter_map(|(text, best)| best.map(|best| (text, best)))
+        .map(with_factors)
+        .collect();
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.text.cmp(&b.text)));
+    ranked
+}
+
+/// What a message's score is multiplied with: who said it, where it stands, what it is.
+fn factors(looked: &Looked, text: i64) -> Vec<Part> {
+    let Ok(at) = looked.heads.binary_search_by_key(&text, |head| head.key.get()) else {
+        return Vec::new();
+    };
+    let (head, asked) = (&looked.heads[at], &looked.asked);
+    let mut factors = Vec::new();
+    let mut multiply = |name, value| factors.push(Part { name, value });
+    if is_with_assistant(head) {
+        let wanted = if asked.for_assistant { "assistant" } else { "user" };
+        if head.role == wanted {
+            multiply("role", 1.3);
+        }
+    } else if head.speaker.as_ref().is_some_and(|name| asked.speakers.contains(name)) {
+        multiply("speaker", 1.35);
+    }
+    if head.is_question {
+        multiply("question", 0.88);
+    }
+    if head.key.place() == 0 {
+        multiply("first", 1.1);
+    }
+    if asked.for_time && head.has_time {
+        multiply("time", 1.2);
+    }
+    factors
+}
+
+/// Puts what repeats a better result a little lower.
+fn vary(looked: &Looked, mut ranked: Vec<Ranked>) -> Vec<Ranked> {
+    let model = EmbeddedModel::get();
+    let rest = ranked.split_off(ranked.len().min(VARIED));
+    let vectors: Vec<Vec<f32>> =
+        ranked.iter().map(|ranked| model.pool(&looked.chunks[ranked.chunk].tokens)).collect();
+    let mut left: Vec<(f32, usize)> =
+        ranked.iter().enumerate().map(|(at, ranked)| (ranked.score, at)).collect();
+    let mut varied = Vec::with_capacity(ranked.len());
+    while let Some(place) = (0..left.len()).max_by(|a, b| {
+        left[*a].0.total_cmp(&left[*b].0).then(left[*b].1.cmp(&left[*a].1))
+    }) {
+        let (_, taken) = left.remove(place);
+        for (score, other) in &mut left {
+            let likeness: f32 =
+                vectors[taken].iter().zip(&vectors[*other]).map(|(a, b)| a * b).sum();
+            *score *= 1.0 - ALIKE * likeness.max(0.0);
+        }
+        varied.push(ranked[taken].clone());
+    }
+    varied.extend(rest);
+    varied
+}
+
+/// The parts of a score by name: what was added, then what it was multiplied with.
+fn parts(scores: &Scores, ranked: &Ranked) -> Vec<Part> {
+    const NAMES: [&str; 5] = ["words", "tokens", "topic", "meaning", "meaning nearby"];
+    let shares = scores.shares(ranked.chunk);
+    let added = NAMES.into_iter().zip(shares).map(|(name, value)| Part { name, value: f64::from(value) });
+    added.chain(ranked.factors.iter().cloned()).collect()
+}
+
+/// Whether a chunk belongs to a message.
+pub(super) fn is_message(chunk: &ChunkRow) -> bool {
+    chunk.key.kind() == Some(ItemKind::Message)
+}

@@ -1,0 +1,400 @@
+//! What a task is about: its type and the names in it, by rules, without a model.
+
+mod words;
+
+use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, QUESTION_WORDS, SIGNS};
+
+/// Less than this is no sign of anything.
+const LEAST_SCORE: u32 = 2;
+
+/// What kind of task it is; procedures are kept and found by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskType {
+    /// Find out and compare.
+    Research,
+    /// Write or rewrite a text.
+    Writing,
+    /// Write, repair or explain programs.
+    Coding,
+    /// Watch something and tell when it changes.
+    Monitoring,
+    /// Decide what to do and when.
+    Planning,
+    /// Work on tables and numbers.
+    Data,
+    /// Tell or answer other people.
+    Communication,
+    /// Anything else.
+    General,
+}
+
+impl TaskType {
+    /// Every type.
+    pub const ALL: [TaskType; 8] = [
+        TaskType::Research,
+        TaskType::Writing,
+        TaskType::Coding,
+        TaskType::Monitoring,
+        TaskType::Planning,
+        TaskType::Data,
+        TaskType::Communication,
+        TaskType::General,
+    ];
+
+    /// The word that stands for it in the memory.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskType::Research => "research",
+            TaskType::Writing => "writing",
+            TaskType::Coding => "coding",
+            TaskType::Monitoring => "monitoring",
+            TaskType::Planning => "planning",
+            TaskType::Data => "data",
+            TaskType::Communication => "communication",
+            TaskType::General => "general",
+        }
+    }
+}
+
+/// Guesses the type of a task from its words; `General` when nothing speaks for another one.
+pub fn infer(text: &str) -> TaskType {
+    let words = lower_words(text);
+    let mut best = (TaskType::General, 0);
+    for (kind, signs) in SIGNS {
+        let words_score: u32 = words
+            .iter()
+            .map(|word| signs.iter().filter(|(sign, _)| fits(word, sign)).map(|(_, w)| w).max())
+            .map(|weight| weight.copied().unwrap_or(0))
+            .sum();
+        let score = words_score + shape_score(*kind, text);
+        if score > best.1 {
+            best = (*kind, score);
+        }
+    }
+    if best.1 < LEAST_SCORE { TaskType::General } else { best.0 }
+}
+
+/// The names a task mentions: capitalised words inside sentences, quoted names, handles, tags, file
+/// names, domains and versions. What stands at the start of a sentence is left out, unless it cannot
+/// be an ordinary word.
+pub fn names(text: &str) -> Vec<String> {
+    let mut found = Names::default();
+    quoted(text, &mut found);
+    let mut phrase: Vec<&str> = Vec::new();
+    let mut starts_sentence = true;
+    for raw in text.split_whitespace() {
+        let word = raw.trim_matches(is_around_a_name);
+        let ends = raw.ends_with(['.', '!', '?', ':', ';', ',', ')']);
+        match sort_of(word, starts_sentence) {
+            Sort::Plain => found.take(&mut phrase),
+            Sort::Alone => {
+                found.take(&mut phrase);
+                found.add(without_possessive(word));
+            }
+            Sort::Capital => phrase.push(without_possessive(word)),
+            Sort::Version if phrase.is_empty() => {}
+            Sort::Version => phrase.push(word),
+        }
+        if ends {
+            found.take(&mut phrase);
+        }
+        starts_sentence = raw.ends_with(['.', '!', '?', ':']) || matches!(raw, "-" | "*" | "•");
+    }
+    found.take(&mut phrase);
+    found.names
+}
+
+/// The words of a task that say what it is about, in lower case: no stop words, no courtesies.
+pub fn content_words(text: &str) -> Vec<String> {
+    lower_words(text)
+        .into_iter()
+        .filter(|word| word.chars().count() > 1 || word.chars().all(|c| !c.is_ascii()))
+        .filter(|word| EMPTY_WORDS.binary_search(&word.as_str()).is_err())
+        .collect()
+}
+
+/// Whether a task says too little for a search to find what belongs to it: `thanks!`, `go on`. A
+/// question needs fewer words than another task, since it asks for what may be remembered.
+pub fn says_little(text: &str) -> bool {
+    let least = if is_question(text) { 2 } else { 3 };
+    let size: usize = content_words(text).iter().map(|word| weight_of(word)).sum();
+    size < least && names(text).is_empty()
+}
+
+fn is_question(text: &str) -> bool {
+    let words = lower_words(text);
+    text.trim_end().ends_with(['?', '？', '؟'])
+        || words.first().is_some_and(|word| QUESTION_WORDS.contains(&word.as_str()))
+}
+
+/// How many words a word counts for: scripts without spaces say as much in two characters.
+fn weight_of(word: &str) -> usize {
+    let letters = word.chars().filter(|c| u32::from(*c) >= 0x0e00).count();
+    1.max(letters / 2)
+}
+
+fn lower_words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// A sign with a star fits every word that begins with it.
+fn fits(word: &str, sign: &str) -> bool {
+    match sign.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word == sign,
+    }
+}
+
+/// What the look of the text adds: code, file names, tables, addresses.
+fn shape_score(kind: TaskType, text: &str) -> u32 {
+    let words = || text.split_whitespace().map(|word| word.trim_matches(is_around_a_name));
+    let has_ending = |endings: &[&str]| {
+        words().any(|word| word.rsplit_once('.').is_some_and(|(_, end)| endings.contains(&end)))
+    };
+    match kind {
+        TaskType::Coding if text.contains("```") || text.contains("::") => 3,
+        TaskType::Coding if has_ending(CODE_ENDINGS) => 2,
+        TaskType::Data if has_ending(&["csv", "xlsx", "tsv", "parquet", "jsonl"]) => 3,
+        TaskType::Writing if has_ending(&["docx", "md", "tex"]) => 1,
+        TaskType::Communication if words().any(is_address) => 2,
+        _ => 0,
+    }
+}
+
+fn is_address(word: &str) -> bool {
+    word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
+}
+
+/// The names found so far, each once.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        /// A task with more names than this is a document.
+        const MOST: usize = 64;
+        let name = name.trim();
+        let is_known = || self.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        if self.names.len() < MOST && (2..=80).contains(&name.chars().count()) && !is_known() {
+            self.names.push(name.to_owned());
+        }
+    }
+
+    /// A phrase is a name, and so is each of its words: `Ada Lovelace`, `Ada`, `Lovelace`.
+    fn take(&mut self, phrase: &mut Vec<&str>) {
+        if phrase.len() > 1 {
+            self.add(&phrase.join(" "));
+        }
+        if phrase.len() > 2 {
+            // The first may be a verb that begins the sentence: `Ping Ada Lovelace`.
+            self.add(&phrase[1..].join(" "));
+        }
+        for word in phrase.drain(..).filter(|word| word.starts_with(char::is_alphabetic)) {
+            self.add(word);
+        }
+    }
+}
+
+/// What a word can be in a name.
+enum Sort {
+    /// An ordinary word.
+    Plain,
+    /// A name whatever stands around it.
+    Alone,
+    /// A part of a name.
+    Capital,
+    /// A number that belongs to the name before it: `Python 3.12`.
+    Version,
+}
+
+fn sort_of(word: &str, starts_sentence: bool) -> Sort {
+    let mut characters = word.chars();
+    let Some(first) = characters.next() else { return Sort::Plain };
+    if matches!(first, '@' | '#') {
+        let is_name = characters.next().is_some_and(char::is_alphabetic);
+        return if is_name { Sort::Alone } else { Sort::Plain };
+    }
+    if is_address(word) || is_dotted_name(word) {
+        return Sort::Alone;
+    }
+    if is_version(word) {
+        return Sort::Version;
+    }
+    let capitals = word.chars().filter(|c| c.is_uppercase()).count();
+    if !first.is_uppercase() {
+        // iPhone, eBay, but not an ordinary word.
+        return if capitals > 0 && first.is_alphabetic() { Sort::Alone } else { Sort::Plain };
+    }
+    let lower = word.to_lowercase();
+    if EMPTY_WORDS.binary_search(&lower.as_str()).is_ok() || lower.chars().count() == 1 {
+        return Sort::Plain;
+    }
+    let cannot_be_ordinary = capitals > 1 || word.chars().any(|c| c.is_ascii_digit());
+    if starts_sentence && !cannot_be_ordinary && is_common_start(&lower) {
+        return Sort::Plain;
+    }
+    Sort::Capital
+}
+
+/// A capital at the start of a sentence says nothing if the word is a verb people begin tasks with.
+fn is_common_start(lower: &str) -> bool {
+    let is_sign = |sign: &str| fits(lower, sign);
+    SIGNS.iter().any(|(_, signs)| signs.iter().any(|(sign, _)| is_sign(sign)))
+        || COMMON_STARTS.iter().any(|sign| is_sign(sign))
+}
+
+fn is_dotted_name(word: &str) -> bool {
+    let Some((name, ending)) = word.rsplit_once('.') else { return false };
+    let is_word = |part: &str| part.chars().all(|c| c.is_alphanumeric() || "-_./~:".contains(c));
+    (2..=6).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric())
+        && !name.is_empty()
+        && name.chars().any(char::is_alphanumeric)
+        && is_word(name)
+}
+
+fn is_version(word: &str) -> bool {
+    let digits = word.strip_prefix('v').unwrap_or(word);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
+        && digits.len() <= 12
+}
+
+fn without_possessive(word: &str) -> &str {
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+}
+
+fn is_around_a_name(c: char) -> bool {
+    matches!(
+        c,
+        '.' | ','
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '"'
+            | '\''
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '<'
+            | '>'
+            | '“'
+            | '”'
+            | '„'
+            | '‘'
+            | '’'
+            | '«'
+            | '»'
+            | '`'
+            | '*'
+            | '_'
+            | '…'
+            | '。'
+            | '、'
+    )
+}
+
+/// Short quotes are names of things.
+fn quoted(text: &str, found: &mut Names) {
+    for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('`', '`')]
+    {
+        let mut rest = text;
+        while let Some(at) = rest.find(open) {
+            rest = &rest[at + open.len_utf8()..];
+            let Some(end) = rest.find(close) else { break };
+            let inside = &rest[..end];
+            if inside.split_whitespace().count() <= 5 && !inside.contains('\n') {
+                found.add(inside);
+            }
+            rest = &rest[end + close.len_utf8()..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn tasks_are_sorted_by_what_they_ask_for() {
+        for (text, kind) in [
+            ("Fix the failing test in parser.rs", TaskType::Coding),
+            ("Write a blog post about our launch", TaskType::Writing),
+            ("Research alternatives to Postgres and compare them", TaskType::Research),
+            ("Watch the price page and alert me when it changes", TaskType::Monitoring),
+            ("Plan a trip to Lisbon in May", TaskType::Planning),
+            ("Calculate the median of each column in sales.csv", TaskType::Data),
+            ("Reply to Anna's email and invite her", TaskType::Communication),
+            ("Schreibe einen Brief", TaskType::Writing),
+            ("Busca información sobre baterías", TaskType::Research),
+            ("thanks!", TaskType::General),
+            ("", TaskType::General),
+        ] {
+            assert_eq!(infer(text), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_inside_sentences() {
+        let found = names("Ask Ada Lovelace about BrightCart and the \"north star\" deck.");
+        for name in ["Ada Lovelace", "Ada", "BrightCart", "north star"] {
+            assert!(found.iter().any(|known| known == name), "{name} in {found:?}");
+        }
+        assert!(!found.iter().any(|name| name == "Ask"));
+    }
+
+    #[test]
+    fn handles_tags_files_domains_and_versions_are_names() {
+        let found = names("Upgrade to Python 3.12, see docs.rs and src/main.rs, tell @jo #infra");
+        for name in ["Python 3.12", "Python", "docs.rs", "src/main.rs", "@jo", "#infra"] {
+            assert!(found.iter().any(|known| known == name), "{name} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_at_the_start_is_kept_unless_it_is_a_word_tasks_begin_with() {
+        assert_eq!(names("Caroline's birthday"), ["Caroline"]);
+        assert!(names("Write a haiku. Then stop.").is_empty());
+        assert!(names("What did I say? I forgot.").is_empty());
+    }
+
+    #[test]
+    fn courtesies_say_little_and_questions_do_not() {
+        for text in ["thanks!", "write a haiku", "ok, go on", "", "hello there", "👍"] {
+            assert!(says_little(text), "{text}");
+        }
+        for text in ["when is the dentist appointment", "What did Ada say?", "我们明天去哪里吃饭"]
+        {
+            assert!(!says_little(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_words_searched_by_halving_are_sorted() {
+        let mut sorted = EMPTY_WORDS.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(sorted, EMPTY_WORDS);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_type_and_short_names(text in any::<String>()) {
+            infer(&text);
+            says_little(&text);
+            prop_assert!(names(&text).iter().all(|name| name.chars().count() <= 80));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! An episode: what happened, from a user's message up to the next one.
+
+use jiff::Timestamp;
+
+use super::{Change, ChunkKey, MessageKey, Scope, SessionKey, Trust, Uid, UserNumber};
+use crate::Result;
+
+/// A message to be recorded, with its text cut into chunks and these ready for the index.
+#[derive(Debug, Clone)]
+pub struct NewMessage<'a> {
+    /// The session's id as the agent names it.
+    pub session_id: &'a str,
+    /// `user`, `assistant`, `tool` or `system`; a user's message begins an episode.
+    pub role: &'a str,
+    /// Who spoke, where the conversation has names.
+    pub speaker: Option<&'a str>,
+    /// What was said.
+    pub text: &'a str,
+    /// The description of an attached picture or file.
+    pub caption: Option<&'a str>,
+    /// When.
+    pub at: Timestamp,
+    /// Where the conversation took place: `cli`, `telegram`, …
+    pub channel: Option<&'a str>,
+    /// The agent that answered.
+    pub agent: Option<&'a str>,
+    /// The folder or repository it was about.
+    pub project: Option<&'a str>,
+    /// Which program or file the message comes from.
+    pub source: &'a str,
+    /// What makes the message unique inside its source; recording it again adds nothing.
+    pub external_id: &'a str,
+    /// How far the words can be trusted.
+    pub trust: Trust,
+    /// What it costs a model to read.
+    pub tokens: u32,
+    /// The parts of the text, in order.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// One part of a text, ready for the index.
+#[derive(Debug, Clone, Default)]
+pub struct NewChunk {
+    /// Where the part begins in the text, in bytes.
+    pub start: usize,
+    /// How many bytes it is long.
+    pub length: usize,
+    /// The words for the keyword index.
+    pub words: String,
+    /// The ids of its tokens in the embedded model's table.
+    pub tokens: Vec<u16>,
+    /// Its vector in the active model; none when that model works by job.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// What recording did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Recorded {
+    /// Messages added.
+    pub added: usize,
+    /// Messages that were there already.
+    pub known: usize,
+    /// Episodes begun.
+    pub episodes: usize,
+}
+
+/// One message as it was recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its number.
+    pub key: MessageKey,
+    /// The episode it belongs to.
+    pub episode: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Who, by role.
+    pub role: String,
+    /// Who, by name.
+    pub speaker: Option<String>,
+    /// What was said.
+    pub text: String,
+    /// The description of an attachment.
+    pub caption: Option<String>,
+}
+
+/// An episode without its messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Episode {
+    /// Its number: `episode:17`.
+    pub id: i64,
+    /// The same everywhere.
+    pub uid: Uid,
+    /// Whose it is.
+    pub user: UserNumber,
+    /// The row of the session.
+    pub session: SessionKey,
+    /// The session's id as the agent names it.
+    pub session_id: String,
+    /// The place of its first message.
+    pub first_place: i64,
+    /// The place of its last message.
+    pub last_place: i64,
+    /// Where it took place.
+    pub channel: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The project.
+    pub project: Option<String>,
+    /// What kind of task it was, when known.
+    pub task_type: Option<String>,
+    /// Whether it still has its messages.
+    pub state: EpisodeState,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When its last message was said.
+    pub ended_at: Timestamp,
+    /// What it costs a model to read.
+    pub tokens: u32,
+    /// The summary of a compressed episode.
+    pub body: Option<String>,
+    /// How often it was handed out in a context.
+    pub uses: u32,
+}
+
+/// Whether an episode still has its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpisodeState {
+    /// With every message.
+    Raw,
+    /// As a summary.
+    Compressed,
+}
+
+/// Which of the latest episodes are meant.
+#[derive(Debug, Clone, Default)]
+pub struct RecentFilter<'a> {
+    /// Only of this project.
+    pub project: Option<&'a str>,
+    /// Only of this channel.
+    pub channel: Option<&'a str>,
+    /// Not of this session.
+    pub except_session: Option<&'a str>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Record and read episodes.
+pub trait Episodes {
+    /// Records messages in one transaction, for the user of the scope; those known already are left out.
+    fn record(
+        &mut self,
+        scope: Scope,
+        messages: &[NewMessage<'_>],
+        change: Change<'_>,
+    ) -> Result<Recorded>;
+
+    /// The latest episodes, newest first.
+    fn recent_episodes(&self, scope: Scope, filter: &RecentFilter<'_>) -> Result<Vec<Episode>>;
+
+    /// The episodes with these numbers that the scope may read, in the order asked for.
+    fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>>;
+
+    /// The messages of an episode in their order.
+    fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>>;
+
+    /// The messages with these numbers that the scope may read, in the order of the numbers.
+    fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>>;
+
+    /// Takes an episode out of every answer; it can be brought back.
+    fn retire_episode(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+
+    /// Brings a retired episode back; the chunks are those of its messages, in their order.
+    fn restore_episode(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        chunks: Vec<(ChunkKey, NewChunk)>,
+        change: Change<'_>,
+    ) -> Result<()>;
+}

@@ -1,0 +1,87 @@
+//! An event: a task, decision, result or failure, with its time.
+
+use jiff::Timestamp;
+
+use super::{Change, NewChunk, Scope, Trust, Uid, UserNumber};
+use crate::Result;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Work was begun or done.
+    Task,
+    /// Something was decided.
+    Decision,
+    /// Something came out of it.
+    Result,
+    /// Something went wrong.
+    Failure,
+}
+
+/// An event to be kept.
+#[derive(Debug, Clone)]
+pub struct NewEvent<'a> {
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: EventKind,
+    /// In one sentence.
+    pub text: &'a str,
+    /// The reason, when known.
+    pub why: Option<&'a str>,
+    /// How far it can be trusted.
+    pub trust: Trust,
+    /// Whether everybody may read it.
+    pub shared: bool,
+    /// The names it mentions.
+    pub entities: &'a [String],
+    /// Its text ready for the index.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// An event as it is kept.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Event {
+    /// Its number: `event:3`.
+    pub id: i64,
+    /// The same everywhere.
+    pub uid: Uid,
+    /// Whose it is; 0 for everybody.
+    pub user: UserNumber,
+    /// When.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: EventKind,
+    /// In one sentence.
+    pub text: String,
+    /// The reason.
+    pub why: Option<String>,
+    /// How far it can be trusted.
+    pub trust: Trust,
+    /// Whether it is held back as suspect.
+    pub quarantined: bool,
+    /// Since when we no longer hold it.
+    pub retired_at: Option<Timestamp>,
+}
+
+/// Keep and read events.
+pub trait Events {
+    /// Keeps an event; returns its number.
+    fn add_event(&mut self, scope: Scope, event: &NewEvent<'_>, change: Change<'_>) -> Result<i64>;
+
+    /// The events between two times (both may be open), newest first.
+    fn list_events(
+        &self,
+        scope: Scope,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Event>>;
+
+    /// The events with these numbers that the scope may read, in the order asked for.
+    fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>>;
+
+    /// Takes an event out of every answer.
+    fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+}

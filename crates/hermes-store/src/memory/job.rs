@@ -1,0 +1,102 @@
+//! Work to be done later: leased, tried again, shown.
+
+use jiff::Timestamp;
+
+use super::{Admin, UserNumber};
+use crate::Result;
+
+/// Work to be done later.
+#[derive(Debug, Clone)]
+pub struct NewJob<'a> {
+    /// What is to be done.
+    pub kind: &'a str,
+    /// What it needs to know, as JSON.
+    pub payload: &'a str,
+    /// A job with the same key that is not yet done makes this one superfluous.
+    pub dedupe_key: Option<&'a str>,
+    /// For whom.
+    pub user: Option<UserNumber>,
+    /// Not before.
+    pub run_at: Timestamp,
+}
+
+/// Work as it is kept.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Job {
+    /// Its number.
+    pub id: i64,
+    /// What is to be done.
+    pub kind: String,
+    /// What it needs to know, as JSON.
+    pub payload: String,
+    /// How far it is.
+    pub state: JobState,
+    /// Not before.
+    pub run_at: Timestamp,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// What went wrong the last time.
+    pub last_error: Option<String>,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// Nobody works on it.
+    Waiting,
+    /// Somebody works on it until their lease ends.
+    Leased,
+    /// Done.
+    Done,
+    /// Given up.
+    Failed,
+}
+
+/// Who works on a job, and until when nobody else may.
+#[derive(Debug, Clone, Copy)]
+pub struct Lease<'a> {
+    /// The worker.
+    pub owner: &'a str,
+    /// When the lease ends.
+    pub until: Timestamp,
+}
+
+/// Keep, lease and finish jobs.
+pub trait Jobs {
+    /// Queues a job; none if one with the same key waits already.
+    fn queue_job(&mut self, admin: Admin, job: &NewJob<'_>, now: Timestamp) -> Result<Option<i64>>;
+
+    /// Takes the next due job of the given kinds, or one whose lease ran out.
+    fn lease_job(
+        &mut self,
+        admin: Admin,
+        kinds: &[&str],
+        lease: Lease<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Job>>;
+
+    /// Says that a job is done; false if the lease was lost to another worker.
+    fn finish_job(&mut self, admin: Admin, id: i64, owner: &str, now: Timestamp) -> Result<bool>;
+
+    /// Says that a job failed; it is tried again at `again`, or given up if none.
+    fn fail_job(
+        &mut self,
+        admin: Admin,
+        id: i64,
+        owner: &str,
+        failure: JobFailure<'_>,
+    ) -> Result<bool>;
+
+    /// The jobs that are not done, next first.
+    fn open_jobs(&self, admin: Admin, limit: usize) -> Result<Vec<Job>>;
+}
+
+/// Why a job failed, and when to try again.
+#[derive(Debug, Clone, Copy)]
+pub struct JobFailure<'a> {
+    /// What went wrong.
+    pub error: &'a str,
+    /// When to try again; never if none.
+    pub again: Option<Timestamp>,
+}

@@ -1,0 +1,159 @@
+//! The chain of changes: every change adds one entry, in its own transaction.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use sha2::{Digest, Sha256};
+
+use super::{SqliteMemory, Step, rows};
+use crate::Result;
+use crate::memory::{Admin, Audit, AuditEntry, ChainState, Change, ItemKind};
+
+/// The SHA-256 of a text, or of an entry of the chain.
+pub(super) type Hash = [u8; 32];
+
+/// What the first entry follows.
+const BEGINNING: Hash = [0; 32];
+
+/// Adds a change to the chain; `before` and `after` are the hashes of the texts it changed.
+#[expect(clippy::too_many_arguments, reason = "the columns of one entry, in their order")]
+pub(super) fn append(
+    transaction: &Transaction<'_>,
+    change: Change<'_>,
+    action: &str,
+    item: &str,
+    before: Option<&Hash>,
+    after: Option<&Hash>,
+) -> Step<()> {
+    let previous: Option<Hash> =
+        transaction.prepare_cached(LAST_HASH)?.query_row([], |row| row.get(0)).optional()?;
+    let entry = Entry {
+        previous: previous.unwrap_or(BEGINNING),
+        at: change.at.as_millisecond(),
+        actor: change.actor,
+        action,
+        item,
+        before: before.map(Hash::as_slice),
+        after: after.map(Hash::as_slice),
+    };
+    transaction.prepare_cached(ADD_ENTRY)?.execute(params![
+        entry.at,
+        entry.actor,
+        entry.action,
+        entry.item,
+        entry.before,
+        entry.after,
+        entry.previous,
+        entry.hash()
+    ])?;
+    Ok(())
+}
+
+/// The hash that stands for a text in the chain.
+pub(super) fn hash_of(text: &str) -> Hash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// What a thing is called in the chain and in errors: `fact:042`.
+pub(super) fn item_name(kind: ItemKind, number: i64) -> String {
+    match kind {
+        ItemKind::Message => format!("message:{number}"),
+        ItemKind::Fact => format!("fact:{number:03}"),
+        ItemKind::Procedure => format!("procedure:{number}"),
+        ItemKind::Event => format!("event:{number}"),
+        ItemKind::Summary => format!("episode:{number}"),
+    }
+}
+
+impl Audit for SqliteMemory {
+    fn audit_log(&self, _admin: Admin, limit: usize) -> Result<Vec<AuditEntry>> {
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(LATEST)?
+                .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                    Ok(AuditEntry {
+                        id: row.get(0)?,
+                        at: rows::time(row, 1)?,
+                        actor: row.get(2)?,
+                        action: row.get(3)?,
+                        item: row.get(4)?,
+                    })
+                })?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn check_audit(&self, _admin: Admin) -> Result<ChainState> {
+        self.walk_chain().map_err(|source| self.failed(source))
+    }
+}
+
+impl SqliteMemory {
+    fn walk_chain(&self) -> rusqlite::Result<ChainState> {
+        let (mut last, mut entries, mut previous) = (0_i64, 0_u64, BEGINNING);
+        let mut statement = self.connection.prepare_cached(CHAIN)?;
+        let mut found = statement.query([])?;
+        while let Some(row) = found.next()? {
+            let (id, hash): (i64, Vec<u8>) = (row.get(0)?, row.get(8)?);
+            let said: Vec<u8> = row.get(7)?;
+            let entry = Entry {
+                previous,
+                at: row.get(1)?,
+                actor: row.get_ref(2)?.as_str()?,
+                action: row.get_ref(3)?.as_str()?,
+                item: row.get_ref(4)?.as_str()?,
+                before: row.get_ref(5)?.as_blob_or_null()?,
+                after: row.get_ref(6)?.as_blob_or_null()?,
+            };
+            if said != previous || hash != entry.hash() {
+                return Ok(ChainState::Broken { id });
+            }
+            previous = entry.hash();
+            (last, entries) = (id, entries + 1);
+        }
+        // SQLite remembers the highest number given out: the end of the chain cannot be cut off unseen.
+        let highest: Option<i64> =
+            self.connection.query_row(HIGHEST, [], |row| row.get(0)).optional()?;
+        match highest.filter(|highest| *highest > last) {
+            Some(id) => Ok(ChainState::Broken { id }),
+            None => Ok(ChainState::Whole { entries }),
+        }
+    }
+}
+
+/// One entry as it is hashed.
+struct Entry<'a> {
+    previous: Hash,
+    at: i64,
+    actor: &'a str,
+    action: &'a str,
+    item: &'a str,
+    before: Option<&'a [u8]>,
+    after: Option<&'a [u8]>,
+}
+
+impl Entry<'_> {
+    /// Each part goes in with its length in front, so that no two entries read alike.
+    fn hash(&self) -> Hash {
+        let mut hasher = Sha256::new();
+        hasher.update(self.previous);
+        hasher.update(self.at.to_le_bytes());
+        for part in [self.actor.as_bytes(), self.action.as_bytes(), self.item.as_bytes()] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        for part in [self.before, self.after] {
+            hasher.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
+            hasher.update(part.unwrap_or_default());
+        }
+        hasher.finalize().into()
+    }
+}
+
+const LAST_HASH: &str = "select hash from audit order by id desc limit 1";
+const ADD_ENTRY: &str = "
+    insert into audit (at, actor, action, item, before, after, previous, hash)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const LATEST: &str = "select id, at, actor, action, item from audit order by id desc limit ?1";
+const CHAIN: &str = "
+    select id, at, actor, action, item, before, after, previous, hash from audit order by id";
+const HIGHEST: &str = "select seq from sqlite_sequence where name = 'audit'";

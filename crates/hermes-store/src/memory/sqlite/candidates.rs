@@ -1,0 +1,471 @@
+//! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::params;
+
+use super::rows::time;
+use super::code::QuestionCode;
+use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
+use super::{SqliteMemory, kernel};
+use crate::memory::{
+    marks,
+    ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
+    Recall, RecallFilter, Scope, SessionChoice, SessionKey,
+};
+use crate::{Error, Result};
+
+/// How many of the chunks with the nearest codes are compared exactly.
+const RESCORED: usize = 300;
+
+impl Recall for SqliteMemory {
+    fn begin_reading(&self) -> Result<bool> {
+        if !self.connection.is_autocommit() {
+            return Ok(false);
+        }
+        self.connection.execute_batch("begin").map_err(|source| self.failed(source))?;
+        Ok(true)
+    }
+
+    fn end_reading(&self) -> Result<()> {
+        self.connection.execute_batch("commit").map_err(|source| self.failed(source))
+    }
+
+    fn postings(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        word: &str,
+        cap: usize,
+    ) -> Result<Postings> {
+        let Some(asked) = all_words_of(word) else {
+            return Ok(Postings { chunks: Vec::new(), complete: true, estimated: 0 });
+        };
+        let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(POSTINGS)?;
+            for range in filter.ranges(scope).iter().rev() {
+                let mut rows = statement.query(params![asked, range.start(), range.end()])?;
+                while let Some(row) = rows.next()? {
+                    let key = ChunkKey::from_row(row.get(0)?);
+                    if !filter.passes(key) {
+                        continue;
+                    }
+                    if found.chunks.len() == cap {
+                        found.complete = false;
+                        let seen = self.share_above(range, key.get())?;
+                        found.estimated = (cap as f64 / seen) as usize;
+                        return Ok(());
+                    }
+                    found.chunks.push(key);
+                }
+            }
+            found.estimated = found.chunks.len();
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))?;
+        Ok(found)
+    }
+
+    fn nearest(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        question: &QuestionVector<'_>,
+        count: usize,
+    ) -> Result<Vec<Near>> {
+        let model = self.model_for(question)?;
+        let keys = self
+            .nearest_codes(scope, filter, &model, question.vector)
+            .map_err(|source| self.failed(source))?;
+        let mut near = Vec::with_capacity(keys.len());
+        let rescore = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(VECTOR)?;
+            for key in keys {
+                let mut rows = statement.query(params![model.id, key])?;
+                if let Some(row) = rows.next()? {
+                    let similarity = cosine(question.vector, row.get_ref(0)?.as_blob()?);
+                    near.push(Near { key: ChunkKey::from_row(key), similarity });
+                }
+            }
+            Ok(())
+        };
+        rescore().map_err(|source| self.failed(source))?;
+        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(b.key.cmp(&a.key)));
+        near.dedup_by_key(|found| found.key);
+        near.truncate(count);
+        Ok(near)
+    }
+
+    fn chunks(
+        &self,
+        scope: Scope,
+        ranges: &[RangeInclusive<i64>],
+        question: Option<&QuestionVector<'_>>,
+    ) -> Result<Vec<ChunkRow>> {
+        if let Some(question) = question {
+            self.model_for(question)?;
+        }
+        let allowed = RecallFilter::default().ranges(scope);
+        let mut found = Vec::new();
+        for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
+            self.chunks_in(&range, question, &mut found).map_err(|source| self.failed(source))?;
+        }
+        Ok(found)
+    }
+
+    fn extent(&self, scope: Scope, filter: &RecallFilter, limit: usize) -> Result<Extent> {
+        let mut chunks = 0;
+        for range in filter.ranges(scope) {
+            let left = limit.saturating_sub(chunks) + 1;
+            let counted: usize = self
+                .connection
+                .prepare_cached(COUNT)
+                .and_then(|mut count| {
+                    count.query_row(params![range.start(), range.end(), left], |row| row.get(0))
+                })
+                .map_err(|source| self.failed(source))?;
+            chunks += counted;
+            if chunks > limit {
+                let all = self.estimated_chunks(scope, filter);
+                let all = all.map_err(|source| self.failed(source))?;
+                return Ok(Extent { chunks: all.max(chunks), more: true });
+            }
+        }
+        Ok(Extent { chunks, more: false })
+    }
+
+    fn sessions(&self, scope: Scope, choice: &SessionChoice<'_>) -> Result<Vec<SessionKey>> {
+        let mut found: Vec<SessionKey> = Vec::new();
+        for user in scope.readable() {
+            let read = || -> rusqlite::Result<Vec<SessionKey>> {
+                self.connection
+                    .prepare_cached(SESSIONS)?
+                    .query_map(
+                        params![
+                            user.get(),
+                            choice.session_id,
+                            choice.channel,
+                            choice.since.map(|at| at.as_millisecond()),
+                            choice.until.map(|at| at.as_millisecond())
+                        ],
+                        |row| row.get(0).map(SessionKey::from_row),
+                    )?
+                    .collect()
+            };
+            found.extend(read().map_err(|source| self.failed(source))?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
+        let mut found: Vec<String> = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(SPEAKERS)?;
+            for (user, word) in
+                scope.readable().iter().flat_map(|user| words.iter().map(move |word| (user, word)))
+            {
+                let names = statement.query_map(params![user.get(), word], |row| row.get(0))?;
+                found.extend(names.collect::<rusqlite::Result<Vec<String>>>()?);
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    fn message_heads(
+        &self,
+        scope: Scope,
+        ranges: &[RangeInclusive<i64>],
+    ) -> Result<Vec<MessageHead>> {
+        let allowed = message_ranges(scope);
+        let mut found = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(HEADS)?;
+            for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
+                let mut rows = statement.query(params![range.start(), range.end()])?;
+                while let Some(row) = rows.next()? {
+                    found.push(head_of(row)?);
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|source| self.failed(source))?;
+        Ok(found)
+    }
+}
+
+impl SqliteMemory {
+    /// The model of a question's vector; a vector of other dimensions is refused.
+    fn model_for(&self, question: &QuestionVector<'_>) -> Result<Model> {
+        let model = segments::model(&self.connection, question.model)
+            .map_err(|source| self.failed(source))?
+            .ok_or_else(|| Error::NoSuchItem {
+                item: format!("embedding model {}", question.model),
+            })?;
+        if model.dims != question.vector.len() {
+            return Err(Error::WrongDimensions {
+                model: model.name,
+                found: question.vector.len(),
+                wanted: model.dims,
+            });
+        }
+        Ok(model)
+    }
+
+    /// Which share of a range of chunks lies above a number: sessions are numbered one by one.
+    fn share_above(&self, range: &RangeInclusive<i64>, key: i64) -> rusqlite::Result<f64> {
+        let (first, last): (Option<i64>, Option<i64>) = self
+            .connection
+            .prepare_cached(ENDS)?
+            .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (Some(first), Some(last)) = (first, last) else { return Ok(1.0) };
+        Ok(((last - key) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0))
+    }
+
+    /// How many chunks there are, from the sizes of the segments, else by counting.
+    fn estimated_chunks(&self, scope: Scope, filter: &RecallFilter) -> rusqlite::Result<usize> {
+        let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
+        let mut users = scope.readable().to_vec();
+        users.dedup();
+        let mut all = 0;
+        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind))) {
+            let used: Option<usize> = self
+                .connection
+                .prepare_cached(USED)?
+                .query_row(params![user.get(), kind.number()], |row| row.get(0))?;
+            let range = ChunkKey::all_of(*user, *kind);
+            all += match used {
+                Some(used) => used,
+                None => self
+                    .connection
+                    .prepare_cached(COUNT)?
+                    .query_row(params![range.start(), range.end(), 100_000_000], |row| row.get(0))?,
+            };
+        }
+        Ok(all)
+    }
+
+    /// The numbers of the chunks whose codes are nearest, in no order.
+    fn nearest_codes(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        model: &Model,
+        vector: &[f32],
+    ) -> rusqlite::Result<Vec<i64>> {
+        let code = QuestionCode::new(vector);
+        let mut best = Best::new(RESCORED);
+        let mut products = Vec::new();
+        let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
+        let mut statement = self.connection.prepare_cached(SEGMENTS)?;
+        let mut users = scope.readable().to_vec();
+        users.dedup();
+        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind))) {
+            let mut rows = statement.query(params![model.id, user.get(), kind.number()])?;
+            while let Some(row) = rows.next()? {
+                let used: usize = row.get(0)?;
+                let codes = row.get_ref(1)?.as_blob()?;
+                let slots = row.get_ref(2)?.as_blob()?;
+                let used = used.min(slots.len() / SLOT).min(codes.len() / model.code_bytes());
+                kernel::products(&code, &codes[..used * model.code_bytes()], &mut products);
+                for (product, slot) in products.iter().zip(slots.chunks_exact(SLOT)) {
+                    let estimate = *product as f32 * slot_factor(slot);
+                    if estimate <= best.limit {
+                        continue;
+                    }
+                    let key = slot_key(slot);
+                    if key != EMPTY && filter.passes(ChunkKey::from_row(key)) {
+                        best.take(estimate, key);
+                    }
+                }
+            }
+        }
+        Ok(best.into_keys())
+    }
+
+    fn chunks_in(
+        &self,
+        range: &RangeInclusive<i64>,
+        question: Option<&QuestionVector<'_>>,
+        found: &mut Vec<ChunkRow>,
+    ) -> rusqlite::Result<()> {
+        let first = found.len();
+        let mut statement = self.connection.prepare_cached(CHUNKS)?;
+        let mut rows = statement.query(params![range.start(), range.end()])?;
+        while let Some(row) = rows.next()? {
+            found.push(ChunkRow {
+                key: ChunkKey::from_row(row.get(0)?),
+                start: row.get(1)?,
+                length: row.get(2)?,
+                tokens: tokens_of(row.get_ref(3)?.as_blob()?),
+                similarity: None,
+            });
+        }
+        let Some(question) = question else { return Ok(()) };
+        let mut statement = self.connection.prepare_cached(VECTORS)?;
+        let mut rows = statement.query(params![question.model, range.start(), range.end()])?;
+        let mut place = first;
+        while let Some(row) = rows.next()? {
+            let key: i64 = row.get(0)?;
+            while found.get(place).is_some_and(|chunk| chunk.key.get() < key) {
+                place += 1;
+            }
+            if let Some(chunk) = found.get_mut(place).filter(|chunk| chunk.key.get() == key) {
+                chunk.similarity = Some(cosine(question.vector, row.get_ref(1)?.as_blob()?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The nearest so far: gathered up to twice as many as wanted, then cut back.
+struct Best {
+    wanted: usize,
+    limit: f32,
+    kept: Vec<(f32, i64)>,
+}
+
+impl Best {
+    fn new(wanted: usize) -> Best {
+        Best { wanted, limit: f32::NEG_INFINITY, kept: Vec::with_capacity(wanted * 2) }
+    }
+
+    /// Called with estimates above the limit only.
+    fn take(&mut self, estimate: f32, key: i64) {
+        self.kept.push((estimate, key));
+        if self.kept.len() == self.wanted * 2 {
+            self.cut();
+            self.limit = self.kept.last().map_or(f32::NEG_INFINITY, |(estimate, _)| *estimate);
+        }
+    }
+
+    fn cut(&mut self) {
+        self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        self.kept.truncate(self.wanted);
+    }
+
+    fn into_keys(mut self) -> Vec<i64> {
+        self.cut();
+        self.kept.into_iter().map(|(_, key)| key).collect()
+    }
+}
+
+/// What FTS5 is asked for: every word in quotes, all of them to be there; none if there is no word.
+fn all_words_of(text: &str) -> Option<String> {
+    let words: Vec<String> =
+        crate::sessions::split_words(text).iter().map(|word| format!("\"{word}\"")).collect();
+    (!words.is_empty()).then(|| words.join(" AND "))
+}
+
+/// The cosine of the question, of length one, with a kept vector.
+fn cosine(question: &[f32], kept: &[u8]) -> f32 {
+    let Some((scale, values)) = kept.split_first_chunk::<4>() else { return 0.0 };
+    if values.len() != question.len() {
+        return 0.0;
+    }
+    kernel::dot(question, values) * f32::from_le_bytes(*scale)
+}
+
+fn tokens_of(bytes: &[u8]) -> Vec<u16> {
+    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
+}
+
+/// The parts of a range that are allowed.
+fn inside(
+    range: &RangeInclusive<i64>,
+    allowed: &[RangeInclusive<i64>],
+) -> impl Iterator<Item = RangeInclusive<i64>> {
+    allowed
+        .iter()
+        .map(|allowed| *range.start().max(allowed.start())..=*range.end().min(allowed.end()))
+        .filter(|part| part.start() <= part.end())
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The numbers that messages of the scope can have.
+pub(super) fn message_ranges(scope: Scope) -> Vec<RangeInclusive<i64>> {
+    let filter = RecallFilter { kinds: vec![ItemKind::Message], ..RecallFilter::default() };
+    let of_message = |chunk: i64| ChunkKey::from_row(chunk).text();
+    filter
+        .ranges(scope)
+        .iter()
+        .map(|range| of_message(*range.start())..=of_message(*range.end()))
+        .collect()
+}
+
+fn head_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<MessageHead> {
+    Ok(MessageHead {
+        key: MessageKey::from_row(row.get(0)?),
+        episode: row.get(1)?,
+        at: time(row, 2)?,
+        role: row.get(3)?,
+        speaker: row.get(4)?,
+        is_question: marks::is_question(row.get(5)?),
+        has_time: marks::has_time(row.get(5)?),
+    })
+}
+
+const POSTINGS: &str = "
+    select rowid from chunk_words where chunk_words match ?1 and rowid between ?2 and ?3
+    order by rowid desc";
+const VECTOR: &str = "select v from vector where model = ?1 and chunk = ?2";
+const VECTORS: &str =
+    "select chunk, v from vector where model = ?1 and chunk between ?2 and ?3 order by chunk";
+const CHUNKS: &str =
+    "select id, start, length, tokens from chunk where id between ?1 and ?2 order by id";
+const COUNT: &str =
+    "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3)";
+const SPEAKERS: &str = "select name from speaker where user_id = ?1 and word = ?2 limit 20";
+const ENDS: &str = "
+    select (select min(id) from chunk where id between ?1 and ?2),
+           (select max(id) from chunk where id between ?1 and ?2)";
+const USED: &str = "
+    select sum(used) from vector_segment
+    where model = (select id from embed_model where state = 'active') and user_id = ?1 and kind = ?2";
+const SEGMENTS: &str = "
+    select s.used, c.codes, t.slots from vector_segment s
+    join vector_codes c on c.segment = s.id join vector_slots t on t.segment = s.id
+    where s.model = ?1 and s.user_id = ?2 and s.kind = ?3 order by s.number";
+const SESSIONS: &str = "
+    select id from session
+    where user_id = ?1 and (?2 is null or session_id = ?2)
+      and (?3 is null or channel = (select id from label where text = ?3))
+      and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
+const HEADS: &str = "
+    select id, episode, at, role, speaker, marks from message
+    where id between ?1 and ?2 order by id";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_kept_and_nothing_better_is_lost(
+            estimates in prop::collection::vec(0..256_u16, 0..3000), wanted in 1..50_usize,
+        ) {
+            let mut best = Best::new(wanted);
+            for (key, estimate) in estimates.iter().enumerate() {
+                if f32::from(*estimate) > best.limit {
+                    best.take(f32::from(*estimate), key as i64);
+                }
+            }
+            let kept = best.into_keys();
+            prop_assert_eq!(kept.len(), wanted.min(estimates.len()));
+            let mut sorted = estimates.clone();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            let mut got: Vec<u16> = kept.iter().map(|key| estimates[*key as usize]).collect();
+            got.sort_unstable_by(|a, b| b.cmp(a));
+            prop_assert_eq!(&got[..], &sorted[..got.len()]);
+        }
+    }
+}

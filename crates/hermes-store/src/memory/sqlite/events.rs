@@ -1,0 +1,123 @@
+//! Events: kept, read, retired.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::facts::{Belongings, keep_belongings};
+use super::{SqliteMemory, audit, new_uid, rows};
+use crate::memory::{
+    Change, Event, EventKind, Events, ItemKind, NewEvent, Scope, Trust, UserNumber,
+};
+use crate::{Error, Result};
+
+const KINDS: [(&str, EventKind); 4] = [
+    ("task", EventKind::Task),
+    ("decision", EventKind::Decision),
+    ("result", EventKind::Result),
+    ("failure", EventKind::Failure),
+];
+
+impl Events for SqliteMemory {
+    fn add_event(&mut self, scope: Scope, event: &NewEvent<'_>, change: Change<'_>) -> Result<i64> {
+        let owner = if event.shared { UserNumber::SHARED } else { scope.user() };
+        self.write(|transaction| {
+            transaction.prepare_cached(ADD)?.execute(params![
+                new_uid(change.at).as_bytes(),
+                owner.get(),
+                event.at.as_millisecond(),
+                rows::word(&event.kind, &KINDS),
+                event.text,
+                event.why,
+                event.trust.number(),
+                change.at.as_millisecond()
+            ])?;
+            let id = transaction.last_insert_rowid();
+            let belongings = Belongings {
+                owner,
+                item: (ItemKind::Event, id),
+                entities: event.entities,
+                sources: &[],
+                chunks: &event.chunks,
+                at: event.at,
+            };
+            keep_belongings(transaction, &belongings, change)?;
+            let item = audit::item_name(ItemKind::Event, id);
+            let after = audit::hash_of(event.text);
+            audit::append(transaction, change, "event.add", &item, None, Some(&after))?;
+            Ok(id)
+        })
+    }
+
+    fn list_events(
+        &self,
+        scope: Scope,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        let since = since.map_or(i64::MIN, Timestamp::as_millisecond);
+        let until = until.map_or(i64::MAX, Timestamp::as_millisecond);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(LIST)?
+                .query_map(params![scope.user().get(), since, until, limit], event_of)?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>> {
+        let read = || -> rusqlite::Result<_> {
+            let mut statement = self.connection.prepare_cached(BY_ID)?;
+            let user = scope.user().get();
+            ids.iter()
+                .map(|id| statement.query_row([user, *id], event_of).optional())
+                .filter_map(rusqlite::Result::transpose)
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| {
+            let item = audit::item_name(ItemKind::Event, id);
+            let at = change.at.as_millisecond();
+            if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
+                return Err(Error::NoSuchItem { item }.into());
+            }
+            audit::append(transaction, change, "event.retire", &item, None, None)
+        })
+    }
+}
+
+fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        id: row.get(0)?,
+        uid: rows::uid(row, 1)?,
+        user: UserNumber::new(row.get(2)?),
+        at: rows::time(row, 3)?,
+        kind: rows::choice(row, 4, &KINDS)?,
+        text: row.get(5)?,
+        why: row.get(6)?,
+        trust: Trust::from_number(row.get(7)?),
+        quarantined: row.get(8)?,
+        retired_at: rows::optional_time(row, 9)?,
+    })
+}
+
+const ADD: &str = "
+    insert into event (uid, user_id, at, kind, text, why, trust, recorded_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const LIST: &str = "
+    select id, uid, user_id, at, kind, text, why, trust, quarantined_at is not null, retired_at
+    from event
+    where user_id in (?1, 0) and at >= ?2 and at < ?3
+      and retired_at is null and quarantined_at is null
+    order by at desc, id desc limit ?4";
+const BY_ID: &str = "
+    select id, uid, user_id, at, kind, text, why, trust, quarantined_at is not null, retired_at
+    from event where user_id in (?1, 0) and id = ?2";
+const RETIRE: &str = "
+    update event set retired_at = ?3
+    where user_id in (?1, 0) and id = ?2 and retired_at is null";

@@ -1,0 +1,190 @@
+//! Reading facts, as far as the scope may.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::super::{entities, rows};
+use super::ORIGINS;
+use crate::memory::{Fact, FactFilter, ItemKind, Revision, Scope, Source, Trust, UserNumber};
+
+/// The fact with this number.
+pub(super) fn by_id(
+    connection: &Connection,
+    scope: Scope,
+    id: i64,
+) -> rusqlite::Result<Option<Fact>> {
+    let found = connection
+        .prepare_cached(BY_ID)?
+        .query_row([scope.user().get(), id], fact_of)
+        .optional()?;
+    found.map(|fact| with_entities(connection, scope, fact)).transpose()
+}
+
+/// The facts that fit, newest first.
+pub(super) fn list(
+    connection: &Connection,
+    scope: Scope,
+    filter: &FactFilter<'_>,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Fact>> {
+    let sql = match (filter.with_retired, filter.as_of) {
+        (true, _) => ALL,
+        (false, Some(_)) => HELD_THEN,
+        (false, None) => HELD_NOW,
+    };
+    let known_by = filter.as_of.map_or(i64::MAX, Timestamp::as_millisecond);
+    let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+    let found: Vec<Fact> = connection
+        .prepare_cached(sql)?
+        .query_map(
+            params![
+                scope.user().get(),
+                filter.kind,
+                filter.entity.map(entities::fold),
+                filter.since.map(Timestamp::as_millisecond),
+                filter.as_of.unwrap_or(now).as_millisecond(),
+                known_by,
+                limit
+            ],
+            fact_of,
+        )?
+        .collect::<rusqlite::Result<_>>()?;
+    found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
+}
+
+/// The numbers of the facts whose uid lies between two.
+pub(super) fn between(
+    connection: &Connection,
+    scope: Scope,
+    first: &[u8; 16],
+    last: &[u8; 16],
+) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached(BETWEEN)?
+        .query_map(params![scope.user().get(), first, last], |row| row.get(0))?
+        .collect()
+}
+
+pub(super) fn sources(
+    connection: &Connection,
+    scope: Scope,
+    id: i64,
+) -> rusqlite::Result<Vec<Source>> {
+    connection
+        .prepare_cached(SOURCES)?
+        .query_map([scope.user().get(), id], |row| {
+            Ok(Source {
+                episode: row.get(0)?,
+                message: row.get(1)?,
+                quote: row.get(2)?,
+                extractor: row.get(3)?,
+            })
+        })?
+        .collect()
+}
+
+pub(super) fn revisions(
+    connection: &Connection,
+    scope: Scope,
+    id: i64,
+) -> rusqlite::Result<Vec<Revision>> {
+    connection
+        .prepare_cached(REVISIONS)?
+        .query_map([scope.user().get(), id], |row| {
+            Ok(Revision {
+                number: row.get(0)?,
+                at: rows::time(row, 1)?,
+                actor: row.get(2)?,
+                text: row.get(3)?,
+            })
+        })?
+        .collect()
+}
+
+fn with_entities(connection: &Connection, scope: Scope, mut fact: Fact) -> rusqlite::Result<Fact> {
+    fact.entities = entities::names_of(connection, scope, ItemKind::Fact, fact.id)?;
+    Ok(fact)
+}
+
+fn fact_of(row: &Row<'_>) -> rusqlite::Result<Fact> {
+    Ok(Fact {
+        id: row.get(0)?,
+        uid: rows::uid(row, 1)?,
+        user: UserNumber::new(row.get(2)?),
+        statement: row.get(3)?,
+        kind: row.get(4)?,
+        subject: row.get(5)?,
+        predicate: row.get(6)?,
+        object: row.get(7)?,
+        confidence: row.get(8)?,
+        origin: rows::choice(row, 9, &ORIGINS)?,
+        trust: Trust::from_number(row.get(10)?),
+        valid_from: rows::optional_time(row, 11)?,
+        valid_to: rows::optional_time(row, 12)?,
+        recorded_at: rows::time(row, 13)?,
+        retired_at: rows::optional_time(row, 14)?,
+        superseded_by: row.get(15)?,
+        pinned: row.get(16)?,
+        quarantined: row.get(17)?,
+        revision: row.get(18)?,
+        uses: row.get(19)?,
+        entities: Vec::new(),
+    })
+}
+
+/// The columns of a fact and whose facts may be read; the rest of the statement follows.
+macro_rules! select_fact {
+    ($rest:literal) => {
+        concat!(
+            "
+    select id, uid, user_id, statement, kind, subject, predicate, object, confidence, origin, trust,
+      valid_from, valid_to, recorded_at, retired_at, superseded_by, pinned,
+      quarantined_at is not null, revision, uses
+    from fact where user_id in (?1, 0)",
+            $rest
+        )
+    };
+}
+
+/// What every list of facts looks for; `$held` says when a fact counts.
+macro_rules! list_facts {
+    ($held:literal) => {
+        concat!(
+            select_fact!(
+                "
+      and quarantined_at is null
+      and (?2 is null or kind = ?2)
+      and (?3 is null or exists (
+        select 1 from mention m join entity_alias a on a.entity = m.entity
+        where m.kind = 1 and m.item = fact.id and a.alias = ?3 and a.user_id in (?1, 0)))
+      and (?4 is null or recorded_at >= ?4)
+      and recorded_at <= ?6"
+            ),
+            $held,
+            "
+    order by recorded_at desc, id desc limit ?7"
+        )
+    };
+}
+
+const BY_ID: &str = select_fact!(" and id = ?2");
+const ALL: &str = list_facts!(" and ?5 is not null");
+const HELD_NOW: &str = list_facts!(
+    "
+      and retired_at is null and (valid_to is null or valid_to > ?5)"
+);
+const HELD_THEN: &str = list_facts!(
+    "
+      and (retired_at is null or retired_at > ?5)
+      and (valid_from is null or valid_from <= ?5) and (valid_to is null or valid_to > ?5)"
+);
+const BETWEEN: &str = "
+    select id from fact where uid between ?2 and ?3 and user_id in (?1, 0) order by id limit 6";
+const SOURCES: &str = "
+    select s.episode, s.message, s.quote, s.extractor
+    from fact f join source s on s.kind = 1 and s.item = f.id
+    where f.user_id in (?1, 0) and f.id = ?2 order by s.id";
+const REVISIONS: &str = "
+    select r.number, r.at, r.actor, r.body
+    from fact f join revision r on r.kind = 1 and r.item = f.id
+    where f.user_id in (?1, 0) and f.id = ?2 order by r.number";

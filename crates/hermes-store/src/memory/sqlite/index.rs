@@ -1,0 +1,84 @@
+//! The index over all texts: chunks, their words and their vectors, kept in the transaction of the text.
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use super::segments::{self, Keeper};
+use super::Step;
+use crate::memory::{ChunkKey, NewChunk};
+
+/// Adds chunks inside one transaction.
+#[derive(Debug)]
+pub(super) struct Indexer<'t> {
+    transaction: &'t Transaction<'t>,
+    keeper: Option<Keeper<'t>>,
+    added: usize,
+}
+
+impl<'t> Indexer<'t> {
+    /// Begins; vectors go to the model that answers.
+    pub(super) fn new(transaction: &'t Transaction<'t>) -> Step<Indexer<'t>> {
+        let keeper = segments::active(transaction)?.map(|model| Keeper::new(transaction, model));
+        Ok(Indexer { transaction, keeper, added: 0 })
+    }
+
+    /// Adds one chunk with its words and, if it has one, its vector.
+    pub(super) fn add(&mut self, key: ChunkKey, chunk: &NewChunk, at: Timestamp) -> Step<()> {
+        self.transaction.prepare_cached(ADD_CHUNK)?.execute(params![
+            key.get(),
+            chunk.start,
+            chunk.length,
+            token_bytes(&chunk.tokens)
+        ])?;
+        self.transaction.prepare_cached(ADD_WORDS)?.execute(params![key.get(), chunk.words])?;
+        if let (Some(vector), Some(keeper)) = (&chunk.vector, &mut self.keeper) {
+            keeper.put(key, vector, at)?;
+        }
+        self.added += 1;
+        Ok(())
+    }
+
+    /// Writes what was gathered, and merges a part of the keyword index in proportion.
+    pub(super) fn finish(self) -> Step<()> {
+        if let Some(keeper) = self.keeper {
+            keeper.finish()?;
+        }
+        if self.added > 0 {
+            merge(self.transaction, self.added)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes every chunk of one text from the index, with the vectors of every model.
+pub(super) fn remove_text(transaction: &Transaction<'_>, text: i64) -> Step<()> {
+    let range = ChunkKey::all_of_text(text);
+    let keys: Vec<ChunkKey> = transaction
+        .prepare_cached(CHUNKS_OF_TEXT)?
+        .query_map([range.start(), range.end()], |row| row.get(0).map(ChunkKey::from_row))?
+        .collect::<rusqlite::Result<_>>()?;
+    for key in &keys {
+        transaction.prepare_cached(REMOVE_WORDS)?.execute([key.get()])?;
+        transaction.prepare_cached(REMOVE_CHUNK)?.execute([key.get()])?;
+    }
+    segments::remove(transaction, &keys)
+}
+
+/// Merges a bounded part of the keyword index, so that it never needs a long stall.
+fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
+    let pages = i64::try_from(added.clamp(8, 2000)).unwrap_or(8);
+    transaction.prepare_cached(MERGE)?.execute([pages])?;
+    Ok(())
+}
+
+/// Token ids as bytes, two for each, little-endian.
+fn token_bytes(tokens: &[u16]) -> Vec<u8> {
+    tokens.iter().flat_map(|token| token.to_le_bytes()).collect()
+}
+
+const ADD_CHUNK: &str = "insert into chunk (id, start, length, tokens) values (?1, ?2, ?3, ?4)";
+const ADD_WORDS: &str = "insert into chunk_words (rowid, words) values (?1, ?2)";
+const CHUNKS_OF_TEXT: &str = "select id from chunk where id between ?1 and ?2";
+const REMOVE_WORDS: &str = "delete from chunk_words where rowid = ?1";
+const REMOVE_CHUNK: &str = "delete from chunk where id = ?1";
+const MERGE: &str = "insert into chunk_words (chunk_words, rank) values ('merge', ?1)";

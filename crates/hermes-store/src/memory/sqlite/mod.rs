@@ -1,0 +1,176 @@
+//! A memory in a SQLite file, one for each profile.
+
+mod audit;
+mod candidates;
+mod code;
+mod entities;
+mod episodes;
+mod events;
+mod facts;
+mod index;
+mod jobs;
+mod kernel;
+mod models;
+mod procedures;
+mod rows;
+mod segments;
+mod upkeep;
+mod users;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{Change, Uid, UserNumber};
+use crate::sqlite::{self, Access};
+use crate::{Error, Result, migrate};
+
+/// An open memory.db.
+#[derive(Debug)]
+pub struct SqliteMemory {
+    connection: Connection,
+    path: PathBuf,
+    access: Access,
+}
+
+/// Which memory the caller wants: a file of another profile is refused.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Where the file is.
+    pub path: &'a Path,
+    /// The profile it must belong to.
+    pub profile: &'a str,
+}
+
+impl SqliteMemory {
+    /// Makes a new, empty memory; fails if there is a file at the path.
+    pub fn create(wanted: Wanted<'_>, owner: &str, change: Change<'_>) -> Result<()> {
+        let failed = |source| Error::from_sqlite(wanted.path, source);
+        sqlite::create(wanted.path, |connection| {
+            migrate::apply(connection, migrate::MEMORY).map_err(failed)?;
+            let home_id = new_uid(change.at).to_string();
+            let entries =
+                [("profile", wanted.profile), ("home_id", home_id.as_str()), ("owner", owner)];
+            for (key, value) in entries {
+                connection.execute(ADD_META, (key, value)).map_err(failed)?;
+            }
+            for (number, name) in [(UserNumber::SHARED, ""), (UserNumber::OWNER, owner)] {
+                let uid = new_uid(change.at);
+                let at = change.at.as_millisecond();
+                connection
+                    .execute(ADD_USER, (number.get(), uid.as_bytes(), name, at))
+                    .map_err(failed)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Opens a memory that exists, and brings it up to the newest schema if it may be written.
+    pub fn open(wanted: Wanted<'_>, access: Access, wait: Duration) -> Result<SqliteMemory> {
+        let path = wanted.path;
+        let failed = |source| Error::from_sqlite(path, source);
+        let mut connection = sqlite::open(path, access, wait)?;
+        let found = migrate::applied(&connection).map_err(failed)?;
+        let known = migrate::newest(migrate::MEMORY);
+        if found > known {
+            return Err(Error::NewerSchema { path: path.to_owned(), found, known });
+        }
+        if found == 0 || !has_meta(&connection).map_err(failed)? {
+            return Err(Error::NotMemory { path: path.to_owned() });
+        }
+        if access == Access::Write {
+            migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
+        } else {
+            sqlite::forbid_writing(&connection).map_err(failed)?;
+        }
+        connection.set_prepared_statement_cache_capacity(64);
+        let memory = SqliteMemory { connection, path: path.to_owned(), access };
+        memory.refuse_other_profile(wanted.profile)?;
+        Ok(memory)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn refuse_other_profile(&self, profile: &str) -> Result<()> {
+        let found: String = self
+            .connection
+            .query_row("select value from meta where key = 'profile'", [], |row| row.get(0))
+            .map_err(|source| self.failed(source))?;
+        if found != profile {
+            let path = self.path.clone();
+            return Err(Error::OtherProfile { path, found, wanted: profile.to_owned() });
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::from_sqlite(&self.path, source)
+    }
+
+    /// Does something in one transaction that takes the write lock at once.
+    fn write<T>(
+        &mut self,
+        deed: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        if self.access == Access::Read {
+            return Err(Error::OpenedForReading { path: self.path.clone() });
+        }
+        let path = &self.path;
+        let failed = |source| Error::from_sqlite(path, source);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let done = match deed(&transaction) {
+            Ok(done) => done,
+            Err(Refusal::Database(source)) => return Err(failed(source)),
+            Err(Refusal::Rule(error)) => return Err(error),
+        };
+        transaction.commit().map_err(failed)?;
+        Ok(done)
+    }
+}
+
+/// Why a change inside a transaction was not made; the transaction is rolled back.
+#[derive(Debug)]
+enum Refusal {
+    Database(rusqlite::Error),
+    Rule(Error),
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(source: rusqlite::Error) -> Refusal {
+        Refusal::Database(source)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Rule(error)
+    }
+}
+
+/// The result of a step inside a transaction.
+type Step<T> = std::result::Result<T, Refusal>;
+
+fn has_meta(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(HAS_META, [], |row| row.get(0))
+}
+
+fn new_uid(now: Timestamp) -> Uid {
+    let mut chance = [0; 10];
+    for part in chance.chunks_mut(3) {
+        part.copy_from_slice(&crate::sessions::random_bytes()[..part.len()]);
+    }
+    Uid::new(now, chance)
+}
+
+const HAS_META: &str =
+    "select exists (select 1 from sqlite_schema where type = 'table' and name = 'meta')";
+const ADD_META: &str = "insert into meta (key, value) values (?1, ?2)";
+const ADD_USER: &str = "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";

@@ -1,0 +1,133 @@
+//! Procedures: kept, read, retired.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::facts::{Belongings, keep_belongings};
+use super::{SqliteMemory, audit, new_uid, rows};
+use crate::memory::{
+    Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Procedures, Scope, Trust, UserNumber,
+};
+use crate::{Error, Result};
+
+const KINDS: [(&str, ProcedureKind); 3] = [
+    ("reflection", ProcedureKind::Reflection),
+    ("pattern", ProcedureKind::Pattern),
+    ("skill", ProcedureKind::Skill),
+];
+
+impl Procedures for SqliteMemory {
+    fn add_procedure(
+        &mut self,
+        scope: Scope,
+        procedure: &NewProcedure<'_>,
+        change: Change<'_>,
+    ) -> Result<i64> {
+        let owner = if procedure.shared { UserNumber::SHARED } else { scope.user() };
+        self.write(|transaction| {
+            transaction.prepare_cached(ADD)?.execute(params![
+                new_uid(change.at).as_bytes(),
+                owner.get(),
+                rows::word(&procedure.kind, &KINDS),
+                procedure.task_type,
+                procedure.title,
+                procedure.body,
+                procedure.outcome,
+                change.actor,
+                procedure.trust.number(),
+                change.at.as_millisecond()
+            ])?;
+            let id = transaction.last_insert_rowid();
+            let belongings = Belongings {
+                owner,
+                item: (ItemKind::Procedure, id),
+                entities: procedure.entities,
+                sources: procedure.sources,
+                chunks: &procedure.chunks,
+                at: change.at,
+            };
+            keep_belongings(transaction, &belongings, change)?;
+            let item = audit::item_name(ItemKind::Procedure, id);
+            let after = audit::hash_of(&format!("{}\n{}", procedure.title, procedure.body));
+            audit::append(transaction, change, "procedure.add", &item, None, Some(&after))?;
+            Ok(id)
+        })
+    }
+
+    fn list_procedures(
+        &self,
+        scope: Scope,
+        task_type: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Procedure>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(LIST)?
+                .query_map(params![scope.user().get(), task_type, limit], procedure_of)?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>> {
+        let read = || -> rusqlite::Result<_> {
+            let mut statement = self.connection.prepare_cached(BY_ID)?;
+            let user = scope.user().get();
+            ids.iter()
+                .map(|id| statement.query_row([user, *id], procedure_of).optional())
+                .filter_map(rusqlite::Result::transpose)
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn retire_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| {
+            let item = audit::item_name(ItemKind::Procedure, id);
+            let at = change.at.as_millisecond();
+            if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
+                return Err(Error::NoSuchItem { item }.into());
+            }
+            audit::append(transaction, change, "procedure.retire", &item, None, None)
+        })
+    }
+}
+
+fn procedure_of(row: &Row<'_>) -> rusqlite::Result<Procedure> {
+    Ok(Procedure {
+        id: row.get(0)?,
+        uid: rows::uid(row, 1)?,
+        user: UserNumber::new(row.get(2)?),
+        kind: rows::choice(row, 3, &KINDS)?,
+        task_type: row.get(4)?,
+        title: row.get(5)?,
+        body: row.get(6)?,
+        outcome: row.get(7)?,
+        trust: Trust::from_number(row.get(8)?),
+        recorded_at: rows::time(row, 9)?,
+        retired_at: rows::optional_time(row, 10)?,
+        quarantined: row.get(11)?,
+        uses: row.get(12)?,
+        wins: row.get(13)?,
+        losses: row.get(14)?,
+    })
+}
+
+const ADD: &str = "
+    insert into procedure (uid, user_id, kind, task_type, title, body, outcome, origin, trust,
+      recorded_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+const LIST: &str = "
+    select id, uid, user_id, kind, task_type, title, body, outcome, trust, recorded_at, retired_at,
+      quarantined_at is not null, uses, wins, losses
+    from procedure
+    where user_id in (?1, 0) and (?2 is null or task_type = ?2)
+      and retired_at is null and quarantined_at is null
+    order by wins - losses desc, recorded_at desc, id desc limit ?3";
+const BY_ID: &str = "
+    select id, uid, user_id, kind, task_type, title, body, outcome, trust, recorded_at, retired_at,
+      quarantined_at is not null, uses, wins, losses
+    from procedure where user_id in (?1, 0) and id = ?2";
+const RETIRE: &str = "
+    update procedure set retired_at = ?3
+    where user_id in (?1, 0) and id = ?2 and retired_at is null";

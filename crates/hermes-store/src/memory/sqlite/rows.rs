@@ -1,0 +1,47 @@
+//! Columns as values: times, ids, words that stand for a choice.
+
+use jiff::Timestamp;
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use crate::memory::Uid;
+
+/// A time column.
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    time_of(column, row.get(column)?)
+}
+
+/// A time column that may be empty.
+pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    row.get::<_, Option<i64>>(column)?.map(|at| time_of(column, at)).transpose()
+}
+
+/// A column with the sixteen bytes of an id.
+pub(super) fn uid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uid> {
+    row.get(column).map(Uid::from_bytes)
+}
+
+/// A column with a word that stands for a choice.
+pub(super) fn choice<T: Copy>(
+    row: &Row<'_>,
+    column: usize,
+    choices: &[(&str, T)],
+) -> rusqlite::Result<T> {
+    let word: String = row.get(column)?;
+    let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| unreadable(column, Type::Text, format!("{word:?} is not known here")))
+}
+
+/// The word that stands for a choice.
+pub(super) fn word<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> &'static str {
+    choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name)
+}
+
+fn time_of(column: usize, milliseconds: i64) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_millisecond(milliseconds)
+        .map_err(|why| unreadable(column, Type::Integer, why.to_string()))
+}
+
+fn unreadable(column: usize, found: Type, why: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, found, why.into())
+}

@@ -1,0 +1,284 @@
+//! Counting, vacuuming, checking, and noting what was handed out.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{SqliteMemory, Step, segments};
+use crate::error::words_of;
+use crate::memory::{Admin, Counts, ItemKind, MemoryFinding, NewReceipt, Scope, Upkeep, Vacuumed};
+use crate::sqlite::Access;
+use crate::{Error, Result};
+
+impl Upkeep for SqliteMemory {
+    fn counts(&self, _admin: Admin) -> Result<Counts> {
+        count(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    fn vacuum(&mut self, _admin: Admin, now: Timestamp) -> Result<Vacuumed> {
+        if self.access == Access::Read {
+            return Err(Error::OpenedForReading { path: self.path.clone() });
+        }
+        shrink(&self.connection, now).map_err(|source| self.failed(source))
+    }
+
+    fn check_memory(&self, _admin: Admin) -> Result<Vec<MemoryFinding>> {
+        let look = || -> rusqlite::Result<_> {
+            let mut problems = pages(&self.connection)?;
+            problems.extend(references(&self.connection)?);
+            problems.extend(keyword_index(&self.connection, self.access)?);
+            let repairable = segment_problems(&self.connection)?;
+            let lasting = problems.into_iter().map(|problem| (problem, false));
+            let findings = lasting.chain(repairable.into_iter().map(|problem| (problem, true)));
+            Ok(findings
+                .map(|(problem, repaired_by_rebuilding)| MemoryFinding {
+                    problem,
+                    repaired_by_rebuilding,
+                })
+                .collect())
+        };
+        look().map_err(|source| self.failed(source))
+    }
+
+    fn rebuild_segments(&mut self, _admin: Admin) -> Result<u64> {
+        self.write(segments::rebuild)
+    }
+
+    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, now: Timestamp) -> Result<()> {
+        self.write(|transaction| {
+            note_receipt(transaction, scope, receipt, now)?;
+            count_uses(transaction, scope, receipt.items, now)
+        })
+    }
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<Counts> {
+    let number = |sql: &str| -> rusqlite::Result<u64> {
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+    };
+    let (episodes, compressed, suspect): (i64, i64, i64) =
+        connection.query_row(EPISODES, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let vectors = live_slots(connection)?;
+    let of = |kinds: &[ItemKind]| kinds.iter().filter_map(|kind| vectors.get(kind)).sum();
+    Ok(Counts {
+        raw_episodes: (episodes - compressed).unsigned_abs(),
+        compressed_episodes: compressed.unsigned_abs(),
+        messages: number("select coalesce(sum(messages), 0) from session")?,
+        facts: number("select count(*) from fact where retired_at is null")?,
+        retired_facts: number("select count(*) from fact where retired_at is not null")?,
+        reflections: number(REFLECTIONS)?,
+        procedures: number("select count(*) from procedure where retired_at is null")?,
+        events: number("select count(*) from event where retired_at is null")?,
+        entities: number("select count(*) from entity")?,
+        users: number("select count(*) from user where id <> 0")?,
+        episode_vectors: of(&[ItemKind::Message, ItemKind::Summary]),
+        fact_vectors: of(&[ItemKind::Fact]),
+        other_vectors: of(&[ItemKind::Procedure, ItemKind::Event]),
+        quarantined: suspect.unsigned_abs() + number(SUSPECT)?,
+        open_jobs: number("select count(*) from job where state in ('waiting', 'leased')")?,
+        size: size(connection)?,
+        last_vacuum: noted_time(connection, "last_vacuum")?,
+        last_compression: noted_time(connection, "last_compression")?,
+    })
+}
+
+/// How many vectors of the active model there are of each kind. Read from the slots, 16 bytes for
+/// each: at a million vectors that is 16 MB, where the vectors themselves are 260 MB.
+fn live_slots(connection: &Connection) -> rusqlite::Result<HashMap<ItemKind, u64>> {
+    let mut live = HashMap::new();
+    let Some(model) = segments::active(connection)? else { return Ok(live) };
+    let mut statement = connection.prepare_cached(SLOTS)?;
+    let mut found = statement.query([model.id])?;
+    while let Some(row) = found.next()? {
+        let Some(kind) = ItemKind::from_number(row.get(0)?) else { continue };
+        let used = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+        let slots = row.get_ref(2)?.as_blob()?.chunks_exact(segments::SLOT).take(used);
+        let count = slots.filter(|slot| segments::slot_key(slot) != segments::EMPTY).count();
+        *live.entry(kind).or_insert(0) += count as u64;
+    }
+    Ok(live)
+}
+
+fn shrink(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vacuumed> {
+    let before = size(connection)?;
+    connection.execute_batch("insert into chunk_words (chunk_words) values ('optimize')")?;
+    connection.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
+    connection.execute_batch("vacuum")?;
+    // Without this the log keeps a copy of every page, and the file its old length.
+    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+    Ok(Vacuumed { before, after: size(connection)? })
+}
+
+fn size(connection: &Connection) -> rusqlite::Result<u64> {
+    let read = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    Ok((read("page_count")? * read("page_size")?).unsigned_abs())
+}
+
+fn noted_time(connection: &Connection, key: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let noted: Option<String> = connection
+        .query_row("select value from meta where key = ?1", [key], |row| row.get(0))
+        .optional()?;
+    Ok(noted.and_then(|at| at.parse().ok()).and_then(|at| Timestamp::from_millisecond(at).ok()))
+}
+
+fn pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("pragma quick_check(20)")?;
+    let said: Vec<String> =
+        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(said.into_iter().filter(|line| line != "ok").collect())
+}
+
+fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(DANGLING)?;
+    statement
+        .query_map([], |row| {
+            let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
+            let count: i64 = row.get(2)?;
+            Ok(format!("{count} rows of {table} refer to a {parent} that is not there"))
+        })?
+        .collect()
+}
+
+/// FTS5 takes its check as an insert, which a reader may not do: it compares the rows only.
+fn keyword_index(connection: &Connection, access: Access) -> rusqlite::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    if access == Access::Write
+        && let Err(refusal) = connection.execute_batch(CHECK_WORDS)
+    {
+        if refusal.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+            return Err(refusal);
+        }
+        problems.push(format!("the keyword index is damaged ({})", words_of(&refusal)));
+    }
+    for (sql, what) in [
+        (CHUNKS_WITHOUT_WORDS, "chunks are missing in the keyword index"),
+        (WORDS_WITHOUT_CHUNK, "rows of the keyword index belong to no chunk"),
+    ] {
+        let count: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+        if count > 0 {
+            problems.push(format!("{count} {what}"));
+        }
+    }
+    Ok(problems)
+}
+
+fn segment_problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let mut statement = connection.prepare(SHAPES)?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let code = segments::model(connection, row.get(1)?)?.map_or(0, |model| model.code_bytes());
+        let (capacity, used): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let wanted = |bytes: usize| i64::try_from(bytes).ok().map(|bytes| capacity * bytes);
+        let fits = (0..=capacity).contains(&used)
+            && row.get::<_, Option<i64>>(4)? == wanted(code)
+            && row.get::<_, Option<i64>>(5)? == wanted(segments::SLOT);
+        if !fits {
+            let id: i64 = row.get(0)?;
+            problems.push(format!("segment {id} of the vectors has not the length it says"));
+        }
+    }
+    let Some(model) = segments::active(connection)? else { return Ok(problems) };
+    let kept: i64 = connection.query_row(
+        "select count(*) from vector where model = ?1",
+        [model.id],
+        |row| row.get(0),
+    )?;
+    let live: u64 = live_slots(connection)?.values().sum();
+    if kept.unsigned_abs() != live {
+        problems.push(format!("there are {kept} vectors, but {live} of them in the segments"));
+    }
+    Ok(problems)
+}
+
+fn note_receipt(
+    transaction: &Transaction<'_>,
+    scope: Scope,
+    receipt: &NewReceipt<'_>,
+    now: Timestamp,
+) -> Step<()> {
+    let items: Vec<serde_json::Value> = receipt
+        .items
+        .iter()
+        .map(|(kind, item)| serde_json::json!({ "kind": kind, "item": item }))
+        .collect();
+    transaction.prepare_cached(ADD_RECEIPT)?.execute(params![
+        scope.user().get(),
+        now.as_millisecond(),
+        receipt.session_id,
+        receipt.turn,
+        receipt.tokens,
+        serde_json::Value::from(items).to_string()
+    ])?;
+    Ok(())
+}
+
+/// One more use of each fact, procedure and episode; messages of one episode count once.
+fn count_uses(
+    transaction: &Transaction<'_>,
+    scope: Scope,
+    items: &[(ItemKind, i64)],
+    now: Timestamp,
+) -> Step<()> {
+    let mut used: BTreeSet<(&str, i64)> = BTreeSet::new();
+    for (kind, item) in items {
+        match kind {
+            ItemKind::Fact => drop(used.insert((USE_FACT, *item))),
+            ItemKind::Procedure => drop(used.insert((USE_PROCEDURE, *item))),
+            ItemKind::Summary => drop(used.insert((USE_EPISODE, *item))),
+            ItemKind::Message => {
+                let episode = transaction
+                    .prepare_cached("select episode from message where id = ?1")?
+                    .query_row([item], |row| row.get(0))
+                    .optional()?;
+                used.extend(episode.map(|episode| (USE_EPISODE, episode)));
+            }
+            ItemKind::Event => {}
+        }
+    }
+    for (sql, item) in used {
+        transaction.prepare_cached(sql)?.execute(params![
+            item,
+            scope.user().get(),
+            now.as_millisecond()
+        ])?;
+    }
+    Ok(())
+}
+
+const EPISODES: &str = "
+    select count(*), coalesce(sum(state = 'compressed'), 0), count(quarantined_at) from episode";
+const REFLECTIONS: &str = "
+    select count(*) from procedure where kind = 'reflection' and retired_at is null";
+const SUSPECT: &str = "
+    select (select count(quarantined_at) from fact) + (select count(quarantined_at) from procedure)
+      + (select count(quarantined_at) from event)";
+const SLOTS: &str = "
+    select s.kind, s.used, t.slots from vector_segment s join vector_slots t on t.segment = s.id
+    where s.model = ?1";
+const NOTE_TIME: &str = "
+    insert into meta (key, value) values (?1, ?2)
+    on conflict (key) do update set value = excluded.value";
+const DANGLING: &str = r#"
+    select "table", parent, count(*) from pragma_foreign_key_check group by "table", parent"#;
+const CHECK_WORDS: &str = "insert into chunk_words (chunk_words) values ('integrity-check')";
+const CHUNKS_WITHOUT_WORDS: &str = "
+    select count(*) from chunk where not exists (
+      select 1 from chunk_words_docsize where chunk_words_docsize.id = chunk.id)";
+const WORDS_WITHOUT_CHUNK: &str = "
+    select count(*) from chunk_words_docsize where not exists (
+      select 1 from chunk where chunk.id = chunk_words_docsize.id)";
+const SHAPES: &str = "
+    select s.id, s.model, s.capacity, s.used, length(c.codes), length(t.slots)
+    from vector_segment s
+    left join vector_codes c on c.segment = s.id left join vector_slots t on t.segment = s.id";
+const ADD_RECEIPT: &str = "
+    insert into receipt (user_id, at, session_id, turn, tokens, items)
+    values (?1, ?2, ?3, ?4, ?5, ?6)";
+const USE_FACT: &str = "
+    update fact set uses = uses + 1, last_used_at = ?3 where id = ?1 and user_id in (?2, 0)";
+const USE_PROCEDURE: &str = "
+    update procedure set uses = uses + 1, last_used_at = ?3 where id = ?1 and user_id in (?2, 0)";
+const USE_EPISODE: &str = "
+    update episode set uses = uses + 1, last_used_at = ?3 where id = ?1 and user_id in (?2, 0)";

@@ -1,0 +1,102 @@
+//! Users and the identities they come in with.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{SqliteMemory, audit, new_uid, rows};
+use crate::memory::{Admin, Change, MOST_USERS, User, UserNumber, Users};
+use crate::{Error, Result};
+
+impl Users for SqliteMemory {
+    fn users(&self, _admin: Admin) -> Result<Vec<User>> {
+        let read = || -> rusqlite::Result<_> {
+            self.connection.prepare_cached(EVERY)?.query_map([], user_of)?.collect()
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    fn user(&self, name: &str) -> Result<Option<User>> {
+        by_name(&self.connection, name).map_err(|source| self.failed(source))
+    }
+
+    fn user_or_new(&mut self, name: &str, change: Change<'_>) -> Result<UserNumber> {
+        self.write(|transaction| {
+            if let Some(known) = by_name(transaction, name)? {
+                return Ok(known.number);
+            }
+            if name.is_empty() {
+                let why = "a name needs at least one letter".to_owned();
+                return Err(Error::ItemRefused { doing: "add", item: "user".into(), why }.into());
+            }
+            let number: i64 =
+                transaction.query_row("select max(id) + 1 from user", [], |row| row.get(0))?;
+            if number >= MOST_USERS {
+                return Err(Error::Full { what: "the list of users" }.into());
+            }
+            let uid = new_uid(change.at);
+            let at = change.at.as_millisecond();
+            transaction.execute(ADD, params![number, uid.as_bytes(), name, at])?;
+            let item = format!("user:{number}");
+            audit::append(
+                transaction,
+                change,
+                "user.add",
+                &item,
+                None,
+                Some(&audit::hash_of(name)),
+            )?;
+            Ok(UserNumber::new(number))
+        })
+    }
+
+    fn user_of_identity(&self, channel: &str, native_id: &str) -> Result<Option<UserNumber>> {
+        self.connection
+            .query_row(BY_IDENTITY, [channel, native_id], |row| row.get(0).map(UserNumber::new))
+            .optional()
+            .map_err(|source| self.failed(source))
+    }
+
+    fn link_identity(
+        &mut self,
+        channel: &str,
+        native_id: &str,
+        user: UserNumber,
+        change: Change<'_>,
+    ) -> Result<()> {
+        self.write(|transaction| {
+            let number = user.get();
+            let item = format!("user:{number}");
+            let is_known = transaction.prepare_cached(IS_KNOWN)?.exists([number])?;
+            if !is_known {
+                return Err(Error::NoSuchItem { item }.into());
+            }
+            let at = change.at.as_millisecond();
+            transaction.execute(LINK, params![channel, native_id, number, at])?;
+            let identity = audit::hash_of(&format!("{channel}\n{native_id}"));
+            audit::append(transaction, change, "identity.link", &item, None, Some(&identity))
+        })
+    }
+}
+
+fn by_name(connection: &Connection, name: &str) -> rusqlite::Result<Option<User>> {
+    connection.prepare_cached(BY_NAME)?.query_row([name], user_of).optional()
+}
+
+fn user_of(row: &Row<'_>) -> rusqlite::Result<User> {
+    Ok(User {
+        number: UserNumber::new(row.get(0)?),
+        uid: rows::uid(row, 1)?,
+        name: row.get(2)?,
+        timezone: row.get(3)?,
+    })
+}
+
+// User 0 stands for everybody and has no name: nobody can log in as everybody.
+const EVERY: &str = "select id, uid, name, timezone from user where id <> 0 order by id";
+const BY_NAME: &str = "select id, uid, name, timezone from user where name = ?1 and id <> 0";
+const IS_KNOWN: &str = "select 1 from user where id = ?1 and id <> 0";
+const ADD: &str = "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
+const BY_IDENTITY: &str = "select user_id from identity where channel = ?1 and native_id = ?2";
+const LINK: &str = "
+    insert into identity (channel, native_id, user_id, linked_at) values (?1, ?2, ?3, ?4)
+    on conflict (channel, native_id)
+      do update set user_id = excluded.user_id, linked_at = excluded.linked_at";

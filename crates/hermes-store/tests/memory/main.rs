@@ -1,0 +1,14 @@
+//! memory.db as a caller sees it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
+
+mod agreeing;
+mod canary;
+mod model;
+mod model_index;
+mod model_nouns;
+mod model_upkeep;
+mod operations;
+mod reads;
+mod safety;
+mod story;
+mod support;

@@ -1,0 +1,319 @@
+//! The simple memory: names, users, jobs, changes and upkeep.
+
+use hermes_store::memory::{
+    Admin, Audit, AuditEntry, ChainState, Change, Counts, Entities, Entity, EpisodeState, ItemKind,
+    Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState, NewJob, NewReceipt,
+    ProcedureKind, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
+};
+use hermes_store::{Error, Result};
+use jiff::Timestamp;
+
+use crate::model::{ModelJob, ModelMemory, fold, user};
+
+impl ModelMemory {
+    fn shown_entity(&self, scope: Scope, id: i64) -> Option<Entity> {
+        let entity = self.entities.get(&id).filter(|entity| scope.may_read(entity.user))?;
+        let mut aliases: Vec<String> = self
+            .aliases
+            .iter()
+            .filter(|((user, alias), of)| {
+                **of == id && scope.may_read(*user) && *alias != fold(&entity.name)
+            })
+            .map(|((_, alias), _)| alias.clone())
+            .collect();
+        aliases.sort();
+        aliases.dedup();
+        Some(Entity { aliases, ..entity.clone() })
+    }
+}
+
+impl Entities for ModelMemory {
+    fn add_alias(
+        &mut self,
+        scope: Scope,
+        name: &str,
+        alias: &str,
+        change: Change<'_>,
+    ) -> Result<i64> {
+        let entity = self.entity_for(scope.user(), name);
+        let key = (scope.user(), fold(alias));
+        let other = self.aliases.get(&key).copied().filter(|other| *other != entity);
+        match other.filter(|other| self.entities[other].user == scope.user()) {
+            Some(other) => {
+                let moved = std::mem::take(&mut self.mentions).into_iter();
+                let mended = |id: i64| if id == other { entity } else { id };
+                self.mentions = moved.map(|(id, kind, item)| (mended(id), kind, item)).collect();
+                self.aliases.values_mut().for_each(|id| *id = mended(*id));
+                self.entities.remove(&other);
+            }
+            None => drop(self.aliases.insert(key, entity)),
+        }
+        self.note("entity.alias", format!("entity:{entity}"), change);
+        Ok(entity)
+    }
+
+    fn entities_in(&self, scope: Scope, text: &str) -> Result<Vec<Entity>> {
+        let text = format!(" {} ", fold(text));
+        let occurs = |alias: &str| text.contains(&format!(" {alias} "));
+        let visible = self.aliases.iter().filter(|((user, _), _)| scope.may_read(*user));
+        let mut ids: Vec<i64> =
+            visible.filter(|((_, alias), _)| occurs(alias)).map(|(_, id)| *id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids.into_iter().filter_map(|id| self.shown_entity(scope, id)).collect())
+    }
+
+    fn entity(&self, scope: Scope, name: &str) -> Result<Option<Entity>> {
+        let ids = self.ids_of(scope.user(), name);
+        Ok(ids.first().and_then(|id| self.shown_entity(scope, *id)))
+    }
+
+    fn mentions(
+        &self,
+        scope: Scope,
+        entity: &Entity,
+        kind: ItemKind,
+        limit: usize,
+    ) -> Result<Vec<i64>> {
+        let may = |item: &i64| {
+            self.standing(kind, *item).is_some_and(|(user, held)| held && scope.may_read(user))
+        };
+        let all = self.mentions.iter().rev().filter(|(id, of, _)| (*id, *of) == (entity.id, kind));
+        Ok(all.map(|(_, _, item)| *item).filter(may).take(limit).collect())
+    }
+
+    fn mention(
+        &mut self,
+        scope: Scope,
+        kind: ItemKind,
+        item: i64,
+        names: &[String],
+        change: Change<'_>,
+    ) -> Result<()> {
+        let word = match kind {
+            ItemKind::Message => format!("message:{item}"),
+            ItemKind::Fact => format!("fact:{item:03}"),
+            ItemKind::Procedure => format!("procedure:{item}"),
+            ItemKind::Event => format!("event:{item}"),
+            ItemKind::Summary => format!("episode:{item}"),
+        };
+        let owner = self.standing(kind, item).map(|(user, _)| user);
+        let Some(owner) = owner.filter(|owner| scope.may_read(*owner)) else {
+            return Err(Error::NoSuchItem { item: word });
+        };
+        self.keep(owner, (kind, item), names, &[]);
+        self.note("entity.mention", word, change);
+        Ok(())
+    }
+}
+
+impl Users for ModelMemory {
+    fn users(&self, _: Admin) -> Result<Vec<User>> {
+        Ok(self.users.clone())
+    }
+
+    fn user(&self, name: &str) -> Result<Option<User>> {
+        Ok(self.users.iter().find(|user| user.name == name).cloned())
+    }
+
+    fn user_or_new(&mut self, name: &str, change: Change<'_>) -> Result<UserNumber> {
+        if let Some(known) = self.user(name)? {
+            return Ok(known.number);
+        }
+        let number = UserNumber::new(self.users.len() as i64 + 1);
+        self.users.push(user(number, name));
+        self.note("user.add", format!("user:{}", number.get()), change);
+        Ok(number)
+    }
+
+    fn user_of_identity(&self, channel: &str, native_id: &str) -> Result<Option<UserNumber>> {
+        Ok(self.identities.get(&(channel.to_owned(), native_id.to_owned())).copied())
+    }
+
+    fn link_identity(
+        &mut self,
+        channel: &str,
+        native_id: &str,
+        user: UserNumber,
+        change: Change<'_>,
+    ) -> Result<()> {
+        let item = format!("user:{}", user.get());
+        if !self.users.iter().any(|known| known.number == user) {
+            return Err(Error::NoSuchItem { item });
+        }
+        self.identities.insert((channel.to_owned(), native_id.to_owned()), user);
+        self.note("identity.link", item, change);
+        Ok(())
+    }
+}
+
+impl Jobs for ModelMemory {
+    fn queue_job(&mut self, _: Admin, new: &NewJob<'_>, _now: Timestamp) -> Result<Option<i64>> {
+        let waits = |other: &ModelJob| {
+            is_open(&other.job)
+                && other.job.kind == new.kind
+                && other.key.as_deref() == new.dedupe_key
+        };
+        if new.dedupe_key.is_some() && self.jobs.iter().any(waits) {
+            return Ok(None);
+        }
+        let id = self.jobs.len() as i64 + 1;
+        let job = Job {
+            id,
+            kind: new.kind.to_owned(),
+            payload: new.payload.to_owned(),
+            state: JobState::Waiting,
+            run_at: new.run_at,
+            attempts: 0,
+            last_error: None,
+        };
+        let key = new.dedupe_key.map(str::to_owned);
+        self.jobs.push(ModelJob { job, key, owner: None, until: None });
+        Ok(Some(id))
+    }
+
+    fn lease_job(
+        &mut self,
+        _: Admin,
+        kinds: &[&str],
+        lease: Lease<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Job>> {
+        let is_due = |one: &&mut ModelJob| match one.job.state {
+            JobState::Waiting => one.job.run_at <= now,
+            JobState::Leased => one.until.is_some_and(|until| until <= now),
+            JobState::Done | JobState::Failed => false,
+        };
+        let asked = self.jobs.iter_mut().filter(|one| kinds.contains(&one.job.kind.as_str()));
+        let next = asked.filter(is_due).min_by_key(|one| (one.job.run_at, one.job.id));
+        Ok(next.map(|one| {
+            one.job.state = JobState::Leased;
+            one.job.attempts += 1;
+            (one.owner, one.until) = (Some(lease.owner.to_owned()), Some(lease.until));
+            one.job.clone()
+        }))
+    }
+
+    fn finish_job(&mut self, _: Admin, id: i64, owner: &str, _now: Timestamp) -> Result<bool> {
+        Ok(self.leased(id, owner).map(|one| one.job.state = JobState::Done).is_some())
+    }
+
+    fn fail_job(
+        &mut self,
+        _: Admin,
+        id: i64,
+        owner: &str,
+        failure: JobFailure<'_>,
+    ) -> Result<bool> {
+        let Some(one) = self.leased(id, owner) else { return Ok(false) };
+        one.job.last_error = Some(failure.error.to_owned());
+        one.job.run_at = failure.again.unwrap_or(one.job.run_at);
+        let is_over = failure.again.is_none();
+        one.job.state = if is_over { JobState::Failed } else { JobState::Waiting };
+        Ok(true)
+    }
+
+    fn open_jobs(&self, _: Admin, limit: usize) -> Result<Vec<Job>> {
+        let mut open: Vec<Job> =
+            self.jobs.iter().map(|one| one.job.clone()).filter(is_open).collect();
+        open.sort_by_key(|job| (job.run_at, job.id));
+        open.truncate(limit);
+        Ok(open)
+    }
+}
+
+impl ModelMemory {
+    fn leased(&mut self, id: i64, owner: &str) -> Option<&mut ModelJob> {
+        let mut leased = self.jobs.iter_mut().filter(|one| one.job.state == JobState::Leased);
+        leased.find(|one| one.job.id == id && one.owner.as_deref() == Some(owner))
+    }
+}
+
+fn is_open(job: &Job) -> bool {
+    matches!(job.state, JobState::Waiting | JobState::Leased)
+}
+
+impl Audit for ModelMemory {
+    fn audit_log(&self, _: Admin, limit: usize) -> Result<Vec<AuditEntry>> {
+        Ok(self.log.iter().rev().take(limit).cloned().collect())
+    }
+
+    fn check_audit(&self, _: Admin) -> Result<ChainState> {
+        Ok(ChainState::Whole { entries: self.log.len() as u64 })
+    }
+}
+
+impl Upkeep for ModelMemory {
+    fn counts(&self, _: Admin) -> Result<Counts> {
+        let active = self.models.iter().find(|model| model.state == ModelState::Active);
+        let vectors = |kinds: &[ItemKind]| {
+            let of_active =
+                self.vectors.keys().filter(|(id, _)| active.is_some_and(|m| m.id == *id));
+            of_active.filter(|(_, key)| key.kind().is_some_and(|k| kinds.contains(&k))).count()
+                as u64
+        };
+        let held = self.facts.values().filter(|fact| fact.retired_at.is_none()).count();
+        let procedures = || self.procedures.iter().filter(|one| one.retired_at.is_none());
+        let raw = self.episodes.iter().filter(|one| one.episode.state == EpisodeState::Raw).count();
+        Ok(Counts {
+            raw_episodes: raw as u64,
+            compressed_episodes: (self.episodes.len() - raw) as u64,
+            messages: self.messages.len() as u64,
+            facts: held as u64,
+            retired_facts: (self.facts.len() - held) as u64,
+            reflections: procedures().filter(|one| one.kind == ProcedureKind::Reflection).count()
+                as u64,
+            procedures: procedures().count() as u64,
+            events: self.events.iter().filter(|one| one.retired_at.is_none()).count() as u64,
+            entities: self.entities.len() as u64,
+            users: self.users.len() as u64,
+            episode_vectors: vectors(&[ItemKind::Message, ItemKind::Summary]),
+            fact_vectors: vectors(&[ItemKind::Fact]),
+            other_vectors: vectors(&[ItemKind::Procedure, ItemKind::Event]),
+            open_jobs: self.jobs.iter().filter(|one| is_open(&one.job)).count() as u64,
+            last_vacuum: self.last_vacuum,
+            ..Counts::default()
+        })
+    }
+
+    fn vacuum(&mut self, _: Admin, now: Timestamp) -> Result<Vacuumed> {
+        self.last_vacuum = Some(now);
+        Ok(Vacuumed { before: 0, after: 0 })
+    }
+
+    fn check_memory(&self, _: Admin) -> Result<Vec<MemoryFinding>> {
+        Ok(Vec::new())
+    }
+
+    fn rebuild_segments(&mut self, _: Admin) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, _now: Timestamp) -> Result<()> {
+        let mut items: Vec<(ItemKind, i64)> = Vec::new();
+        for (kind, item) in receipt.items {
+            match (kind, self.messages.get(item)) {
+                (ItemKind::Message, Some(said)) => items.push((ItemKind::Summary, said.episode)),
+                _ => items.push((*kind, *item)),
+            }
+        }
+        items.sort_unstable();
+        items.dedup();
+        items.retain(|(kind, item)| {
+            self.standing(*kind, *item).is_some_and(|(user, _)| scope.may_read(user))
+        });
+        for (kind, item) in items {
+            let procedure = self.procedures.iter_mut().find(|one| one.id == item);
+            let episode = self.episodes.iter_mut().find(|one| one.episode.id == item);
+            match kind {
+                ItemKind::Fact => {
+                    self.facts.get_mut(&item).into_iter().for_each(|one| one.uses += 1)
+                }
+                ItemKind::Procedure => procedure.into_iter().for_each(|one| one.uses += 1),
+                ItemKind::Summary => episode.into_iter().for_each(|one| one.episode.uses += 1),
+                ItemKind::Message | ItemKind::Event => {}
+            }
+        }
+        Ok(())
+    }
+}

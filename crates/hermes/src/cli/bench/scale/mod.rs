@@ -1,0 +1,258 @@
+//! hermes bench scale: recording, search, context and size of a memory of made-up messages
+
+mod data;
+mod nearest;
+mod program;
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::Args;
+use hermes_llm::{Embedded, Embedder};
+use hermes_memory::retrieval;
+use hermes_memory::search::{self, Filter, Question};
+use hermes_store::memory::{Scope, SqliteMemory, UserNumber};
+use hermes_store::sqlite::Access;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use self::data::{Data, Words};
+use super::figures::{Figure, Table, Times, milliseconds};
+use super::recall::request;
+use super::scratch::{Filling, Scratch, Whose, size_per_10k};
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::thousands;
+use crate::platform;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many messages the memory holds
+    #[arg(long, default_value_t = 100_000, value_name = "COUNT")]
+    turns: usize,
+    /// How many questions to ask of each kind
+    #[arg(long, default_value_t = 300, value_name = "COUNT")]
+    questions: usize,
+    /// How many single messages to append
+    #[arg(long, default_value_t = 5_000, value_name = "COUNT")]
+    appends: usize,
+    /// The same number gives the same messages
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    seed: u64,
+}
+
+const RESULTS: usize = 20;
+const CONTEXT_TOKENS: usize = 20_000;
+const RUNS: usize = 30;
+const WARM_UP: usize = 20;
+/// Above it the aims are those for a million.
+const LARGE: usize = 100_000;
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
+    ensure!(arguments.turns >= 1000, "at least 1000 messages are needed to measure anything");
+    ensure!(arguments.questions > 0 && arguments.appends > 0, "nothing would be measured");
+    let scratch = Scratch::new(app.now)?;
+    let begin = app.now - SignedDuration::from_mins(arguments.turns as i64);
+    let mut filling = Filling::new(&scratch, app.now)?;
+    let mut data = data::fill(&mut filling, arguments.turns, arguments.seed, begin)?;
+    let mut results = vec![ingest_figure(&filling)];
+    let messages = filling.messages;
+    drop(filling);
+    results.push(size_figure(size_per_10k(scratch.size()?, messages)));
+    let bench = Bench { scratch: &scratch, arguments, now: app.now, embedded: Embedded::new() };
+    results.extend(bench.searches(&mut data)?);
+    results.push(bench.contexts(&mut data)?);
+    results.extend(bench.nearest(&mut data)?);
+    results.extend(bench.program(&mut data)?);
+    results.push(bench.appends(&mut data)?);
+    let title = format!(
+        "{} messages of {} characters on average, CPU time",
+        thousands(arguments.turns as u64),
+        data.mean_length
+    );
+    app.out.show(&Table { title, results })?;
+    Ok(Outcome::Done)
+}
+
+/// A filled memory and how it is asked.
+struct Bench<'a> {
+    scratch: &'a Scratch,
+    arguments: &'a Arguments,
+    now: Timestamp,
+    embedded: Embedded,
+}
+
+const OWNER: UserNumber = UserNumber::OWNER;
+
+impl Bench<'_> {
+    fn open(&self) -> anyhow::Result<SqliteMemory> {
+        self.scratch.open(Access::Read)
+    }
+
+    fn is_large(&self) -> bool {
+        self.arguments.turns > LARGE
+    }
+
+    fn searches(&self, data: &mut Data) -> anyhow::Result<Vec<Figure>> {
+        let store = self.open()?;
+        for question in data.mixed_questions(WARM_UP) {
+            self.search(&store, Scope::of(OWNER), &question)?;
+        }
+        let mut figures = Vec::new();
+        let mut all = Vec::new();
+        let kinds =
+            [("rare", Words::Rare), ("middling", Words::Middling), ("common", Words::Common)];
+        for (what, kind) in kinds {
+            let mut times = Vec::new();
+            for question in data.questions(kind, self.arguments.questions.div_ceil(3)) {
+                times.push(self.search(&store, Scope::of(OWNER), &question)?);
+            }
+            all.extend_from_slice(&times);
+            figures.push(Figure::plain(&format!("of these, {what} words"), spread(times)));
+        }
+        figures.insert(0, self.search_figure("search, one connection", all));
+        let mut cold = Vec::new();
+        for question in data.mixed_questions(self.arguments.questions) {
+            let begun = platform::thread_cpu();
+            let store = self.open()?;
+            self.search(&store, Scope::of(OWNER), &question)?;
+            cold.push(platform::thread_cpu() - begun);
+        }
+        figures.push(self.search_figure("search, a new connection each time", cold));
+        let mut small = Vec::new();
+        for (scope, question) in data.small_questions(self.arguments.questions) {
+            small.push(self.search(&store, scope, &question)?);
+        }
+        figures.push(Figure::plain("search of a user with 50 messages", spread(small)));
+        Ok(figures)
+    }
+
+    fn search(&self, store: &SqliteMemory, scope: Scope, text: &str) -> anyhow::Result<Duration> {
+        let question = Question {
+            text,
+            kinds: Vec::new(),
+            filter: Filter::default(),
+            limit: RESULTS,
+            now: self.now,
+            zone: &TimeZone::UTC,
+        };
+        let begun = platform::thread_cpu();
+        let answer =
+            search::search(store, Some(&self.embedded as &dyn Embedder), scope, &question)?;
+        let spent = platform::thread_cpu() - begun;
+        ensure!(!answer.results.is_empty(), "nothing was found for {text:?}");
+        Ok(spent)
+    }
+
+    fn search_figure(&self, what: &str, times: Vec<Duration>) -> Figure {
+        let times = Times::new(times);
+        let (aim, limit) = match self.is_large() {
+            false => ("p50 ≤ 10 ms", 10),
+            true => ("p50 ≤ 40 ms", 40),
+        };
+        Figure::new(what, spread_of(&times), aim, times.at(0.5) <= Duration::from_millis(limit))
+    }
+
+    fn contexts(&self, data: &mut Data) -> anyhow::Result<Figure> {
+        let store = self.open()?;
+        let mut times = Vec::new();
+        for question in data.mixed_questions(self.arguments.questions) {
+            let request = request(&question, CONTEXT_TOKENS, self.now);
+            let begun = platform::thread_cpu();
+            retrieval::context(&store, Some(&self.embedded), Scope::of(OWNER), &request)?;
+            times.push(platform::thread_cpu() - begun);
+        }
+        let times = Times::new(times);
+        let (aim, limit) = match self.is_large() {
+            false => ("p50 ≤ 15 ms", 15),
+            true => ("p50 ≤ 60 ms", 60),
+        };
+        let reached = times.at(0.5) <= Duration::from_millis(limit);
+        Ok(Figure::new("context", spread_of(&times), aim, reached))
+    }
+
+    fn nearest(&self, data: &mut Data) -> anyhow::Result<Vec<Figure>> {
+        let questions = data.mixed_questions(self.arguments.questions.min(150));
+        let turns = self.arguments.turns;
+        let found = nearest::measure(&self.open()?, Scope::of(OWNER), turns, &questions)?;
+        let times = Times::new(found.times);
+        let (aim, limit) = match self.is_large() {
+            false => ("p50 ≤ 3 ms", 3),
+            true => ("p50 ≤ 30 ms", 30),
+        };
+        let reached = times.at(0.5) <= Duration::from_millis(limit);
+        let recall = format!("{:.4} over {} questions", found.recall, questions.len());
+        Ok(vec![
+            Figure::new("look over all vectors", spread_of(&times), aim, reached),
+            Figure::new("its first ten of the true ten", recall, "≥ 0.99", found.recall >= 0.99),
+        ])
+    }
+
+    fn program(&self, data: &mut Data) -> anyhow::Result<Vec<Figure>> {
+        const NAME: &str = "`hermes memory search`, whole program";
+        const MEMORY: &str = "its anonymous memory";
+        let runs = program::searches(self.scratch.home(), &data.mixed_questions(RUNS))?;
+        if runs.failed > 0 {
+            let failed = format!("not measured: {} of {RUNS} runs failed", runs.failed);
+            return Ok(vec![Figure::plain(NAME, failed.clone()), Figure::plain(MEMORY, failed)]);
+        }
+        let times = Times::new(runs.times);
+        let (median, longest) = (milliseconds(times.at(0.5)), milliseconds(times.longest()));
+        let measured = format!("p50 {median}, longest {longest}");
+        let time = match self.is_large() {
+            false => {
+                let reached = times.at(0.5) <= Duration::from_millis(25);
+                Figure::new(NAME, measured, "p50 ≤ 25 ms", reached)
+            }
+            true => Figure::plain(NAME, measured),
+        };
+        let memory = match runs.anonymous.map(|bytes| bytes as f64 / 1e6) {
+            Some(found) => Figure::new(MEMORY, format!("{found:.1} MB"), "≤ 60 MB", found <= 60.0),
+            None => Figure::plain(MEMORY, "not measured on this system".to_owned()),
+        };
+        Ok(vec![time, memory])
+    }
+
+    /// Single messages, each durable before the next.
+    fn appends(&self, data: &mut Data) -> anyhow::Result<Figure> {
+        let mut filling = Filling::new(self.scratch, self.now)?;
+        let whose = Whose { scope: Scope::of(OWNER), source: "bench-append" };
+        let first = self.arguments.turns.next_multiple_of(data::PER_SESSION);
+        let mut times = Vec::with_capacity(self.arguments.appends);
+        for number in 0..self.arguments.appends {
+            let text = data.message(number);
+            let begin = self.now - SignedDuration::from_mins(first as i64);
+            data::add(&mut filling, &whose, &text, (first + number, begin))?;
+            let before = filling.spent;
+            filling.finish(&whose)?;
+            times.push(filling.spent - before);
+        }
+        let times = Times::new(times);
+        let what = format!("append one message, {} times", thousands(times.count() as u64));
+        let at = |share| milliseconds(times.at(share));
+        let longest = milliseconds(times.longest());
+        let measured =
+            format!("p50 {}, p99 {}, p99.9 {}, longest {longest}", at(0.5), at(0.99), at(0.999));
+        Ok(Figure::plain(&what, measured))
+    }
+}
+
+fn ingest_figure(filling: &Filling) -> Figure {
+    let rate = filling.rate();
+    let measured = format!("{} messages per CPU-second", thousands(rate as u64));
+    Figure::new("ingest", measured, "≥ 5,000", rate >= 5_000.0)
+}
+
+fn size_figure(size: f64) -> Figure {
+    let measured = format!("{size:.1} MiB per 10,000 messages");
+    Figure::new("memory.db", measured, "≤ 13 MiB", size <= 13.0)
+}
+
+fn spread(times: Vec<Duration>) -> String {
+    spread_of(&Times::new(times))
+}
+
+fn spread_of(times: &Times) -> String {
+    format!("p50 {}, p99 {}", milliseconds(times.at(0.5)), milliseconds(times.at(0.99)))
+}

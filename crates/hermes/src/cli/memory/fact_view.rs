@@ -1,0 +1,252 @@
+//! Facts as they are shown: one, many, and what became of one.
+
+use std::io;
+
+use hermes_store::memory::{Fact, Origin, Revision, Source, Trust, UserNumber};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::clock;
+use crate::output::{BOLD, DIM, Page, Show, one_line, printable};
+
+/// One fact with all its fields.
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    pub(super) id: String,
+    uid: String,
+    text: String,
+    kind: String,
+    shared: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<String>,
+    confidence: f64,
+    origin: Origin,
+    trust: Trust,
+    valid_from: Option<Timestamp>,
+    valid_to: Option<Timestamp>,
+    recorded_at: Timestamp,
+    retired_at: Option<Timestamp>,
+    superseded_by: Option<String>,
+    pinned: bool,
+    quarantined: bool,
+    revision: u32,
+    uses: u32,
+    entities: Vec<String>,
+}
+
+/// Facts in a table.
+#[derive(Debug, Serialize)]
+pub(super) struct Listed {
+    pub(super) results: Vec<Shown>,
+    #[serde(skip)]
+    pub(super) zone: TimeZone,
+}
+
+/// A fact with where it comes from and what it said before.
+#[derive(Debug, Serialize)]
+pub(super) struct Detail {
+    #[serde(flatten)]
+    pub(super) fact: Shown,
+    pub(super) sources: Vec<Source>,
+    pub(super) revisions: Vec<Revision>,
+    #[serde(skip)]
+    pub(super) zone: TimeZone,
+}
+
+/// What became of a fact.
+#[derive(Debug, Serialize)]
+pub(super) struct Changed {
+    pub(super) id: String,
+    pub(super) text: String,
+    pub(super) change: Change,
+    /// The fact whose place it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replaced: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) entities: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Change {
+    Added,
+    Known,
+    Restored,
+    Edited,
+    Superseded,
+}
+
+/// Facts that were deleted.
+#[derive(Debug, Serialize)]
+pub(super) struct Deleted {
+    pub(super) results: Vec<Gone>,
+    pub(super) erased: bool,
+}
+
+/// A fact that was deleted; its words only if they can be brought back.
+#[derive(Debug, Serialize)]
+pub(super) struct Gone {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The command that brings it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undo: Option<String>,
+}
+
+/// The number of a fact as it is typed and shown.
+pub(super) fn name_of(id: i64) -> String {
+    format!("fact:{id:03}")
+}
+
+pub(super) fn deleted(fact: &Fact, is_erased: bool) -> Gone {
+    let id = name_of(fact.id);
+    let undo = format!("hermes memory fact restore {id}");
+    Gone {
+        text: (!is_erased).then(|| fact.statement.clone()),
+        undo: (!is_erased).then_some(undo),
+        id,
+    }
+}
+
+impl Shown {
+    pub(super) fn of(fact: &Fact) -> Shown {
+        let fact = fact.clone();
+        Shown {
+            id: name_of(fact.id),
+            uid: fact.uid.to_string(),
+            text: fact.statement,
+            kind: fact.kind,
+            shared: fact.user == UserNumber::SHARED,
+            subject: fact.subject,
+            predicate: fact.predicate,
+            object: fact.object,
+            confidence: fact.confidence,
+            origin: fact.origin,
+            trust: fact.trust,
+            valid_from: fact.valid_from,
+            valid_to: fact.valid_to,
+            recorded_at: fact.recorded_at,
+            retired_at: fact.retired_at,
+            superseded_by: fact.superseded_by.map(name_of),
+            pinned: fact.pinned,
+            quarantined: fact.quarantined,
+            revision: fact.revision,
+            uses: fact.uses,
+            entities: fact.entities,
+        }
+    }
+
+    /// What keeps it out of answers, in a word.
+    fn mark(&self) -> &'static str {
+        match (self.retired_at, &self.superseded_by, self.quarantined) {
+            (_, Some(_), _) => "[superseded] ",
+            (Some(_), None, _) => "[deleted] ",
+            (None, None, true) => "[held back] ",
+            (None, None, false) if self.shared => "[shared] ",
+            (None, None, false) => "",
+        }
+    }
+}
+
+impl Show for Listed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.results.is_empty() {
+            return page.line("no facts");
+        }
+        let row = |fact: &Shown| {
+            vec![
+                fact.id.clone(),
+                fact.recorded_at.to_zoned(self.zone.clone()).strftime("%Y-%m-%d").to_string(),
+                fact.kind.clone(),
+                format!("{}{}", fact.mark(), one_line(&fact.text, 100)),
+            ]
+        };
+        let rows: Vec<_> = self.results.iter().map(row).collect();
+        page.table(&["fact", "recorded", "kind", "text"], &rows)
+    }
+}
+
+impl Show for Detail {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let fact = &self.fact;
+        let when = |at: Option<Timestamp>| at.map(|at| clock::minute(at, &self.zone));
+        page.line(format_args!("{BOLD}{}{BOLD:#}  {}", fact.id, printable(&fact.text)))?;
+        let names = Some(fact.entities.join(", ")).filter(|names| !names.is_empty());
+        let who = if fact.shared { "everybody's" } else { "private" };
+        let rows = [
+            ("kind", Some(fact.kind.clone())),
+            ("whose", Some(who.to_owned())),
+            ("about", names),
+            ("subject", fact.subject.clone()),
+            ("predicate", fact.predicate.clone()),
+            ("object", fact.object.clone()),
+            ("sure", Some(format!("{:.2}", fact.confidence))),
+            ("from", Some(format!("{:?}", fact.origin).to_lowercase())),
+            ("trust", Some(format!("{:?}", fact.trust).to_lowercase())),
+            ("true since", when(fact.valid_from)),
+            ("true until", when(fact.valid_to)),
+            ("recorded", when(Some(fact.recorded_at))),
+            ("retired", when(fact.retired_at)),
+            ("followed by", fact.superseded_by.clone()),
+            ("used", Some(format!("{} times", fact.uses))),
+            ("uid", Some(fact.uid.clone())),
+        ];
+        for (name, value) in rows {
+            let Some(value) = value else { continue };
+            page.line(format_args!("  {DIM}{name:<12}{DIM:#} {}", one_line(&value, 200)))?;
+        }
+        for source in &self.sources {
+            page.line(format_args!("  {DIM}{:<12}{DIM:#} {}", "source", origin(source)))?;
+        }
+        for revision in &self.revisions {
+            let at = clock::minute(revision.at, &self.zone);
+            let text = one_line(&revision.text, 100);
+            page.line(format_args!("  {DIM}{:<12}{DIM:#} {text} (until {at})", "earlier"))?;
+        }
+        Ok(())
+    }
+}
+
+fn origin(source: &Source) -> String {
+    let episode = source.episode.map(|id| format!("episode:{id}"));
+    let message = source.message.map(|id| format!("message {id}"));
+    let quote = source.quote.as_deref().map(|quote| format!("“{}”", one_line(quote, 100)));
+    let parts = [episode, message, quote, source.extractor.clone()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+impl Show for Changed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let text = one_line(&self.text, 120);
+        let said = match (self.change, &self.replaced) {
+            (Change::Added, _) => String::new(),
+            (Change::Known, _) => " is known already".to_owned(),
+            (Change::Restored, _) => " is back".to_owned(),
+            (Change::Edited, _) => " is its text now".to_owned(),
+            (Change::Superseded, old) => {
+                format!(" takes the place of {}", old.as_deref().unwrap_or_default())
+            }
+        };
+        page.line(format_args!("{} \"{text}\"{said}", self.id))
+    }
+}
+
+impl Show for Deleted {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for gone in &self.results {
+            match &gone.text {
+                Some(text) => {
+                    page.line(format_args!("{} \"{}\" is deleted", gone.id, one_line(text, 100)))?;
+                }
+                None => page.line(format_args!("{} is erased", gone.id))?,
+            }
+        }
+        Ok(())
+    }
+}

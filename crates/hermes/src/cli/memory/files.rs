@@ -1,0 +1,98 @@
+//! Search in the entries of the memory files: by words, and by what they mean.
+
+use hermes_home::Home;
+use hermes_home::layout::MemoryTarget;
+use hermes_home::{memory_file, places};
+use hermes_llm::EmbeddedModel;
+use hermes_memory::chunk;
+use hermes_memory::search::Part;
+use hermes_memory::task;
+
+use super::hit::Hit;
+use super::rules;
+use super::whose::Whose;
+use crate::app::App;
+
+/// How much words and meaning count; words more, as in every search here.
+const WORDS: f64 = 0.6;
+const MEANING: f64 = 0.4;
+/// An entry without a word of the question must mean at least this much the same.
+const NEAR: f64 = 0.5;
+
+/// The entries of MEMORY.md, USER.md and workspace/MEMORY.md that answer a question, best first.
+pub(super) fn find(app: &App, home: &Home, whose: &Whose, text: &str) -> anyhow::Result<Vec<Hit>> {
+    let mut hits = Vec::new();
+    let user = whose.id()?.filter(|id| id.as_str() != "owner");
+    for target in [MemoryTarget::Memory, MemoryTarget::User(user)] {
+        let rules = rules(app, home, &target)?;
+        let main = memory_file::read(home, &target, rules)?;
+        let others = places::find(home, &target, rules.owner)?;
+        let files = std::iter::once((main.path, main.document))
+            .chain(others.into_iter().map(|place| (place.path, place.document)));
+        for (path, document) in files {
+            let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
+            for entry in document.entries() {
+                let parts = score(text, &entry.text);
+                hits.extend(
+                    parts.map(|parts| Hit::of_entry(&name, entry.number, &entry.text, parts)),
+                );
+            }
+        }
+    }
+    hits.sort_by(|left: &Hit, right: &Hit| right.score.total_cmp(&left.score));
+    Ok(hits)
+}
+
+/// How well an entry answers; none if it does not.
+fn score(question: &str, entry: &str) -> Option<Vec<Part>> {
+    let mut asked = task::content_words(question);
+    if asked.is_empty() {
+        asked = chunk::question_words(question);
+    }
+    let said = chunk::index_words(&chunk::Words { text: entry, ..chunk::Words::default() });
+    let said = chunk::question_words(&said).into_iter().chain(task::content_words(entry));
+    let said: Vec<String> = said.map(|word| stem(&word)).collect();
+    let asked_words: Vec<String> = chunk::question_words(&asked.join(" "));
+    let found = asked_words.iter().filter(|word| said.contains(&stem(word))).count();
+    let words = found as f64 / asked_words.len().max(1) as f64;
+    let meaning = f64::from(likeness(question, entry)).max(0.0);
+    (found > 0 || meaning >= NEAR).then(|| {
+        vec![
+            Part { name: "words", value: WORDS * words },
+            Part { name: "meaning", value: MEANING * meaning },
+        ]
+    })
+}
+
+fn likeness(left: &str, right: &str) -> f32 {
+    let model = EmbeddedModel::get();
+    let (left, right) = (model.embed(left), model.embed(right));
+    left.iter().zip(&right).map(|(a, b)| a * b).sum()
+}
+
+/// The word without the endings that English puts on: good enough for a handful of entries.
+fn stem(word: &str) -> String {
+    const ENDINGS: [&str; 6] = ["ing", "ed", "es", "s", "ly", "e"];
+    let cut = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
+    cut.filter(|rest| rest.chars().count() >= 3).unwrap_or(word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(question: &str, entry: &str) -> f64 {
+        score(question, entry).map_or(0.0, |parts| parts.iter().map(|part| part.value).sum())
+    }
+
+    #[test]
+    fn an_entry_is_found_by_its_words_and_by_what_it_means() {
+        let tea = "Prefers tea over coffee";
+        assert!(
+            value("does she prefer tea?", tea) > value("does she prefer tea?", "Lives in Porto")
+        );
+        assert_eq!(value("kubernetes rollout", tea), 0.0);
+        assert!(value("季度计划", "白板上写着季度计划") > 0.0);
+        assert_eq!(value("", tea), 0.0);
+    }
+}

@@ -1,0 +1,247 @@
+//! One result of a search, wherever it was found, and how it is shown.
+
+use std::io;
+
+use hermes_memory::search::{Found, Item, Part};
+use hermes_store::memory::UserNumber;
+use hermes_store::sessions::SearchResult;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::clock;
+use crate::output::{BOLD, DIM, Page, one_line, printable};
+
+/// One result.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Hit {
+    /// What it is: `message`, `summary`, `fact`, `procedure`, `event`, `file`, `session`.
+    pub(super) kind: &'static str,
+    /// `fact:042`, `episode:17`, the id of a session, a file and the number of its entry.
+    pub(super) id: String,
+    pub(super) text: String,
+    /// The part that answers best.
+    pub(super) snippet: String,
+    pub(super) score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) relevance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) role: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) speaker: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) channel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) project: Option<String>,
+    pub(super) shared: bool,
+    /// What the score is made of.
+    pub(super) parts: Vec<Part>,
+}
+
+/// How wide a line of a snippet is.
+const WIDTH: usize = 100;
+const LINES: usize = 3;
+/// Two lists whose scores cannot be compared are joined by place; the constant is that of the measurements.
+const RANK_WEIGHT: f64 = 20.0;
+
+/// The two lists as one, by place; where places are equal the first list comes first.
+pub(super) fn join(first: Vec<Hit>, second: Vec<Hit>) -> Vec<Hit> {
+    let ranked = |hits: Vec<Hit>| {
+        hits.into_iter().enumerate().map(|(place, hit)| (1.0 / (RANK_WEIGHT + place as f64), hit))
+    };
+    let mut all: Vec<(f64, Hit)> = ranked(first).chain(ranked(second)).collect();
+    all.sort_by(|left, right| right.0.total_cmp(&left.0));
+    all.into_iter().map(|(_, hit)| hit).collect()
+}
+
+impl Hit {
+    /// What was found in memory.db.
+    pub(super) fn of_memory(found: &Found) -> Hit {
+        let text = found.item.text();
+        let mut hit = Hit {
+            id: found.item.name(),
+            text: text.to_owned(),
+            snippet: snippet(text, found.best.clone()),
+            score: found.score,
+            relevance: Some(found.relevance),
+            parts: found.parts.clone(),
+            ..Hit::default()
+        };
+        match &found.item {
+            Item::Message { message, episode } => {
+                hit.kind = "message";
+                hit.at = Some(message.at);
+                hit.role = Some(message.role.clone());
+                hit.speaker = message.speaker.clone();
+                hit.session_id = Some(episode.session_id.clone());
+                hit.message_id = Some(message.key.get());
+                hit.channel = episode.channel.clone();
+                hit.project = episode.project.clone();
+                if let (true, Some(caption)) = (text.trim().is_empty(), &message.caption) {
+                    hit.snippet = snippet(caption, 0..caption.len());
+                }
+            }
+            Item::Summary(episode) => {
+                hit.kind = "summary";
+                hit.at = Some(episode.started_at);
+                hit.session_id = Some(episode.session_id.clone());
+                hit.channel = episode.channel.clone();
+                hit.project = episode.project.clone();
+            }
+            Item::Fact(fact) => {
+                hit.kind = "fact";
+                hit.at = Some(fact.recorded_at);
+                hit.shared = fact.user == UserNumber::SHARED;
+            }
+            Item::Procedure(procedure) => {
+                hit.kind = "procedure";
+                hit.at = Some(procedure.recorded_at);
+                hit.shared = procedure.user == UserNumber::SHARED;
+            }
+            Item::Event(event) => {
+                hit.kind = "event";
+                hit.at = Some(event.at);
+                hit.shared = event.user == UserNumber::SHARED;
+            }
+        }
+        hit
+    }
+
+    /// What was found in state.db.
+    pub(super) fn of_session(result: SearchResult) -> Hit {
+        let snippet: String = result.snippet.pieces().into_iter().map(|(piece, _)| piece).collect();
+        Hit {
+            kind: "session",
+            id: result.session_id.to_string(),
+            text: result.text.clone(),
+            snippet: lines(&snippet, ("", "")),
+            at: Some(result.timestamp),
+            role: result.role.clone(),
+            session_id: Some(result.session_id.to_string()),
+            message_id: result.message_id,
+            channel: Some(result.source),
+            ..Hit::default()
+        }
+    }
+
+    /// An entry of a memory file.
+    pub(super) fn of_entry(file: &str, number: usize, text: &str, parts: Vec<Part>) -> Hit {
+        Hit {
+            kind: "file",
+            id: format!("{file}#{number}"),
+            text: text.to_owned(),
+            snippet: snippet(text, 0..text.len()),
+            score: parts.iter().map(|part| part.value).sum(),
+            parts,
+            ..Hit::default()
+        }
+    }
+
+    pub(super) fn show(&self, page: &mut Page, zone: &TimeZone, explain: bool) -> io::Result<()> {
+        let when = self.at.map(|at| clock::minute(at, zone));
+        let shared = self.shared.then(|| "shared".to_owned());
+        let about: Vec<String> = [when, self.channel.clone(), self.session_id.clone(), shared]
+            .into_iter()
+            .flatten()
+            .filter(|part| *part != self.id)
+            .map(|part| one_line(&part, 60))
+            .collect();
+        let about = about.join(" · ");
+        page.line(format_args!("{BOLD}{}{BOLD:#} {DIM}{about}{DIM:#}", printable(&self.id)))?;
+        let who = self.speaker.as_ref().or(self.role.as_ref());
+        let who = who.map(|who| format!("{}: ", one_line(who, 40))).unwrap_or_default();
+        for (place, line) in self.snippet.lines().enumerate() {
+            let who = if place == 0 { who.as_str() } else { "" };
+            page.line(format_args!("  {who}{line}"))?;
+        }
+        if explain {
+            page.line(format_args!("  {DIM}{}{DIM:#}", self.explanation()))?;
+        }
+        Ok(())
+    }
+
+    fn explanation(&self) -> String {
+        let parts: Vec<String> =
+            self.parts.iter().map(|part| format!("{} {:.2}", part.name, part.value)).collect();
+        let relevance =
+            self.relevance.map(|value| format!(", relevance {value:.2}")).unwrap_or_default();
+        format!("score {:.2}{relevance}: {}", self.score, parts.join(", "))
+    }
+}
+
+/// At most three lines of the text from the part that answers best.
+fn snippet(text: &str, best: std::ops::Range<usize>) -> String {
+    let start = (0..=best.start.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    let start = start.unwrap_or(0);
+    let before = if text[..start].trim().is_empty() { "" } else { "… " };
+    let end = (best.end.max(start)..=text.len()).find(|at| text.is_char_boundary(*at));
+    let end = end.unwrap_or(text.len());
+    let after = if text[end..].trim().is_empty() { "" } else { " …" };
+    lines(&text[start..end], (before, after))
+}
+
+fn lines(text: &str, (before, after): (&str, &str)) -> String {
+    let words = one_line(text, usize::MAX);
+    let mut lines: Vec<String> = vec![before.to_owned()];
+    for word in words.split(' ') {
+        let mut word: Vec<char> = word.chars().collect();
+        while !word.is_empty() {
+            let used = lines.last().map_or(0, |line| line.chars().count());
+            let needs_space =
+                lines.last().is_some_and(|line| !line.is_empty() && !line.ends_with(' '));
+            let room = WIDTH.saturating_sub(used + usize::from(needs_space));
+            if word.len() > room && used > 0 && word.len() <= WIDTH {
+                lines.push(String::new());
+                continue;
+            }
+            if room == 0 {
+                lines.push(String::new());
+                continue;
+            }
+            let piece: String = word.drain(..word.len().min(room)).collect();
+            if let Some(line) = lines.last_mut() {
+                if needs_space {
+                    line.push(' ');
+                }
+                line.push_str(&piece);
+            }
+        }
+    }
+    let is_cut = lines.len() > LINES;
+    lines.truncate(LINES);
+    if let Some(last) = lines.last_mut() {
+        last.push_str(if is_cut { " …" } else { after });
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_is_short_and_begins_at_the_best_part() {
+        assert_eq!(snippet("one two", 0..7), "one two");
+        assert_eq!(snippet("one. two. three.", 5..9), "… two. …");
+        let long = snippet(&"word ".repeat(500), 0..2_500);
+        assert_eq!(long.lines().count(), 3);
+        assert!(long.lines().all(|line| line.chars().count() <= WIDTH + 2), "{long}");
+        assert_eq!(snippet(&"界".repeat(500), 1..1_499).lines().count(), 3);
+        assert_eq!(snippet("é", 1..1), "é");
+        assert_eq!(snippet("", 0..0), "");
+    }
+
+    #[test]
+    fn lists_are_joined_by_place() {
+        let hit = |id: &str| Hit { id: id.to_owned(), ..Hit::default() };
+        let joined = join(vec![hit("a"), hit("b")], vec![hit("x")]);
+        let ids: Vec<&str> = joined.iter().map(|hit| hit.id.as_str()).collect();
+        assert_eq!(ids, ["a", "x", "b"]);
+    }
+}

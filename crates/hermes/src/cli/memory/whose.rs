@@ -1,0 +1,66 @@
+//! Whose memory is meant: the flag `--user` of the commands about memory.db.
+
+use clap::Args;
+use hermes_home::name::UserId;
+use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
+
+use crate::app::App;
+use crate::failure::{Kind, Problem};
+
+#[derive(Debug, Args)]
+pub(crate) struct Whose {
+    /// Whose memory [default: the owner's]
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+}
+
+impl Whose {
+    /// The name as it may be the name of a folder; none for the owner.
+    pub(super) fn id(&self) -> anyhow::Result<Option<UserId>> {
+        Ok(self.user.as_deref().map(str::parse).transpose()?)
+    }
+
+    /// Whether the owner is meant.
+    pub(super) fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
+        Ok(self.known(store)? == Some(Scope::of(UserNumber::OWNER)))
+    }
+
+    /// Who reads; somebody who is not known yet reads what is shared.
+    pub(super) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
+        if let Some(scope) = self.known(store)? {
+            return Ok(scope);
+        }
+        let name = self.user.as_deref().unwrap_or_default();
+        app.out.note(format_args!("nothing is remembered of {name} yet: only what is shared"));
+        Ok(Scope::of(UserNumber::SHARED))
+    }
+
+    /// Whose things are changed; they must be known.
+    pub(super) fn existing(&self, store: &SqliteMemory) -> anyhow::Result<Scope> {
+        self.known(store)?.ok_or_else(|| {
+            let name = self.user.as_deref().unwrap_or_default();
+            Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
+                .hint("see who is known with `hermes memory status --verbose`")
+                .into()
+        })
+    }
+
+    /// Whose things are added; a new name becomes a user.
+    pub(super) fn writer(
+        &self,
+        store: &mut SqliteMemory,
+        change: Change<'_>,
+    ) -> anyhow::Result<Scope> {
+        match self.id()? {
+            None => Ok(Scope::of(UserNumber::OWNER)),
+            Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
+        }
+    }
+
+    fn known(&self, store: &SqliteMemory) -> anyhow::Result<Option<Scope>> {
+        match self.id()? {
+            None => Ok(Some(Scope::of(UserNumber::OWNER))),
+            Some(id) => Ok(store.user(id.as_str())?.map(|user| Scope::of(user.number))),
+        }
+    }
+}
