@@ -83,16 +83,17 @@ impl EmbeddedModel {
 
     /// The cosine between each token of a question and each of the others.
     pub fn similarity_table(&self, question: &[u16], others: &[u16]) -> SimilarityTable {
-        let lengths: Vec<f32> = others.iter().map(|token| self.inverse_length(*token)).collect();
-        let mut values = Vec::with_capacity(question.len() * others.len());
-        let mut dots = Vec::with_capacity(others.len());
-        for token in question {
-            dots.clear();
-            let rows = others.iter().map(|other| self.scaled_row(*other).0);
-            kernel::dots(self.scaled_row(*token).0, rows, &mut dots);
-            let length = self.inverse_length(*token);
-            values
-                .extend(dots.iter().zip(&lengths).map(|(dot, other)| *dot as f32 * length * other));
+        let rows: Vec<_> =
+            question.iter().map(|token| kernel::widen(self.scaled_row(*token).0)).collect();
+        let lengths: Vec<f32> = question.iter().map(|token| self.inverse_length(*token)).collect();
+        let mut values = vec![0.0; question.len() * others.len()];
+        let mut dots = vec![0; question.len()];
+        for (column, other) in others.iter().enumerate() {
+            kernel::dots(&rows, self.scaled_row(*other).0, &mut dots);
+            let other_length = self.inverse_length(*other);
+            for (row, dot) in dots.iter().enumerate() {
+                values[row * others.len() + column] = *dot as f32 * lengths[row] * other_length;
+            }
         }
         SimilarityTable { columns: others.len(), values }
     }

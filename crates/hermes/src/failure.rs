@@ -230,8 +230,13 @@ fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
 /// The next thing to try with a database; what mends state.db does not mend memory.db.
 pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
     match error {
-        hermes_store::Error::Damaged { path, .. } if !path.ends_with("state.db") => {
-            Some("keep the file as it is, and put a copy from before in its place".to_owned())
+        hermes_store::Error::Damaged { path, why } if !path.ends_with("state.db") => {
+            let is_empty = why == "the file is empty";
+            let hint = match is_empty {
+                true => "there is nothing in it: move it away, and the next fact makes a new one",
+                false => "keep the file as it is, and put a copy from before in its place",
+            };
+            Some(hint.to_owned())
         }
         other => other.hint(),
     }

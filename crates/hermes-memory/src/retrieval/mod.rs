@@ -265,7 +265,8 @@ pub fn context(
 
 /// The setting says how sure we must be that anything belongs to the task; single things need this
 /// share of it, since the first five of a good answer are rarely all sure by themselves.
-const SINGLE: f64 = 0.3;
+const SINGLE: f64 = 0.05;
+const WHOLE: f64 = 0.2;
 
 /// Who asks for what.
 struct Asking<'a> {

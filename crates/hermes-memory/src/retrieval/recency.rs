@@ -106,6 +106,7 @@ fn first_of(text: &str, room: usize) -> String {
     }
     if kept.is_empty() {
         kept = line.chars().take(room).collect();
+        while tokens::estimate(&kept) >= room && kept.pop().is_some() {}
     }
     format!("{}…", kept.trim_end())
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use hermes_store::memory::{Episode, ItemKind, Message, MessageKey};
 
 use super::render::one_line;
-use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing};
+use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing, WHOLE};
 use crate::search::Item;
 use crate::{Result, chunk, search};
 
@@ -121,7 +121,7 @@ fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
         _ => false,
     };
     let margin = if is_other { OTHER_PROJECT_MARGIN } else { 0.0 };
-    (request.min_relevance + margin, request.min_relevance * SINGLE + margin)
+    (request.min_relevance * WHOLE + margin, request.min_relevance * SINGLE + margin)
 }
 
 fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidate {

@@ -7,6 +7,9 @@ use super::terms::{Hits, is_stop_word, rarity};
 use crate::Result;
 use crate::chunk;
 
+/// A question of a few sentences has no more tokens that say something; each one costs.
+const MOST_TOKENS: usize = 20;
+
 /// What a question tells besides its words.
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -89,10 +92,16 @@ pub(super) fn tokens(
             telling.push(token);
         }
     }
-    match counted_in {
-        Some(chunks) => telling.iter().map(|token| (*token, count_weight(*token, chunks))).collect(),
-        None => telling.iter().map(|token| (*token, word_weight(*token, hits))).collect(),
+    let weight = |token: u16| match counted_in {
+        Some(chunks) => count_weight(token, chunks),
+        None => word_weight(token, hits),
+    };
+    let mut weighed: Vec<(u16, f32)> = telling.iter().map(|token| (*token, weight(*token))).collect();
+    if weighed.len() > MOST_TOKENS {
+        weighed.sort_by(|a, b| b.1.total_cmp(&a.1));
+        weighed.truncate(MOST_TOKENS);
     }
+    weighed
 }
 
 fn count_weight(token: u16, chunks: &[ChunkRow]) -> f32 {

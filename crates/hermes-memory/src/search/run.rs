@@ -12,7 +12,7 @@ use super::terms::{self, Hits};
 use super::{Answer, Effort, Found, Part, Question, candidates, load, relevance};
 use crate::Result;
 
-/// How many of the best are looked at for being too much alike.
+/// How many of the best are looked at for being too much alike, at most.
 const VARIED: usize = 60;
 /// What likeness to a better result costs.
 const ALIKE: f32 = 0.04;
@@ -62,7 +62,7 @@ pub(super) fn search(
         tokens: &looked.tokens,
     };
     let scores = score::score(&evidence, &places);
-    let ranked = vary(&looked, rank(&looked, &places, &scores));
+    let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
     let confidence = relevance::of_all(&looked, &scores, &ranked);
     let mut results = Vec::new();
     for ranked in ranked {
@@ -194,9 +194,10 @@ fn factors(looked: &Looked, text: i64) -> Vec<Part> {
 }
 
 /// Puts what repeats a better result a little lower.
-fn vary(looked: &Looked, mut ranked: Vec<Ranked>) -> Vec<Ranked> {
+fn vary(looked: &Looked, mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let model = EmbeddedModel::get();
-    let rest = ranked.split_off(ranked.len().min(VARIED));
+    let looked_at = (limit * 3).min(VARIED);
+    let rest = ranked.split_off(ranked.len().min(looked_at));
     let vectors: Vec<Vec<f32>> =
         ranked.iter().map(|ranked| model.pool(&looked.chunks[ranked.chunk].tokens)).collect();
     let mut left: Vec<(f32, usize)> =

@@ -8,6 +8,8 @@ use hermes_home::init::Owner;
 use hermes_home::layout::{MemoryTarget, parse_profile};
 use hermes_home::memory_file::Document;
 use hermes_home::{Error as HomeError, Home, ProfileName, profile};
+use hermes_store::memory::{SqliteMemory, Wanted};
+use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use crate::app::App;
@@ -144,8 +146,25 @@ fn rename(from: &str, to: &str, app: &mut App) -> anyhow::Result<()> {
     let Some(from) = parse_profile(from)? else {
         return Err(HomeError::DefaultProfile { action: "renamed" }.into());
     };
-    profile::rename(&root, &from, &to.parse()?)?;
+    let new: ProfileName = to.parse()?;
+    let home = profile::existing(&root, &from)?;
+    rename_memory(app, &home, (from.as_str(), to))?;
+    if let Err(error) = profile::rename(&root, &from, &new) {
+        rename_memory(app, &home, (to, from.as_str()))?;
+        return Err(error.into());
+    }
     app.out.show(&Changed::new(to, format!("{from} is now called {to}")))
+}
+
+/// A memory names its profile, so that no other one opens it.
+fn rename_memory(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
+    let path = app.memory_path(home)?;
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let wanted = Wanted { path: &path, profile: from };
+    let wait = app.lock_wait(home)?;
+    Ok(SqliteMemory::open(wanted, Access::Write, wait)?.rename_profile(to)?)
 }
 
 fn delete(name: &str, erase: bool, app: &mut App) -> anyhow::Result<()> {

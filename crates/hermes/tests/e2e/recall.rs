@@ -403,6 +403,11 @@ fn the_setting_moves_the_memory_and_a_profile_has_its_own() {
     assert!(search(&sandbox, &["docker compose", "--profile", "work"]).is_empty());
     sandbox.ok(&["memory", "fact", "add", "Only at work", "--profile", "work"]);
     assert_eq!(sandbox.json(&["memory", "status"])["facts"], 3);
+    sandbox.fails(&["profile", "rename", "work", "no/name"], 2, &[]);
+    sandbox.ok(&["profile", "rename", "work", "job"]);
+    assert_eq!(sandbox.json(&["memory", "status", "--profile", "job"])["facts"], 1);
+    fs::copy(sandbox.path("memory.db"), sandbox.path("profiles/job/memory.db")).unwrap();
+    sandbox.fails(&["memory", "status", "--profile", "job"], 5, &["belongs to profile default"]);
 }
 
 #[test]

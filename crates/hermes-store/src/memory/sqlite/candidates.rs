@@ -15,8 +15,16 @@ use crate::memory::{
 };
 use crate::{Error, Result};
 
-/// How many of the chunks with the nearest codes are compared exactly.
-const RESCORED: usize = 300;
+/// Up to here a caller wants the very nearest, above it candidates.
+const FEW: usize = 20;
+/// How many of the chunks with the nearest codes are compared exactly for the very nearest.
+const RESCORED: usize = 200;
+
+/// How many codes are compared exactly: where a hundred candidates are scored by other means anyway,
+/// the estimate of the codes is good enough to choose them.
+fn rescored(count: usize) -> usize {
+    if count <= FEW { RESCORED } else { count + count / 4 }
+}
 
 impl Recall for SqliteMemory {
     fn begin_reading(&self) -> Result<bool> {
@@ -75,9 +83,11 @@ impl Recall for SqliteMemory {
         count: usize,
     ) -> Result<Vec<Near>> {
         let model = self.model_for(question)?;
-        let keys = self
-            .nearest_codes(scope, filter, &model, question.vector)
+        let mut keys = self
+            .nearest_codes(scope, filter, (&model, question.vector), rescored(count))
             .map_err(|source| self.failed(source))?;
+        // Neighbours on the disk one after the other.
+        keys.sort_unstable();
         let mut near = Vec::with_capacity(keys.len());
         let rescore = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(VECTOR)?;
@@ -256,11 +266,11 @@ impl SqliteMemory {
         &self,
         scope: Scope,
         filter: &RecallFilter,
-        model: &Model,
-        vector: &[f32],
+        (model, vector): (&Model, &[f32]),
+        wanted: usize,
     ) -> rusqlite::Result<Vec<i64>> {
         let code = QuestionCode::new(vector);
-        let mut best = Best::new(RESCORED);
+        let mut best = Best::new(wanted);
         let mut products = Vec::new();
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
         let mut statement = self.connection.prepare_cached(SEGMENTS)?;

@@ -71,41 +71,52 @@ impl QuestionCode {
     /// For every code, in order, twice its product with the question, before its factor.
     #[inline(always)]
     pub(super) fn products(&self, codes: &[u8], out: &mut Vec<i32>) {
-        // The embedded model has 256 dimensions: a fixed length lets the compiler unroll the loop.
+        // Plain loops: closures inside `extend` would be compiled without the processor's popcnt.
         let [a, b, c, d] = &self.planes;
         let fixed = |plane: &Vec<u64>| <[u64; 4]>::try_from(&plane[..]);
         if let (Ok(a), Ok(b), Ok(c), Ok(d)) = (fixed(a), fixed(b), fixed(c), fixed(d)) {
+            // The embedded model has 256 dimensions: a fixed length lets the compiler unroll the loop.
             let planes = [a, b, c, d];
-            out.extend(codes.chunks_exact(64).map(|code| self.product(&planes, code)));
+            for code in codes.chunks_exact(64) {
+                out.push(self.product(&planes, code));
+            }
         } else if !a.is_empty() {
             let planes: [&[u64]; QUESTION_BITS] = [a, b, c, d];
-            out.extend(codes.chunks_exact(a.len() * 16).map(|code| self.product(&planes, code)));
+            for code in codes.chunks_exact(a.len() * 16) {
+                out.push(self.product(&planes, code));
+            }
         }
     }
 
     #[inline(always)]
     fn product<P: AsRef<[u64]>>(&self, planes: &[P; QUESTION_BITS], code: &[u8]) -> i32 {
-        let (low, high) = code.split_at(code.len() / 2);
+        let half = code.len() / 2;
         let (mut lows, mut highs) = ([0_u32; QUESTION_BITS], [0_u32; QUESTION_BITS]);
-        for (at, (low, high)) in low.chunks_exact(8).zip(high.chunks_exact(8)).enumerate() {
-            let (low, high) = (word(low), word(high));
+        for at in 0..half / 8 {
+            let (low, high) = (word(&code[at * 8..]), word(&code[half + at * 8..]));
             for bit in 0..QUESTION_BITS {
                 let plane = planes[bit].as_ref()[at];
                 lows[bit] += (plane & low).count_ones();
                 highs[bit] += (plane & high).count_ones();
             }
         }
-        // The last bit of a number below zero counts against it.
-        let signed = |counts: [u32; QUESTION_BITS]| {
-            let [a, b, c, d] = counts.map(u32::cast_signed);
-            a + 2 * b + 4 * c - 8 * d
-        };
         4 * signed(highs) + 2 * signed(lows) - self.offset
     }
 }
 
+/// The number whose bits were counted: the last bit of a number below zero counts against it.
+#[inline(always)]
+fn signed(counts: [u32; QUESTION_BITS]) -> i32 {
+    let [a, b, c, d] = counts;
+    a.cast_signed() + 2 * b.cast_signed() + 4 * c.cast_signed() - 8 * d.cast_signed()
+}
+
+#[inline(always)]
 fn word(bytes: &[u8]) -> u64 {
-    bytes.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    match bytes.first_chunk::<8>() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => 0,
+    }
 }
 
 /// Takes the middle away and turns the vector, always in the same way, filled up to whole words.

@@ -48,7 +48,7 @@ impl SqliteMemory {
     /// Makes a new, empty memory; fails if there is a file at the path.
     pub fn create(wanted: Wanted<'_>, owner: &str, change: Change<'_>) -> Result<()> {
         let failed = |source| Error::from_sqlite(wanted.path, source);
-        sqlite::create(wanted.path, |connection| {
+        sqlite::create_with_pages(wanted.path, PAGE_SIZE, |connection| {
             migrate::apply(connection, migrate::MEMORY).map_err(failed)?;
             let home_id = new_uid(change.at).to_string();
             let entries =
@@ -86,6 +86,7 @@ impl SqliteMemory {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
         connection.set_prepared_statement_cache_capacity(64);
+        sqlite::keep_plans(&connection).map_err(failed)?;
         let memory = SqliteMemory { connection, path: path.to_owned(), access };
         memory.refuse_other_profile(wanted.profile)?;
         Ok(memory)
@@ -94,6 +95,14 @@ impl SqliteMemory {
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Notes the new name of the profile that the memory belongs to.
+    pub fn rename_profile(&mut self, name: &str) -> Result<()> {
+        self.write(|transaction| {
+            transaction.execute("update meta set value = ?1 where key = 'profile'", [name])?;
+            Ok(())
+        })
     }
 
     fn refuse_other_profile(&self, profile: &str) -> Result<()> {
@@ -169,6 +178,9 @@ fn new_uid(now: Timestamp) -> Uid {
     }
     Uid::new(now, chance)
 }
+
+/// A vector is a row of 270 bytes: in pages of 4096 a fourteenth of each stays empty.
+const PAGE_SIZE: u32 = 8192;
 
 const HAS_META: &str =
     "select exists (select 1 from sqlite_schema where type = 'table' and name = 'meta')";

@@ -22,6 +22,8 @@ pub(super) struct Model {
     pub(super) name: String,
     pub(super) dims: usize,
     pub(super) mean: Vec<f32>,
+    /// Whether the middle was taken from the texts of this memory.
+    is_fitted: bool,
 }
 
 impl Model {
@@ -51,6 +53,7 @@ fn model_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Model> {
         name: row.get(1)?,
         dims: row.get(2)?,
         mean: floats(&mean),
+        is_fitted: row.get(4)?,
     })
 }
 
@@ -149,6 +152,9 @@ impl<'t> Keeper<'t> {
         for open in std::mem::take(&mut self.open).into_values() {
             self.write(&open)?;
         }
+        if !self.model.is_fitted {
+            fit(self.transaction, &self.model)?;
+        }
         Ok(())
     }
 
@@ -169,6 +175,31 @@ impl OpenSegment {
     fn is_full(&self) -> bool {
         self.used + self.slots.len() / SLOT >= self.capacity
     }
+}
+
+/// From how many vectors on the middle of a model is taken from them.
+const FITTED_FROM: i64 = 2_000;
+
+/// Takes the middle of a model from the vectors that are there, once there are enough, and makes the
+/// codes anew: without it 97 instead of 99.9 of 100 nearest texts are among the best by code.
+fn fit(transaction: &Transaction<'_>, model: &Model) -> Step<()> {
+    let used: i64 = transaction.prepare_cached(USED)?.query_row([model.id], |row| row.get(0))?;
+    if used < FITTED_FROM {
+        return Ok(());
+    }
+    let mut sum = vec![0.0_f64; model.dims];
+    let mut count = 0.0;
+    let mut statement = transaction.prepare(SOME_VECTORS)?;
+    let mut rows = statement.query([model.id])?;
+    while let Some(row) = rows.next()? {
+        let vector = from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(value));
+        count += 1.0;
+    }
+    let mean: Vec<u8> = sum.iter().flat_map(|sum| ((sum / count) as f32).to_le_bytes()).collect();
+    transaction.execute(SET_MEAN, params![model.id, mean])?;
+    rebuild(transaction)?;
+    Ok(())
 }
 
 /// The first segments are small: most users of a shared memory say little.
@@ -321,8 +352,10 @@ pub(super) fn rebuild(transaction: &Transaction<'_>) -> Step<u64> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-const ACTIVE: &str = "select id, name, dims, mean from embed_model where state = 'active'";
-const BY_ID: &str = "select id, name, dims, mean from embed_model where id = ?1";
+const ACTIVE: &str = "
+    select id, name, dims, mean, calibration is not null from embed_model where state = 'active'";
+const BY_ID: &str =
+    "select id, name, dims, mean, calibration is not null from embed_model where id = ?1";
 const PUT_VECTOR: &str = "insert or replace into vector (model, chunk, v) values (?1, ?2, ?3)";
 const LAST_SEGMENT: &str = "
     select id, number, capacity, used from vector_segment
@@ -332,6 +365,9 @@ const ADD_SEGMENT: &str = "
     values (?1, ?2, ?3, ?4, ?5, 0)";
 const ADD_CODES: &str = "insert into vector_codes (segment, codes) values (?1, zeroblob(?2))";
 const ADD_SLOTS: &str = "insert into vector_slots (segment, slots) values (?1, zeroblob(?2))";
+const USED: &str = "select coalesce(sum(used), 0) from vector_segment where model = ?1";
+const SOME_VECTORS: &str = "select v from vector where model = ?1 limit 4000";
+const SET_MEAN: &str = "update embed_model set mean = ?2, calibration = 'fitted' where id = ?1";
 const SET_USED: &str = "update vector_segment set used = ?2 where id = ?1";
 const REMOVE_VECTOR: &str = "
     delete from vector where chunk = ?1 and model in (select id from embed_model)";

@@ -1,8 +1,10 @@
 //! One result of a search, wherever it was found, and how it is shown.
 
 use std::io;
+use std::ops::Range;
 
 use hermes_memory::search::{Found, Item, Part};
+use hermes_memory::task;
 use hermes_store::memory::UserNumber;
 use hermes_store::sessions::SearchResult;
 use jiff::Timestamp;
@@ -47,6 +49,8 @@ pub(super) struct Hit {
 /// How wide a line of a snippet is.
 const WIDTH: usize = 100;
 const LINES: usize = 3;
+/// How many words are shown before the one that was asked for.
+const WORDS_BEFORE: usize = 8;
 /// Two lists whose scores cannot be compared are joined by place; the constant is that of the measurements.
 const RANK_WEIGHT: f64 = 20.0;
 
@@ -62,12 +66,13 @@ pub(super) fn join(first: Vec<Hit>, second: Vec<Hit>) -> Vec<Hit> {
 
 impl Hit {
     /// What was found in memory.db.
-    pub(super) fn of_memory(found: &Found) -> Hit {
+    pub(super) fn of_memory(found: &Found, question: &str) -> Hit {
         let text = found.item.text();
+        let best = focus(text, found.best.clone(), &task::content_words(question));
         let mut hit = Hit {
             id: found.item.name(),
             text: text.to_owned(),
-            snippet: snippet(text, found.best.clone()),
+            snippet: snippet(text, best),
             score: found.score,
             relevance: Some(found.relevance),
             parts: found.parts.clone(),
@@ -175,8 +180,27 @@ impl Hit {
     }
 }
 
+/// The part around the first word that was asked for, where the best part is too long to be shown.
+fn focus(text: &str, best: Range<usize>, asked: &[String]) -> Range<usize> {
+    let Some(part) = text.get(best.clone()).filter(|part| part.len() > WIDTH * LINES) else {
+        return best;
+    };
+    let mut words = part.split_whitespace();
+    let Some(word) = words.find(|word| {
+        let word = word.to_lowercase();
+        asked.iter().any(|asked| word.contains(asked.as_str()))
+    }) else {
+        return best;
+    };
+    // The word is a slice of the part, so the distance of the two is its place.
+    let place = word.as_ptr() as usize - part.as_ptr() as usize;
+    let lead = part[..place].split_whitespace().rev().take(WORDS_BEFORE).last();
+    let start = lead.map_or(place, |lead| lead.as_ptr() as usize - part.as_ptr() as usize);
+    best.start + start..best.end
+}
+
 /// At most three lines of the text from the part that answers best.
-fn snippet(text: &str, best: std::ops::Range<usize>) -> String {
+fn snippet(text: &str, best: Range<usize>) -> String {
     let start = (0..=best.start.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     let start = start.unwrap_or(0);
     let before = if text[..start].trim().is_empty() { "" } else { "… " };
@@ -235,6 +259,16 @@ mod tests {
         assert_eq!(snippet(&"界".repeat(500), 1..1_499).lines().count(), 3);
         assert_eq!(snippet("é", 1..1), "é");
         assert_eq!(snippet("", 0..0), "");
+    }
+
+    #[test]
+    fn a_long_part_is_shown_around_the_word_that_was_asked_for() {
+        let text = format!("{}the marzipan is in the cupboard", "word ".repeat(500));
+        let best = focus(&text, 0..text.len(), &["marzipan".to_owned()]);
+        assert!(text[best.clone()].starts_with("word word"));
+        assert!(snippet(&text, best).contains("marzipan"));
+        assert_eq!(focus(&text, 0..text.len(), &["absent".to_owned()]), 0..text.len());
+        assert_eq!(focus("short", 0..5, &["short".to_owned()]), 0..5);
     }
 
     #[test]

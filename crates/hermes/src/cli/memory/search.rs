@@ -155,7 +155,7 @@ fn memory(
     };
     let answer = search::search(&memory.store, answering.embedder.as_deref(), scope, &question)?;
     notes.extend(answer.notes);
-    Ok(answer.results.iter().map(Hit::of_memory).collect())
+    Ok(answer.results.iter().map(|found| Hit::of_memory(found, text)).collect())
 }
 
 /// Searches state.db.
