@@ -43,7 +43,8 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
         let candidate = candidate(request, &hit, &messages);
         if confidence < least {
-            let why = format!("only {confidence:.2} sure that this is talked about, {least:.2} wanted");
+            let why =
+                format!("only {confidence:.2} sure that this is talked about, {least:.2} wanted");
             found.drop(candidate, request.now, why);
         } else if hit.relevance < least_single {
             let why = format!("relevance {:.2} is below {least_single:.2}", hit.relevance);

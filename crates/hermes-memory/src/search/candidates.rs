@@ -50,7 +50,8 @@ fn best_by_words(hits: &Hits) -> Vec<i64> {
             _ => texts.push((key.text(), weight)),
         }
     }
-    let mut scored: Vec<(f32, i64)> = (0..texts.len()).map(|at| (smoothed(&texts, at), texts[at].0)).collect();
+    let mut scored: Vec<(f32, i64)> =
+        (0..texts.len()).map(|at| (smoothed(&texts, at), texts[at].0)).collect();
     if scored.len() > BEST_OF_EACH {
         scored.select_nth_unstable_by(BEST_OF_EACH, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         scored.truncate(BEST_OF_EACH);

@@ -1,8 +1,6 @@
 //! From numbers to things: the filter of a question, and the items that pass it.
 
-use hermes_store::memory::{
-    ChunkKey, ItemKind, MemoryStore, RecallFilter, Scope, SessionChoice,
-};
+use hermes_store::memory::{ChunkKey, ItemKind, MemoryStore, RecallFilter, Scope, SessionChoice};
 use jiff::Timestamp;
 
 use super::{Item, Question};
@@ -89,9 +87,8 @@ fn fact(
     let held = store.facts(scope, &[id])?.into_iter().next();
     let holds = |fact: &hermes_store::memory::Fact| {
         let known = question.filter.as_of.is_none_or(|at| fact.recorded_at <= at);
-        let not_retired = fact.retired_at.is_none_or(|retired| {
-            question.filter.as_of.is_some() && retired > at
-        });
+        let not_retired =
+            fact.retired_at.is_none_or(|retired| question.filter.as_of.is_some() && retired > at);
         known
             && not_retired
             && !fact.quarantined

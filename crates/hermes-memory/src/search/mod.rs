@@ -104,7 +104,9 @@ impl Item {
     /// Its kind and number: `fact:42`, `episode:17`.
     pub fn name(&self) -> String {
         match self {
-            Item::Message { episode, .. } | Item::Summary(episode) => format!("episode:{}", episode.id),
+            Item::Message { episode, .. } | Item::Summary(episode) => {
+                format!("episode:{}", episode.id)
+            }
             Item::Fact(fact) => format!("fact:{:03}", fact.id),
             Item::Procedure(procedure) => format!("procedure:{}", procedure.id),
             Item::Event(event) => format!("event:{}", event.id),

@@ -27,8 +27,12 @@ struct Text {
 impl Places {
     /// Puts chunks, and the heads of their messages, both in the order of their numbers, together.
     pub(super) fn new(chunks: &[ChunkRow], heads: &[MessageHead]) -> Places {
-        let mut places =
-            Places { text_of: Vec::new(), texts: Vec::new(), before: Vec::new(), after: Vec::new() };
+        let mut places = Places {
+            text_of: Vec::new(),
+            texts: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
         for chunk in chunks {
             let number = chunk.key.text();
             if places.texts.last().is_none_or(|text| text.number != number) {

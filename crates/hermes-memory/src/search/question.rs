@@ -96,7 +96,8 @@ pub(super) fn tokens(
         Some(chunks) => count_weight(token, chunks),
         None => word_weight(token, hits),
     };
-    let mut weighed: Vec<(u16, f32)> = telling.iter().map(|token| (*token, weight(*token))).collect();
+    let mut weighed: Vec<(u16, f32)> =
+        telling.iter().map(|token| (*token, weight(*token))).collect();
     if weighed.len() > MOST_TOKENS {
         weighed.sort_by(|a, b| b.1.total_cmp(&a.1));
         weighed.truncate(MOST_TOKENS);

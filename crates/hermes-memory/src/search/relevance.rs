@@ -13,7 +13,10 @@ pub(super) fn of(looked: &Looked, scores: &Scores, ranked: &Ranked) -> f64 {
     let features = features(looked, scores, ranked);
     let named = if features.is_named { 0.961 } else { 0.0 };
     logistic(if looked.asked.speakers.is_empty() {
-        -11.037 + 5.884 * features.words + 1.738 * features.tokens + 1.821 * features.telling.ln_1p()
+        -11.037
+            + 5.884 * features.words
+            + 1.738 * features.tokens
+            + 1.821 * features.telling.ln_1p()
     } else {
         -11.779
             + 5.538 * features.words

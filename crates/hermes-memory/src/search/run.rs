@@ -48,7 +48,8 @@ pub(super) fn search(
     let filter = load::recall_filter(store, scope, question)?;
     let vector = question_vector(store, embedder, question.text, &mut notes)?;
     let vector = vector.as_ref().map(|(model, vector)| QuestionVector { model: *model, vector });
-    let looked = look(store, scope, question.text, &filter, vector.as_ref(), effort)?;
+    let asker = Asker { store, scope, score_all_below: effort.score_all_below };
+    let looked = look(&asker, question.text, &filter, vector.as_ref())?;
     if !looked.hits.capped.is_empty() {
         notes.push(format!(
             "very common words were left out or only partly looked up: {}",
@@ -56,11 +57,7 @@ pub(super) fn search(
         ));
     }
     let places = Places::new(&looked.chunks, &looked.heads);
-    let evidence = Evidence {
-        chunks: &looked.chunks,
-        hits: &looked.hits,
-        tokens: &looked.tokens,
-    };
+    let evidence = Evidence { chunks: &looked.chunks, hits: &looked.hits, tokens: &looked.tokens };
     let scores = score::score(&evidence, &places);
     let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
     let confidence = relevance::of_all(&looked, &scores, &ranked);
@@ -109,15 +106,21 @@ fn question_vector(
     Ok(vector.iter().any(|value| *value != 0.0).then_some((model.id, vector)))
 }
 
-fn look(
-    store: &dyn MemoryStore,
+/// Who looks, where, and how far.
+struct Asker<'a> {
+    store: &'a dyn MemoryStore,
     scope: Scope,
+    score_all_below: usize,
+}
+
+fn look(
+    asker: &Asker<'_>,
     text: &str,
     filter: &RecallFilter,
     vector: Option<&QuestionVector<'_>>,
-    effort: &Effort,
 ) -> Result<Looked> {
-    let extent = store.extent(scope, filter, effort.score_all_below)?;
+    let Asker { store, scope, .. } = *asker;
+    let extent = store.extent(scope, filter, asker.score_all_below)?;
     let asked = question::read(store, scope, text)?;
     let wanted = terms::terms_of(text, &asked.name_words);
     let hits = terms::look_up(store, scope, filter, wanted, extent.chunks)?;
@@ -203,9 +206,9 @@ fn vary(looked: &Looked, mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let mut left: Vec<(f32, usize)> =
         ranked.iter().enumerate().map(|(at, ranked)| (ranked.score, at)).collect();
     let mut varied = Vec::with_capacity(ranked.len());
-    while let Some(place) = (0..left.len()).max_by(|a, b| {
-        left[*a].0.total_cmp(&left[*b].0).then(left[*b].1.cmp(&left[*a].1))
-    }) {
+    while let Some(place) = (0..left.len())
+        .max_by(|a, b| left[*a].0.total_cmp(&left[*b].0).then(left[*b].1.cmp(&left[*a].1)))
+    {
         let (_, taken) = left.remove(place);
         for (score, other) in &mut left {
             let likeness: f32 =
@@ -222,7 +225,8 @@ fn vary(looked: &Looked, mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
 fn parts(scores: &Scores, ranked: &Ranked) -> Vec<Part> {
     const NAMES: [&str; 5] = ["words", "tokens", "topic", "meaning", "meaning nearby"];
     let shares = scores.shares(ranked.chunk);
-    let added = NAMES.into_iter().zip(shares).map(|(name, value)| Part { name, value: f64::from(value) });
+    let added =
+        NAMES.into_iter().zip(shares).map(|(name, value)| Part { name, value: f64::from(value) });
     added.chain(ranked.factors.iter().cloned()).collect()
 }
 

@@ -175,7 +175,10 @@ mod tests {
 
     #[test]
     fn small_words_are_left_out_unless_there_is_nothing_else() {
-        assert_eq!(terms_of("When did Caroline go to the group?", &[]), ["caroline", "go", "group"]);
+        assert_eq!(
+            terms_of("When did Caroline go to the group?", &[]),
+            ["caroline", "go", "group"]
+        );
         assert_eq!(terms_of("who is it?", &[]), ["who", "is", "it"]);
         assert!(terms_of("?!… \0 \"\"", &[]).is_empty());
     }

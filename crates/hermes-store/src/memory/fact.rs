@@ -194,7 +194,12 @@ pub trait Facts {
     fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>>;
 
     /// The facts that fit, newest first.
-    fn list_facts(&self, scope: Scope, filter: &FactFilter<'_>, now: Timestamp) -> Result<Vec<Fact>>;
+    fn list_facts(
+        &self,
+        scope: Scope,
+        filter: &FactFilter<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<Fact>>;
 
     /// Where a fact came from.
     fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>>;

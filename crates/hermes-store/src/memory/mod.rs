@@ -44,17 +44,7 @@ pub use vector::{Coverage, EmbedModel, ModelState, NewModel, Unembedded, Vectors
 
 /// Everything a memory must do, whatever database it lives in.
 pub trait MemoryStore:
-    Episodes
-    + Facts
-    + Procedures
-    + Events
-    + Entities
-    + Users
-    + Jobs
-    + Audit
-    + Vectors
-    + Recall
-    + Upkeep
+    Episodes + Facts + Procedures + Events + Entities + Users + Jobs + Audit + Vectors + Recall + Upkeep
 {
 }
 

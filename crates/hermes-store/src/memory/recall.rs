@@ -176,8 +176,11 @@ pub trait Recall {
     fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>>;
 
     /// Who said these messages, and when; in the order of the numbers.
-    fn message_heads(&self, scope: Scope, ranges: &[RangeInclusive<i64>])
-    -> Result<Vec<MessageHead>>;
+    fn message_heads(
+        &self,
+        scope: Scope,
+        ranges: &[RangeInclusive<i64>],
+    ) -> Result<Vec<MessageHead>>;
 }
 
 /// The question as a vector, and the model that made it.
@@ -205,7 +208,11 @@ mod tests {
     #[test]
     fn a_filter_by_session_leaves_out_what_has_none() {
         let session = SessionKey::new(UserNumber::OWNER, 4).unwrap();
-        let filter = RecallFilter { sessions: Some(vec![session]), only_messages: true, ..RecallFilter::default() };
+        let filter = RecallFilter {
+            sessions: Some(vec![session]),
+            only_messages: true,
+            ..RecallFilter::default()
+        };
         let message = super::super::MessageKey::new(session, 0).unwrap();
         assert!(filter.passes(ChunkKey::of_message(message, 0)));
         assert!(!filter.passes(ChunkKey::of_item(UserNumber::OWNER, ItemKind::Fact, 4, 0)));

@@ -80,16 +80,29 @@ pub trait Vectors {
     fn models(&self, admin: Admin) -> Result<Vec<EmbedModel>>;
 
     /// Makes a model known; it becomes active at once if there is nothing to embed, else it is building.
-    fn add_model(&mut self, admin: Admin, model: &NewModel<'_>, now: Timestamp)
-    -> Result<EmbedModel>;
+    fn add_model(
+        &mut self,
+        admin: Admin,
+        model: &NewModel<'_>,
+        now: Timestamp,
+    ) -> Result<EmbedModel>;
 
     /// The next texts that lack a vector of the model.
-    fn unembedded(&self, admin: Admin, model: i64, after: Option<ChunkKey>, limit: usize)
-    -> Result<Vec<Unembedded>>;
+    fn unembedded(
+        &self,
+        admin: Admin,
+        model: i64,
+        after: Option<ChunkKey>,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>>;
 
     /// Keeps vectors; fails if one has other dimensions than the model. Texts gone meanwhile are left out.
-    fn put_vectors(&mut self, admin: Admin, model: i64, vectors: &[(ChunkKey, Vec<f32>)])
-    -> Result<usize>;
+    fn put_vectors(
+        &mut self,
+        admin: Admin,
+        model: i64,
+        vectors: &[(ChunkKey, Vec<f32>)],
+    ) -> Result<usize>;
 
     /// Lets a model answer that has every vector; the one before is retired.
     fn activate_model(&mut self, admin: Admin, model: i64) -> Result<()>;

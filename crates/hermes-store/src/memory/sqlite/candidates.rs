@@ -4,14 +4,13 @@ use std::ops::RangeInclusive;
 
 use rusqlite::params;
 
-use super::rows::time;
 use super::code::QuestionCode;
+use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
 use super::{SqliteMemory, kernel};
 use crate::memory::{
-    marks,
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
-    Recall, RecallFilter, Scope, SessionChoice, SessionKey,
+    Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
 };
 use crate::{Error, Result};
 
@@ -244,7 +243,8 @@ impl SqliteMemory {
         let mut users = scope.readable().to_vec();
         users.dedup();
         let mut all = 0;
-        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind))) {
+        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
+        {
             let used: Option<usize> = self
                 .connection
                 .prepare_cached(USED)?
@@ -255,7 +255,9 @@ impl SqliteMemory {
                 None => self
                     .connection
                     .prepare_cached(COUNT)?
-                    .query_row(params![range.start(), range.end(), 100_000_000], |row| row.get(0))?,
+                    .query_row(params![range.start(), range.end(), 100_000_000], |row| {
+                        row.get(0)
+                    })?,
             };
         }
         Ok(all)
@@ -276,7 +278,8 @@ impl SqliteMemory {
         let mut statement = self.connection.prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
         users.dedup();
-        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind))) {
+        for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
+        {
             let mut rows = statement.query(params![model.id, user.get(), kind.number()])?;
             while let Some(row) = rows.next()? {
                 let used: usize = row.get(0)?;

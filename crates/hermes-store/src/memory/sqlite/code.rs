@@ -176,8 +176,7 @@ mod tests {
         let mut products = Vec::new();
         let question_code = QuestionCode::new(question);
         question_code.products(&bytes, &mut products);
-        let largest =
-            turn(question, &[]).iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+        let largest = turn(question, &[]).iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         products[0] as f32 / 2.0 * (largest / 7.0) * code.factor
     }
 

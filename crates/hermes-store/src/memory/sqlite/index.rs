@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
-use super::segments::{self, Keeper};
 use super::Step;
+use super::segments::{self, Keeper};
 use crate::memory::{ChunkKey, NewChunk};
 
 /// Adds chunks inside one transaction.

@@ -1,5 +1,8 @@
 //! The inner loops over vectors: products of two-bit codes and dot products of one-byte vectors.
-#![expect(unsafe_code, reason = "calling a function built for newer processors, after asking whether this is one")]
+#![expect(
+    unsafe_code,
+    reason = "calling a function built for newer processors, after asking whether this is one"
+)]
 
 use super::code::QuestionCode;
 

@@ -12,6 +12,7 @@ mod jobs;
 mod kernel;
 mod models;
 mod procedures;
+mod recorder;
 mod rows;
 mod segments;
 mod upkeep;

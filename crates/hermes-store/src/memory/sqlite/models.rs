@@ -32,12 +32,7 @@ impl Vectors for SqliteMemory {
             .map_err(|source| self.failed(source))
     }
 
-    fn add_model(
-        &mut self,
-        _: Admin,
-        model: &NewModel<'_>,
-        now: Timestamp,
-    ) -> Result<EmbedModel> {
+    fn add_model(&mut self, _: Admin, model: &NewModel<'_>, now: Timestamp) -> Result<EmbedModel> {
         self.write(|transaction| add_model(transaction, model, now))
     }
 
@@ -95,7 +90,9 @@ impl Vectors for SqliteMemory {
 
     fn coverage(&self, _: Admin, model: i64) -> Result<Coverage> {
         self.connection
-            .query_row(COVERAGE, [model], |row| Ok(Coverage { done: row.get(0)?, all: row.get(1)? }))
+            .query_row(COVERAGE, [model], |row| {
+                Ok(Coverage { done: row.get(0)?, all: row.get(1)? })
+            })
             .map_err(|source| self.failed(source))
     }
 }
@@ -110,7 +107,8 @@ fn add_model(
     if let Some(mut known) = known {
         if known.state == ModelState::Retired {
             // Its vectors were made before what came after: they are filled in, not made anew.
-            transaction.execute("update embed_model set state = 'building' where id = ?1", [known.id])?;
+            transaction
+                .execute("update embed_model set state = 'building' where id = ?1", [known.id])?;
             known.state = ModelState::Building;
         }
         return Ok(known);
@@ -122,7 +120,15 @@ fn add_model(
     let mean: Vec<u8> = model.mean.iter().flat_map(|value| value.to_le_bytes()).collect();
     transaction.execute(
         ADD,
-        params![model.provider, model.name, model.dims, model.details, mean, state, now.as_millisecond()],
+        params![
+            model.provider,
+            model.name,
+            model.dims,
+            model.details,
+            mean,
+            state,
+            now.as_millisecond()
+        ],
     )?;
     let id = transaction.last_insert_rowid();
     Ok(transaction.prepare_cached(ONE)?.query_row([id], model_of)?)
