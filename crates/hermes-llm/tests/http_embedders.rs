@@ -118,7 +118,7 @@ fn answers_that_cannot_be_used_are_named() {
         (r#"{"data":[{"index":0,"embedding":[1]},{"index":9,"embedding":[1]}]}"#, "out of range"),
         (r#"{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[]}]}"#, "empty"),
         (r#"{"data":[{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}]}"#, "expected"),
-        (r#"{"data":[{"index":0,"embedding":[1e300]},{"index":1,"embedding":[1]}]}"#, "not finite"),
+        (r#"{"data":[{"index":0,"embedding":[1e99]},{"index":1,"embedding":[1]}]}"#, "number"),
         (r#"{"error":{"message":"no credit left"}}"#, "no credit left"),
         ("<html>", "expected value"),
     ];

@@ -76,13 +76,15 @@ pub(crate) fn answering(active: &EmbedModel, means: &Means<'_>) -> Answering {
         )),
         Err(error) => notes.push(format!("{error}; {shown} answers")),
     }
-    let embedder = means.reach_again(active);
-    if embedder.is_none() {
-        notes.push(format!(
-            "{shown} cannot be reached with these settings: only words are searched"
-        ));
+    // Nothing is sent to a provider that the settings no longer name.
+    let embedded = Embedded::new();
+    if reembed::is_model(active, embedded.id()) {
+        return Answering { embedder: Some(Box::new(embedded)), notes };
     }
-    Answering { embedder, notes }
+    notes.push(format!(
+        "{shown} is not what the settings name, so it is not asked: only words are searched"
+    ));
+    Answering { embedder: None, notes }
 }
 
 /// Whether the vectors of a new text can be made where it is recorded.
@@ -99,6 +101,7 @@ pub(crate) fn name(model: &EmbedModel) -> String {
 impl Means<'_> {
     /// A model behind an endpoint; the settings say where, else the environment, else the usual place.
     fn reach(&self, provider: Provider, model: &str) -> anyhow::Result<Box<dyn Embedder>> {
+        self.refuse_without_key(provider)?;
         let base = match (&self.settings.base_url, provider) {
             (Some(base), _) => base.clone(),
             (None, Provider::OpenAi) => self.variable("OPENAI_BASE_URL", OPENAI),
@@ -117,24 +120,22 @@ impl Means<'_> {
         )
     }
 
-    /// The model that answers although the settings ask for another one.
-    fn reach_again(&self, active: &EmbedModel) -> Option<Box<dyn Embedder>> {
-        let embedded = Embedded::new();
-        if reembed::is_model(active, embedded.id()) {
-            return Some(Box::new(embedded));
+    /// A provider at its own address wants a key; another address may do without.
+    fn refuse_without_key(&self, provider: Provider) -> anyhow::Result<()> {
+        let (variable, is_elsewhere) = match provider {
+            Provider::OpenAi => ("OPENAI_API_KEY", (self.variable)("OPENAI_BASE_URL").is_some()),
+            Provider::Voyage => (VOYAGE_KEY, false),
+            Provider::Ollama | Provider::Embedded => return Ok(()),
+        };
+        if is_elsewhere || self.settings.base_url.is_some() || (self.variable)(variable).is_some() {
+            return Ok(());
         }
-        let (provider, base) = match active.provider.as_str() {
-            "openai" => (Provider::OpenAi, self.variable("OPENAI_BASE_URL", OPENAI)),
-            "ollama" => (Provider::Ollama, self.variable("OLLAMA_HOST", OLLAMA)),
-            "voyage" => (Provider::Voyage, VOYAGE.to_owned()),
-            _ => return None,
-        };
-        let base = match &self.settings.base_url {
-            Some(set) if is_of(self.settings.provider, provider) => set.clone(),
-            _ => base,
-        };
-        let embedder = self.connect(provider, HttpModel::new(&base, &active.name)).ok()?;
-        reembed::is_model(active, embedder.id()).then_some(embedder)
+        let what = format!("could not use {provider} for embeddings: {variable} is not set");
+        let hint = format!(
+            "keep the key with `hermes config set {variable} -`, or go on without a network with \
+             `hermes config set memory.embeddings.provider embedded`"
+        );
+        Err(Problem::new(Kind::Refused, what).hint(hint).into())
     }
 
     fn connect(&self, provider: Provider, model: HttpModel) -> anyhow::Result<Box<dyn Embedder>> {
@@ -186,15 +187,6 @@ impl Haste {
                 tries: 1,
             },
         }
-    }
-}
-
-fn is_of(setting: EmbeddingProvider, provider: Provider) -> bool {
-    match setting {
-        EmbeddingProvider::Openai => provider == Provider::OpenAi,
-        EmbeddingProvider::Local | EmbeddingProvider::Ollama => provider == Provider::Ollama,
-        EmbeddingProvider::Voyage | EmbeddingProvider::Anthropic => provider == Provider::Voyage,
-        EmbeddingProvider::Embedded => false,
     }
 }
 

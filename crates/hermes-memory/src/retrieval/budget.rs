@@ -72,7 +72,7 @@ impl Filling {
 
     fn add_section(&mut self, section: Section, items: &[Item]) {
         for item in items.iter().filter(|item| item.section == section) {
-            let share = self.room_after_files * share(section) / 100;
+            let share = self.room_after_files.saturating_mul(share(section)) / 100;
             if let Some(item) = self.add_within(item.clone(), share) {
                 self.over_share.push(item);
             }

@@ -3,7 +3,7 @@
 use hermes_store::memory::{Entity, Fact, ItemKind};
 use jiff::Timestamp;
 
-use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing};
+use super::{Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold};
 use crate::search::Item;
 use crate::{Result, chunk, task};
 
@@ -80,10 +80,10 @@ fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
         let reason = "answers the task".to_owned();
         let candidate = candidate(request, fact, result.relevance, reason);
-        if result.relevance >= request.min_relevance * SINGLE {
+        if result.relevance >= single_threshold(request.min_relevance) {
             found.candidates.push(candidate);
         } else if found.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
-            let least = request.min_relevance * SINGLE;
+            let least = single_threshold(request.min_relevance);
             let why = format!("relevance {:.2} is below {least:.2}", result.relevance);
             found.drop(candidate, request.now, why);
         }

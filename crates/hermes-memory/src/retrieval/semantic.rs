@@ -6,7 +6,9 @@ use std::ops::Range;
 use hermes_store::memory::{Episode, ItemKind, Message, MessageKey};
 
 use super::render::one_line;
-use super::{Asking, Candidate, Found, Pass, Request, SINGLE, Section, Thing, WHOLE};
+use super::{
+    Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold, whole_threshold,
+};
 use crate::search::Item;
 use crate::{Result, chunk, search};
 
@@ -42,7 +44,11 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         let (least, least_single) = least_relevance(&hit.episode, request);
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
         let candidate = candidate(request, &hit, &messages);
-        if confidence < least {
+        if let Some(name) = name_in(&hit, &found.names).filter(|_| kept < request.semantic_top_k) {
+            kept += 1;
+            let reason = format!("{}; it speaks of {name}", candidate.reason);
+            found.candidates.push(Candidate { reason, ..candidate });
+        } else if confidence < least {
             let why =
                 format!("only {confidence:.2} sure that this is talked about, {least:.2} wanted");
             found.drop(candidate, request.now, why);
@@ -71,7 +77,8 @@ pub(super) fn head(episode: &Episode, request: &Request<'_>) -> String {
     let project = episode.project.as_deref().filter(|project| Some(*project) != request.project);
     for place in [episode.channel.as_deref(), project].into_iter().flatten() {
         head.push_str(", ");
-        head.extend(place.chars().take(60));
+        let is_plain = |c: &char| c.is_alphanumeric() || "/._-:~@ ".contains(*c);
+        head.extend(place.chars().filter(is_plain).take(60));
     }
     one_line(&head)
 }
@@ -115,6 +122,19 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
     hits
 }
 
+/// A name of the task that a message of the hit speaks of, however little else of the task it has.
+fn name_in<'a>(hit: &Hit, names: &'a [String]) -> Option<&'a String> {
+    let said = words(&hit.best).to_lowercase();
+    names.iter().filter(|name| name.chars().count() > 2).find(|name| {
+        let name = name.to_lowercase();
+        said.match_indices(&name).any(|(at, _)| {
+            let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            !is_letter(said[..at].chars().next_back())
+                && !is_letter(said[at + name.len()..].chars().next())
+        })
+    })
+}
+
 /// How sure we must be of the whole answer, and of a single episode.
 fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
     let is_other = match (episode.project.as_deref(), request.project) {
@@ -122,7 +142,8 @@ fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
         _ => false,
     };
     let margin = if is_other { OTHER_PROJECT_MARGIN } else { 0.0 };
-    (request.min_relevance * WHOLE + margin, request.min_relevance * SINGLE + margin)
+    let least = request.min_relevance;
+    (whole_threshold(least) + margin, single_threshold(least) + margin)
 }
 
 fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidate {
@@ -173,7 +194,9 @@ fn relevant_part(messages: &[Message], found: &[(MessageKey, Range<usize>)]) -> 
 }
 
 fn line_of(message: &Message, range: &Range<usize>, room: usize) -> String {
-    format!("{}: {}", speaker(message), excerpt(words(message), range, room))
+    // Further lines are set in, so that none of them can pose as another speaker.
+    let said = excerpt(words(message), range, room).replace('\n', "\n  ");
+    format!("{}: {said}", speaker(message))
 }
 
 /// The part of a text around a range, of about `room` characters, with `…` where it was cut.

@@ -66,11 +66,15 @@ fn smoothed(texts: &[(i64, f32)], at: usize) -> f32 {
     let mut sum = own;
     for (other, weight) in texts[..at].iter().rev().take(2).chain(texts[at + 1..].iter().take(2)) {
         let distance = (other - text).abs();
-        if distance <= REACH && session_of(*other) == session {
+        if is_message_text(text) && distance <= REACH && session_of(*other) == session {
             sum += weight * share(distance);
         }
     }
     sum
+}
+
+fn is_message_text(text: i64) -> bool {
+    ChunkKey::from_row(*ChunkKey::all_of_text(text).start()).kind() == Some(ItemKind::Message)
 }
 
 /// What a neighbour's score counts at a distance.
@@ -88,7 +92,7 @@ fn session_of(text: i64) -> i64 {
 }
 
 fn with_neighbours(text: i64) -> RangeInclusive<i64> {
-    if ChunkKey::from_row(*ChunkKey::all_of_text(text).start()).kind() != Some(ItemKind::Message) {
+    if !is_message_text(text) {
         return text..=text;
     }
     let key = MessageKey::from_row(text);

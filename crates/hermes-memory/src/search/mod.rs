@@ -152,13 +152,16 @@ pub fn search_with(
     question: &Question<'_>,
     effort: &Effort,
 ) -> Result<Answer> {
+    let mut notes = Vec::new();
+    let vector = run::question_vector(store, embedder, question.text, &mut notes)?;
     // One state of the store for all steps, whatever others write meanwhile.
     let began = store.begin_reading()?;
-    let answer = run::search(store, embedder, scope, question, effort);
-    if began {
-        store.end_reading()?;
-    }
-    answer
+    let answer = run::search(store, scope, question, vector.as_ref(), effort);
+    let ended = if began { store.end_reading() } else { Ok(()) };
+    let mut answer = answer?;
+    ended?;
+    answer.notes.splice(0..0, notes);
+    Ok(answer)
 }
 
 /// How much work a search may be.

@@ -12,6 +12,8 @@ pub(super) struct Places {
     text_of: Vec<usize>,
     /// The texts in the order of their numbers.
     texts: Vec<Text>,
+    /// What neighbours count, compared with a question in a sentence.
+    pub(super) neighbours: f32,
     before: Vec<[Option<usize>; REACH]>,
     after: Vec<[Option<usize>; REACH]>,
 }
@@ -30,6 +32,7 @@ impl Places {
         let mut places = Places {
             text_of: Vec::new(),
             texts: Vec::new(),
+            neighbours: 1.0,
             before: Vec::new(),
             after: Vec::new(),
         };

@@ -17,6 +17,8 @@ pub(super) struct Asked {
     pub(super) speakers: Vec<String>,
     /// The words of their names that are in the question.
     pub(super) name_words: Vec<String>,
+    /// Whether it is no sentence but a few words to look up.
+    pub(super) is_look_up: bool,
     /// Whether it asks for a time.
     pub(super) for_time: bool,
     /// Whether it asks for what the assistant said.
@@ -35,6 +37,9 @@ pub(super) fn read(store: &dyn MemoryStore, scope: Scope, text: &str) -> Result<
     };
     let name_words = words.iter().filter(|word| is_name(word)).cloned().collect();
     Ok(Asked {
+        is_look_up: words.len() <= 3
+            && !text.contains('?')
+            && !words.iter().any(|w| is_stop_word(w)),
         for_time: asks_for_time(&words),
         for_assistant: asks_for_assistant(&words),
         speakers,

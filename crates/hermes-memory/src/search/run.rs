@@ -10,12 +10,17 @@ use super::question::{self, Asked};
 use super::score::{self, Evidence, Scores};
 use super::terms::{self, Hits};
 use super::{Answer, Effort, Found, Part, Question, candidates, load, relevance};
-use crate::Result;
+use crate::{Result, reembed};
 
 /// How many of the best are looked at for being too much alike, at most.
 const VARIED: usize = 60;
 /// What likeness to a better result costs.
 const ALIKE: f32 = 0.04;
+
+/// Who looks a word up wants the text that has it, not the one beside it.
+const LOOK_UP_NEIGHBOURS: f32 = 0.1;
+/// Below this we say that nothing found is sure to answer.
+const UNSURE: f64 = 0.02;
 
 /// One text that may be shown.
 #[derive(Debug, Clone)]
@@ -39,15 +44,14 @@ pub(super) struct Looked {
 
 pub(super) fn search(
     store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
     scope: Scope,
     question: &Question<'_>,
+    vector: Option<&(i64, Vec<f32>)>,
     effort: &Effort,
 ) -> Result<Answer> {
     let mut notes = Vec::new();
     let filter = load::recall_filter(store, scope, question)?;
-    let vector = question_vector(store, embedder, question.text, &mut notes)?;
-    let vector = vector.as_ref().map(|(model, vector)| QuestionVector { model: *model, vector });
+    let vector = vector.map(|(model, vector)| QuestionVector { model: *model, vector });
     let asker = Asker { store, scope, score_all_below: effort.score_all_below };
     let looked = look(&asker, question.text, &filter, vector.as_ref())?;
     if !looked.hits.capped.is_empty() {
@@ -56,11 +60,17 @@ pub(super) fn search(
             looked.hits.capped.join(", ")
         ));
     }
-    let places = Places::new(&looked.chunks, &looked.heads);
+    let mut places = Places::new(&looked.chunks, &looked.heads);
+    if looked.asked.is_look_up {
+        places.neighbours = LOOK_UP_NEIGHBOURS;
+    }
     let evidence = Evidence { chunks: &looked.chunks, hits: &looked.hits, tokens: &looked.tokens };
     let scores = score::score(&evidence, &places);
     let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
     let confidence = relevance::of_all(&looked, &scores, &ranked);
+    if confidence < UNSURE && !ranked.is_empty() {
+        notes.push("nothing here is sure to answer; these come nearest".to_owned());
+    }
     let mut results = Vec::new();
     for ranked in ranked {
         if results.len() == question.limit {
@@ -78,13 +88,20 @@ pub(super) fn search(
 }
 
 /// The question as a vector of the model that answers; a model that is down is noted, not an error.
-fn question_vector(
+pub(super) fn question_vector(
     store: &dyn MemoryStore,
     embedder: Option<&dyn Embedder>,
     text: &str,
     notes: &mut Vec<String>,
 ) -> Result<Option<(i64, Vec<f32>)>> {
     let (Some(model), Some(embedder)) = (store.active_model()?, embedder) else { return Ok(None) };
+    if !reembed::is_model(&model, embedder.id()) {
+        notes.push(format!(
+            "found by words alone: the memory's vectors are those of {}",
+            model.name
+        ));
+        return Ok(None);
+    }
     // A question as long as a book says no more than its beginning.
     let end = text.char_indices().nth(8_000).map_or(text.len(), |(at, _)| at);
     let vectors = match embedder.embed(&[&text[..end]], Purpose::Query) {
@@ -176,7 +193,7 @@ fn factors(looked: &Looked, text: i64) -> Vec<Part> {
     let (head, asked) = (&looked.heads[at], &looked.asked);
     let mut factors = Vec::new();
     let mut multiply = |name, value| factors.push(Part { name, value });
-    if is_with_assistant(head) {
+    if is_with_assistant(head) && !asked.is_look_up {
         let wanted = if asked.for_assistant { "assistant" } else { "user" };
         if head.role == wanted {
             multiply("role", 1.3);

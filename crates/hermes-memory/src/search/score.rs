@@ -159,6 +159,7 @@ fn window(chunks: &[f32], places: &Places) -> Vec<f32> {
                     sum += texts[other] * share;
                 }
             }
+            let sum = sum * places.neighbours;
             if places.is_with_assistant(at) { sum * ASSISTANT_NEIGHBOURS } else { sum }
         })
         .collect();

@@ -89,15 +89,6 @@ pub(super) const COMMON_STARTS: &[&str] = &[
     "mach*", "gib", "montre*", "donne*", "fais", "haz", "muestra*",
 ];
 
-/// Words that begin a question.
-#[rustfmt::skip]
-pub(super) const QUESTION_WORDS: &[&str] = &[
-    "what", "when", "where", "who", "whose", "which", "why", "how", "did", "do", "does", "is",
-    "are", "was", "were", "has", "have", "wann", "wo", "wer", "wie", "warum", "welche", "quand",
-    "qui", "où", "quel", "quelle", "comment", "pourquoi", "cuándo", "dónde", "quién", "qué",
-    "cómo",
-];
-
 /// Words that say nothing about what a task is about; sorted, as they are searched by halving.
 #[rustfmt::skip]
 pub(super) const EMPTY_WORDS: &[&str] = &[

@@ -69,7 +69,13 @@ impl ModelMemory {
     }
 
     fn record_one(&mut self, scope: Scope, new: &NewMessage<'_>, done: &mut Recorded) {
-        if !self.recorded.insert((new.source.to_owned(), new.external_id.to_owned())) {
+        let known_by = (
+            scope.user(),
+            new.source.to_owned(),
+            new.session_id.to_owned(),
+            new.external_id.to_owned(),
+        );
+        if !self.recorded.insert(known_by) {
             done.known += 1;
             return;
         }

@@ -60,8 +60,7 @@ impl Recall for SqliteMemory {
                     }
                     if found.chunks.len() == cap {
                         found.complete = false;
-                        let seen = self.share_above(range, key.get())?;
-                        found.estimated = (cap as f64 / seen) as usize;
+                        found.estimated = (cap as f64 / self.share_above(key)?) as usize;
                         return Ok(());
                     }
                     found.chunks.push(key);
@@ -227,14 +226,16 @@ impl SqliteMemory {
         Ok(model)
     }
 
-    /// Which share of a range of chunks lies above a number: sessions are numbered one by one.
-    fn share_above(&self, range: &RangeInclusive<i64>, key: i64) -> rusqlite::Result<f64> {
+    /// Which share of the chunks of its user and kind lies above one: sessions are numbered one by one.
+    fn share_above(&self, key: ChunkKey) -> rusqlite::Result<f64> {
+        let Some(kind) = key.kind() else { return Ok(1.0) };
+        let range = ChunkKey::all_of(key.user(), kind);
         let (first, last): (Option<i64>, Option<i64>) = self
             .connection
             .prepare_cached(ENDS)?
             .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(1.0) };
-        Ok(((last - key) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0))
+        Ok(((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0))
     }
 
     /// How many chunks there are, from the sizes of the segments, else by counting.

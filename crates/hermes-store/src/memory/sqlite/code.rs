@@ -140,7 +140,10 @@ fn turn(vector: &[f32], mean: &[f32]) -> Vec<f32> {
         }
         turned.chunks_exact_mut(block).for_each(hadamard);
         if block < length {
-            turned = (0..length).map(|at| turned[at * 7 % length]).collect();
+            // Blocks are shuffled into one another, by steps that come by every place.
+            let step =
+                [7, 11, 13].into_iter().find(|step| !length.is_multiple_of(*step)).unwrap_or(1);
+            turned = (0..length).map(|at| turned[at * step % length]).collect();
         }
     }
     turned

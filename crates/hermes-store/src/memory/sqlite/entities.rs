@@ -134,6 +134,28 @@ pub(super) fn forget_mentions(
     Ok(())
 }
 
+/// Forgets what a thing mentions, and every name that nothing else mentions.
+pub(super) fn forget_names(transaction: &Transaction<'_>, kind: ItemKind, item: i64) -> Step<()> {
+    let names: Vec<i64> = transaction
+        .prepare_cached(MENTIONED)?
+        .query_map([kind.number(), item], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    forget_mentions(transaction, kind, item)?;
+    for name in names {
+        let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
+        if gone > 0 {
+            transaction.prepare_cached(REMOVE_NAME)?.execute([name])?;
+        }
+    }
+    Ok(())
+}
+
+const MENTIONED: &str = "select entity from mention where kind = ?1 and item = ?2";
+const REMOVE_ALIASES_IF_UNUSED: &str = "
+    delete from entity_alias
+    where entity = ?1 and not exists (select 1 from mention m where m.entity = ?1)";
+const REMOVE_NAME: &str = "delete from entity where id = ?1";
+
 /// The names that a thing mentions, as far as the scope may read them.
 pub(super) fn names_of(
     connection: &Connection,

@@ -7,6 +7,9 @@ use super::Step;
 use super::segments::{self, Keeper};
 use crate::memory::{ChunkKey, NewChunk};
 
+/// The provider whose vectors are made while recording.
+const EMBEDDED: &str = "embedded";
+
 /// Adds chunks inside one transaction.
 #[derive(Debug)]
 pub(super) struct Indexer<'t> {
@@ -18,7 +21,10 @@ pub(super) struct Indexer<'t> {
 impl<'t> Indexer<'t> {
     /// Begins; vectors go to the model that answers.
     pub(super) fn new(transaction: &'t Transaction<'t>) -> Step<Indexer<'t>> {
-        let keeper = segments::active(transaction)?.map(|model| Keeper::new(transaction, model));
+        // Vectors that come with their text are the embedded model's, whichever answers by now.
+        let keeper = segments::active(transaction)?
+            .filter(|model| model.provider == EMBEDDED)
+            .map(|model| Keeper::new(transaction, model));
         Ok(Indexer { transaction, keeper, added: 0 })
     }
 

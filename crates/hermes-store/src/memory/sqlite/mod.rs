@@ -144,6 +144,31 @@ impl SqliteMemory {
         transaction.commit().map_err(failed)?;
         Ok(done)
     }
+
+    /// The bytes of what is deleted are overwritten, in the keyword index too, and the log is folded in.
+    ///
+    /// Slow in a large memory, since the whole keyword index is written anew.
+    fn without_a_trace<T>(
+        &mut self,
+        deed: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        let set = |memory: &SqliteMemory, on: bool| {
+            let done = memory.connection.pragma_update(None, "secure_delete", on);
+            done.map_err(|source| memory.failed(source))
+        };
+        set(self, true)?;
+        let done = self.write(|transaction| {
+            let done = deed(transaction)?;
+            transaction.execute(OPTIMIZE, [])?;
+            Ok(done)
+        });
+        set(self, false)?;
+        // Another reader may hold on to the log; then it is folded in later.
+        let folded = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+        let done = done?;
+        folded.map_err(|source| self.failed(source))?;
+        Ok(done)
+    }
 }
 
 /// Why a change inside a transaction was not made; the transaction is rolled back.
@@ -183,6 +208,7 @@ fn new_uid(now: Timestamp) -> Uid {
 /// A vector is a row of 270 bytes: in pages of 4096 a fourteenth of each stays empty.
 const PAGE_SIZE: u32 = 8192;
 
+const OPTIMIZE: &str = "insert into chunk_words (chunk_words) values ('optimize')";
 const HAS_META: &str =
     "select exists (select 1 from sqlite_schema where type = 'table' and name = 'meta')";
 const ADD_META: &str = "insert into meta (key, value) values (?1, ?2)";

@@ -75,7 +75,10 @@ impl Vectors for SqliteMemory {
                 }));
             }
             transaction.execute(RETIRE_OTHERS, [model])?;
-            transaction.execute(ACTIVATE, [model])?;
+            if transaction.execute(ACTIVATE, [model])? == 0 {
+                let item = format!("embedding model {model}");
+                return Err(Refusal::Rule(Error::NoSuchItem { item }));
+            }
             Ok(())
         })
     }
@@ -102,6 +105,13 @@ fn add_model(
     model: &NewModel<'_>,
     now: Timestamp,
 ) -> Step<EmbedModel> {
+    if model.dims == 0 {
+        return Err(Refusal::Rule(Error::ItemRefused {
+            doing: "use",
+            item: format!("the embedding model {}", model.name),
+            why: "its vectors are empty".to_owned(),
+        }));
+    }
     let key = params![model.provider, model.name, model.dims, model.details];
     let known = transaction.prepare_cached(SAME)?.query_row(key, model_of).optional()?;
     if let Some(mut known) = known {
@@ -181,7 +191,7 @@ fn unembedded_of(row: &Row<'_>) -> rusqlite::Result<Unembedded> {
         && start + length >= whole.trim_end().len()
     {
         text.push(' ');
-        text.push_str(&caption);
+        text.push_str(caption.trim());
     }
     let speaker = if is_message { row.get(4)? } else { None };
     Ok(Unembedded { chunk, text, speaker, at: optional_time(row, 5)? })

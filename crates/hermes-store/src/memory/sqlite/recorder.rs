@@ -30,6 +30,7 @@ struct OpenSession {
     key: SessionKey,
     part: i64,
     next_place: i64,
+    started_at: i64,
     last_at: i64,
     episode: Option<OpenEpisode>,
 }
@@ -86,7 +87,7 @@ impl<'t> Recorder<'t> {
     }
 
     fn add(&mut self, message: &NewMessage<'_>) -> Step<()> {
-        let origin = origin_key(message.source, message.external_id);
+        let origin = origin_key(self.user, message);
         let known: bool = self
             .transaction
             .prepare_cached(KNOWN_ORIGIN)?
@@ -146,6 +147,7 @@ impl<'t> Recorder<'t> {
         episode.ended_at = episode.ended_at.max(at);
         episode.tokens += i64::from(message.tokens);
         session.next_place += 1;
+        session.started_at = session.started_at.min(at);
         session.last_at = session.last_at.max(at);
         Ok(key)
     }
@@ -204,6 +206,7 @@ impl<'t> Recorder<'t> {
                     part: row.get(1)?,
                     next_place: row.get(2)?,
                     last_at: row.get(3)?,
+                    started_at: row.get(4)?,
                     episode: None,
                 })
             })
@@ -245,7 +248,7 @@ impl<'t> Recorder<'t> {
             source,
             at
         ])?;
-        Ok(OpenSession { key, part, next_place: 0, last_at: at, episode: None })
+        Ok(OpenSession { key, part, next_place: 0, started_at: at, last_at: at, episode: None })
     }
 
     /// The number of a text that many rows share.
@@ -269,7 +272,8 @@ impl OpenSession {
         transaction.prepare_cached(CLOSE_SESSION)?.execute(params![
             self.key.get(),
             self.next_place,
-            self.last_at
+            self.last_at,
+            self.started_at
         ])?;
         Ok(())
     }
@@ -287,14 +291,15 @@ impl OpenEpisode {
     }
 }
 
-/// What a recorded thing is known by: the first bytes of the hash of its source and id there.
-fn origin_key(source: &str, external_id: &str) -> [u8; 16] {
-    let digest: [u8; 32] = Sha256::new()
-        .chain_update(source)
-        .chain_update([0])
-        .chain_update(external_id)
-        .finalize()
-        .into();
+/// What a recorded message is known by: the first bytes of the hash of whose it is, where it comes
+/// from, its session and its id there. Programs number messages by session, and users do not mix.
+fn origin_key(user: UserNumber, message: &NewMessage<'_>) -> [u8; 16] {
+    let mut digest = Sha256::new().chain_update(user.get().to_le_bytes());
+    for part in [message.source, message.session_id, message.external_id] {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    let digest: [u8; 32] = digest.finalize().into();
     let mut key = [0; 16];
     key.copy_from_slice(&digest[..16]);
     key
@@ -311,7 +316,7 @@ const ADD_EPISODE: &str = "
     values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9)";
 const ADD_SPEAKER: &str = "insert or ignore into speaker (user_id, word, name) values (?1, ?2, ?3)";
 const LAST_PART: &str = "
-    select id, part, messages, last_at from session where session_id = ?1 and user_id = ?2
+    select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
     order by part desc limit 1";
 const LAST_EPISODE: &str = "
     select id, last_place, ended_at, tokens from episode
@@ -321,7 +326,8 @@ const LAST_SESSION: &str = "select max(id) from session where id between ?1 and 
 const ADD_SESSION: &str = "
     insert into session (id, user_id, session_id, part, channel, source, started_at, last_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
-const CLOSE_SESSION: &str = "update session set messages = ?2, last_at = ?3 where id = ?1";
+const CLOSE_SESSION: &str =
+    "update session set messages = ?2, last_at = ?3, started_at = ?4 where id = ?1";
 const CLOSE_EPISODE: &str =
     "update episode set last_place = ?2, ended_at = ?3, tokens = ?4 where id = ?1";
 const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";

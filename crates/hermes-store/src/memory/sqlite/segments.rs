@@ -20,6 +20,7 @@ pub(super) const EMPTY: i64 = -1;
 pub(super) struct Model {
     pub(super) id: i64,
     pub(super) name: String,
+    pub(super) provider: String,
     pub(super) dims: usize,
     pub(super) mean: Vec<f32>,
     /// Whether the middle was taken from the texts of this memory.
@@ -54,6 +55,7 @@ fn model_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Model> {
         dims: row.get(2)?,
         mean: floats(&mean),
         is_fitted: row.get(4)?,
+        provider: row.get(5)?,
     })
 }
 
@@ -198,8 +200,7 @@ fn fit(transaction: &Transaction<'_>, model: &Model) -> Step<()> {
     }
     let mean: Vec<u8> = sum.iter().flat_map(|sum| ((sum / count) as f32).to_le_bytes()).collect();
     transaction.execute(SET_MEAN, params![model.id, mean])?;
-    rebuild(transaction)?;
-    Ok(())
+    rebuild_model(transaction, model.id)
 }
 
 /// The first segments are small: most users of a shared memory say little.
@@ -324,38 +325,44 @@ pub(super) fn slot_factor(slot: &[u8]) -> f32 {
 
 /// Makes all segments anew from the vectors; returns how many there are then.
 pub(super) fn rebuild(transaction: &Transaction<'_>) -> Step<u64> {
-    transaction.execute_batch(
-        "delete from vector_codes; delete from vector_slots; delete from vector_segment;",
-    )?;
     let models: Vec<i64> = transaction
-        .prepare("select id from embed_model where state in ('active', 'building')")?
+        .prepare("select id from embed_model")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for id in models {
-        let Some(model) = model(transaction, id)? else { continue };
-        let dims = model.dims;
-        let mut keeper = Keeper::new(transaction, model);
-        let mut statement = transaction.prepare(VECTORS_WITH_TIME)?;
-        let mut rows = statement.query([id])?;
-        while let Some(row) = rows.next()? {
-            let vector = from_bytes(row.get_ref(1)?.as_blob().unwrap_or_default());
-            let at = row.get::<_, Option<i64>>(2)?.unwrap_or(0);
-            if vector.len() == dims {
-                let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
-                keeper.put_code(ChunkKey::from_row(row.get(0)?), &vector, at)?;
-            }
-        }
-        keeper.finish()?;
+        rebuild_model(transaction, id)?;
     }
     let count: i64 =
         transaction.query_row("select count(*) from vector_segment", [], |row| row.get(0))?;
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
+/// Makes the segments of one model anew.
+fn rebuild_model(transaction: &Transaction<'_>, id: i64) -> Step<()> {
+    for sql in [DROP_CODES, DROP_SLOTS, DROP_SEGMENTS] {
+        transaction.execute(sql, [id])?;
+    }
+    let Some(model) = model(transaction, id)? else { return Ok(()) };
+    let dims = model.dims;
+    let mut keeper = Keeper::new(transaction, Model { is_fitted: true, ..model });
+    let mut statement = transaction.prepare(VECTORS_WITH_TIME)?;
+    let mut rows = statement.query([id])?;
+    while let Some(row) = rows.next()? {
+        let vector = from_bytes(row.get_ref(1)?.as_blob().unwrap_or_default());
+        let at = row.get::<_, Option<i64>>(2)?.unwrap_or(0);
+        if vector.len() == dims {
+            let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+            keeper.put_code(ChunkKey::from_row(row.get(0)?), &vector, at)?;
+        }
+    }
+    keeper.finish()
+}
+
 const ACTIVE: &str = "
-    select id, name, dims, mean, calibration is not null from embed_model where state = 'active'";
+    select id, name, dims, mean, calibration is not null, provider from embed_model
+    where state = 'active'";
 const BY_ID: &str =
-    "select id, name, dims, mean, calibration is not null from embed_model where id = ?1";
+    "select id, name, dims, mean, calibration is not null, provider from embed_model where id = ?1";
 const PUT_VECTOR: &str = "insert or replace into vector (model, chunk, v) values (?1, ?2, ?3)";
 const LAST_SEGMENT: &str = "
     select id, number, capacity, used from vector_segment
@@ -366,7 +373,7 @@ const ADD_SEGMENT: &str = "
 const ADD_CODES: &str = "insert into vector_codes (segment, codes) values (?1, zeroblob(?2))";
 const ADD_SLOTS: &str = "insert into vector_slots (segment, slots) values (?1, zeroblob(?2))";
 const USED: &str = "select coalesce(sum(used), 0) from vector_segment where model = ?1";
-const SOME_VECTORS: &str = "select v from vector where model = ?1 limit 4000";
+const SOME_VECTORS: &str = "select v from vector where model = ?1 order by chunk desc limit 4000";
 const SET_MEAN: &str = "update embed_model set mean = ?2, calibration = 'fitted' where id = ?1";
 const SET_USED: &str = "update vector_segment set used = ?2 where id = ?1";
 const REMOVE_VECTOR: &str = "
@@ -374,6 +381,11 @@ const REMOVE_VECTOR: &str = "
 const SEGMENTS_OF: &str = "
     select s.id, s.used, m.dims from vector_segment s join embed_model m on m.id = s.model
     where s.user_id = ?1 and s.kind = ?2";
+const DROP_CODES: &str =
+    "delete from vector_codes where segment in (select id from vector_segment where model = ?1)";
+const DROP_SLOTS: &str =
+    "delete from vector_slots where segment in (select id from vector_segment where model = ?1)";
+const DROP_SEGMENTS: &str = "delete from vector_segment where model = ?1";
 const READ_SLOTS: &str = "select slots from vector_slots where segment = ?1";
 const VECTORS_WITH_TIME: &str = "
     select v.chunk, v.v, m.at from vector v left join message m on m.id = v.chunk >> 8

@@ -79,7 +79,13 @@ pub(super) fn add(
 ) -> Step<Added> {
     let owner = if fact.shared { UserNumber::SHARED } else { scope.user() };
     if let Some(known) = said_by(transaction, owner, &norm_hash(fact.statement))? {
-        return Ok(Added::Known(known));
+        // What held once and holds again is a new fact; the old one keeps its time.
+        let at = change.at.as_millisecond();
+        if transaction.prepare_cached(RETIRE_EXPIRED)?.execute(params![known, at])? == 0 {
+            return Ok(Added::Known(known));
+        }
+        let name = audit::item_name(ItemKind::Fact, known);
+        audit::append(transaction, change, "fact.expire", &name, None, None)?;
     }
     let id = insert(transaction, owner, fact, change)?;
     let name = audit::item_name(ItemKind::Fact, id);
@@ -179,7 +185,7 @@ pub(super) fn restore(transaction: &Transaction<'_>, kept: &Kept, change: Change
 pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'_>) -> Step<()> {
     let kind = ItemKind::Fact.number();
     index::remove_text(transaction, text_of(kept))?;
-    entities::forget_mentions(transaction, ItemKind::Fact, kept.id)?;
+    entities::forget_names(transaction, ItemKind::Fact, kept.id)?;
     for step in [ERASE_SOURCES, ERASE_REVISIONS, ERASE_ORIGIN] {
         transaction.prepare_cached(step)?.execute([kind, kept.id])?;
     }
@@ -278,6 +284,8 @@ fn says_the_same(other: i64) -> String {
     format!("{} says the same", audit::item_name(ItemKind::Fact, other))
 }
 
+const RETIRE_EXPIRED: &str = "
+    update fact set retired_at = ?2 where id = ?1 and valid_to is not null and valid_to <= ?2";
 const KEPT: &str = "
     select id, uid, user_id, statement, recorded_at, retired_at is not null, superseded_by,
       norm_hash, revision

@@ -69,7 +69,7 @@ impl Facts for SqliteMemory {
     }
 
     fn erase_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.without_a_trace(|transaction| {
             let kept = change::kept(transaction, scope, id)?;
             change::erase(transaction, &kept, change)
         })
