@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn each_provider_has_its_usual_model() {
-        let none = |_: &str| None;
+        let key = |name: &str| name.ends_with("_API_KEY").then(|| "k".to_owned());
         for (provider, expected) in [
             (EmbeddingProvider::Embedded, "embedded hermes-static-1"),
             (EmbeddingProvider::Local, "ollama nomic-embed-text"),
@@ -226,8 +226,10 @@ mod tests {
             (EmbeddingProvider::Openai, "openai text-embedding-3-small"),
             (EmbeddingProvider::Voyage, "voyage voyage-3.5"),
         ] {
-            assert_eq!(id_of(&settings(provider), &none), expected);
+            assert_eq!(id_of(&settings(provider), &key), expected);
         }
+        let without = id_of(&settings(EmbeddingProvider::Openai), &|_| None);
+        assert!(without.contains("OPENAI_API_KEY is not set"), "{without}");
     }
 
     #[test]
@@ -250,12 +252,15 @@ mod tests {
             state: ModelState::Active,
         };
         let settings = settings(EmbeddingProvider::Openai);
-        let means = Means { settings: &settings, variable: &|_| None, haste: Haste::Question };
-        let answering = answering(&embedded, &means);
+        let key = |name: &str| name.ends_with("_API_KEY").then(|| "k".to_owned());
+        let means = Means { settings: &settings, variable: &key, haste: Haste::Question };
+        let answering = super::answering(&embedded, &means);
         assert_eq!(answering.embedder.unwrap().id().provider, Provider::Embedded);
         assert!(answering.notes[0].contains("hermes memory reembed"));
         assert_eq!(vectors(Some(&embedded)), Vectors::Now);
-        let other = EmbedModel { provider: "openai".to_owned(), ..embedded };
+        let other = EmbedModel { provider: "voyage".to_owned(), ..embedded };
         assert_eq!(vectors(Some(&other)), Vectors::Later);
+        let left = super::answering(&other, &means);
+        assert!(left.embedder.is_none(), "nobody is asked whom the settings do not name");
     }
 }

@@ -14,6 +14,8 @@ use crate::{Result, chunk, search};
 
 /// How much surer we must be of a conversation about another project.
 const OTHER_PROJECT_MARGIN: f64 = 0.15;
+/// From this setting on a name in common is not enough.
+const ONLY_THE_SURE: f64 = 0.9;
 /// How many messages are searched for each episode that is wanted.
 const MESSAGES_PER_EPISODE: usize = 6;
 /// How many characters are shown of a message that was found, and of its neighbours.
@@ -44,7 +46,8 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         let (least, least_single) = least_relevance(&hit.episode, request);
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
         let candidate = candidate(request, &hit, &messages);
-        if let Some(name) = name_in(&hit, &found.names).filter(|_| kept < request.semantic_top_k) {
+        let has_room = kept < request.semantic_top_k && request.min_relevance < ONLY_THE_SURE;
+        if let Some(name) = name_in(&hit, &found.names).filter(|_| has_room) {
             kept += 1;
             let reason = format!("{}; it speaks of {name}", candidate.reason);
             found.candidates.push(Candidate { reason, ..candidate });

@@ -93,9 +93,9 @@ pub(super) const COMMON_STARTS: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const EMPTY_WORDS: &[&str] = &[
     "a", "about", "all", "alright", "am", "an", "and", "any", "are", "as", "at", "awesome", "be",
-    "been", "bitte", "bonjour", "but", "by", "bye", "can", "cool", "could", "danke", "das", "de",
+    "been", "bitte", "bonjour", "but", "by", "bye", "can", "continue", "cool", "could", "danke", "das", "de",
     "der", "did", "die", "do", "does", "doing", "done", "ein", "eine", "el", "et", "for", "from",
-    "give", "good", "got", "gracias", "great", "had", "hallo", "has", "have", "he", "hello",
+    "give", "go", "good", "got", "gracias", "great", "had", "hallo", "has", "have", "he", "hello",
     "her", "hey", "hi", "him", "his", "hola", "how", "i", "ich", "if", "in", "into", "is", "ist",
     "it", "its", "je", "just", "know", "la", "le", "les", "let", "like", "lot", "make", "may",
     "me", "merci", "might", "morning", "much", "my", "need", "nice", "night", "no", "not", "of",

@@ -79,7 +79,6 @@ fn a_prompt_with_nothing_to_recall_costs_at_most_200_tokens() {
         let context = context(&memory, &request(task));
         let cost = tokens::estimate(&retrieval::text(&context));
         assert!(cost <= 200 && cost <= context.tokens, "{task}: {cost}");
-        assert!(context.notes.iter().any(|note| note.contains("too little")), "{task}");
     }
 }
 

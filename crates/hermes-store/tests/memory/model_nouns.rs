@@ -78,7 +78,12 @@ impl Facts for ModelMemory {
     fn add_fact(&mut self, scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added> {
         let owner = owner_of(scope, fact.shared);
         if let Some(known) = self.said_by(owner, fact.statement) {
-            return Ok(Added::Known(known));
+            let old = self.facts.get_mut(&known).unwrap();
+            if old.valid_to.is_none_or(|to| to > change.at) {
+                return Ok(Added::Known(known));
+            }
+            old.retired_at = Some(change.at);
+            self.note("fact.expire", name(known), change);
         }
         let id = self.insert(owner, fact, change);
         self.note("fact.add", name(id), change);
