@@ -58,7 +58,7 @@ impl Line {
         };
         Ok(Line {
             said,
-            user: word(&object, "user")?,
+            user: user_of(&object)?,
             external_id: word(&object, "external_id")?,
             written_time: object.get("timestamp").map(Value::to_string).unwrap_or_default(),
         })
@@ -170,6 +170,15 @@ fn from_seconds(seconds: f64) -> Result<Option<Timestamp>, String> {
 fn bad_time<T>(value: &Value) -> Result<T, String> {
     let written: String = value.to_string().chars().take(60).collect();
     Err(format!("`timestamp` is not a time: {written}"))
+}
+
+/// The user a line names, if it is a name that every other command can be given too.
+fn user_of(object: &Map<String, Value>) -> Result<Option<String>, String> {
+    let Some(name) = word(object, "user")? else { return Ok(None) };
+    match name.trim().parse::<hermes_home::UserId>() {
+        Ok(_) => Ok(Some(name.trim().to_owned())),
+        Err(why) => Err(format!("`user`: {why}")),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::run::is_message;
 use super::terms::Hits;
 
 /// How many texts each way of looking adds.
-pub(super) const BEST_OF_EACH: usize = 80;
+pub(super) const BEST_OF_EACH: usize = 64;
 /// How far neighbours count, in messages.
 const REACH: i64 = 2;
 

@@ -10,7 +10,7 @@ const MOST_TERMS: usize = 32;
 /// How many places of a word are read at first.
 const FIRST_CAP: usize = 1_500;
 /// How many places are read of all the words together.
-const BUDGET: usize = 16_000;
+const BUDGET: usize = 12_000;
 
 /// One word or phrase of the question.
 #[derive(Debug, Clone)]

@@ -179,6 +179,7 @@ impl Facts for ModelMemory {
         self.mentions.retain(|(_, kind, item)| (*kind, *item) != (ItemKind::Fact, id));
         let used: Vec<i64> = self.mentions.iter().map(|(entity, _, _)| *entity).collect();
         self.entities.retain(|id, _| !mentioned.contains(id) || used.contains(id));
+        self.aliases.retain(|_, id| self.entities.contains_key(id));
         self.remove_text(ChunkKey::of_item(fact.user, ItemKind::Fact, id, 0).text());
         for other in self.facts.values_mut().filter(|other| other.superseded_by == Some(id)) {
             other.superseded_by = None;

@@ -84,6 +84,7 @@ impl SqliteMemory {
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
         } else {
+            connection.pragma_update(None, "mmap_size", MAPPED).map_err(failed)?;
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
         connection.set_prepared_statement_cache_capacity(64);
@@ -207,6 +208,10 @@ fn new_uid(now: Timestamp) -> Uid {
 
 /// A vector is a row of 270 bytes: in pages of 4096 a fourteenth of each stays empty.
 const PAGE_SIZE: u32 = 8192;
+
+/// As much of the file as SQLite will map: every search goes over all codes, and copying them through
+/// its page cache takes longer than comparing them.
+const MAPPED: i64 = 0x7fff_0000;
 
 const OPTIMIZE: &str = "insert into chunk_words (chunk_words) values ('optimize')";
 const HAS_META: &str =

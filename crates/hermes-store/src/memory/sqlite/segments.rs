@@ -205,11 +205,7 @@ fn fit(transaction: &Transaction<'_>, model: &Model) -> Step<()> {
 
 /// The first segments are small: most users of a shared memory say little.
 fn capacity(number: i64) -> usize {
-    match number {
-        0 => 128,
-        1 => 1024,
-        _ => 4096,
-    }
+    128 << number.clamp(0, 5)
 }
 
 fn last_or_new(

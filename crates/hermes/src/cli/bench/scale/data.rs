@@ -119,10 +119,10 @@ impl Data {
         }
     }
 
-    /// The next message: 60 to 560 characters, a little over 300 on average.
+    /// The next message: 50 to 550 characters, about 300 on average.
     pub(super) fn message(&mut self, number: usize) -> String {
         const STEPS: usize = 11;
-        self.vocabulary.message(&mut self.numbers, 55 + number % STEPS * 50)
+        self.vocabulary.message(&mut self.numbers, 46 + number % STEPS * 50)
     }
 
     /// Questions about stored messages of the large user.
@@ -226,6 +226,6 @@ mod tests {
     fn messages_have_three_hundred_characters_on_average() {
         let mut data = Data::new(1);
         let total: usize = (0..1100).map(|number| data.message(number).len()).sum();
-        assert!((300..340).contains(&(total / 1100)), "{}", total / 1100);
+        assert!((290..320).contains(&(total / 1100)), "{}", total / 1100);
     }
 }
