@@ -19,8 +19,6 @@ const ALIKE: f32 = 0.04;
 
 /// Who looks a word up wants the text that has it, not the one beside it.
 const LOOK_UP_NEIGHBOURS: f32 = 0.1;
-/// Below this we say that nothing found is sure to answer.
-const UNSURE: f64 = 0.02;
 
 /// One text that may be shown.
 #[derive(Debug, Clone)]
@@ -68,9 +66,6 @@ pub(super) fn search(
     let scores = score::score(&evidence, &places);
     let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
     let confidence = relevance::of_all(&looked, &scores, &ranked);
-    if confidence < UNSURE && !ranked.is_empty() {
-        notes.push("nothing here is sure to answer; these come nearest".to_owned());
-    }
     let mut results = Vec::new();
     for ranked in ranked {
         if results.len() == question.limit {

@@ -154,6 +154,9 @@ fn memory(
         zone: &zone,
     };
     let answer = search::search(&memory.store, answering.embedder.as_deref(), scope, &question)?;
+    if answer.is_unsure() {
+        notes.push("nothing here is sure to answer; these come nearest".to_owned());
+    }
     notes.extend(answer.notes);
     Ok(answer.results.iter().map(|found| Hit::of_memory(found, text)).collect())
 }
