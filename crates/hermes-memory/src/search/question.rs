@@ -8,7 +8,7 @@ use crate::Result;
 use crate::chunk;
 
 /// A question of a few sentences has no more tokens that say something; each one costs.
-const MOST_TOKENS: usize = 20;
+const MOST_TOKENS: usize = 14;
 
 /// What a question tells besides its words.
 #[derive(Debug)]
