@@ -2,6 +2,7 @@
 
 use hermes_store::memory::{Scope, UserNumber, Users};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 use crate::operations::{Changer, Operation, operation};
 use crate::reads::all_reads;
@@ -9,14 +10,15 @@ use crate::support::{Place, by};
 
 const USERS: i64 = 50;
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3))]
-    #[test]
-    fn no_answer_holds_the_word_of_another(
-        operations in prop::collection::vec(operation(USERS), 400..401),
-    ) {
-        check(&operations)?;
-    }
+/// Each case is twenty thousand reads, so their number is fixed.
+const CASES: u32 = 8;
+
+#[test]
+fn no_answer_holds_the_word_of_another() {
+    let config = ProptestConfig { cases: CASES, max_shrink_iters: 50, ..ProptestConfig::default() };
+    let operations = prop::collection::vec(operation(USERS), 400..401);
+    let tried = TestRunner::new(config).run(&operations, |operations| check(&operations));
+    tried.unwrap();
 }
 
 fn check(operations: &[Operation]) -> Result<(), TestCaseError> {
