@@ -126,22 +126,24 @@ pub fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     at.to_zoned(zone.clone()).date()
 }
 
+/// The months by their names.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 /// A day as it is indexed and shown: `8 May 2023`.
 pub fn written_day(day: Date) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
     let month = usize::from(day.month().unsigned_abs()).saturating_sub(1);
     format!("{} {} {}", day.day(), MONTHS.get(month).unwrap_or(&""), day.year())
 }

@@ -3,7 +3,7 @@
 use hermes_store::memory::{Entity, Fact, ItemKind};
 use jiff::Timestamp;
 
-use super::{Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold};
+use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
 use crate::search::Item;
 use crate::{Result, chunk, task};
 
@@ -80,13 +80,7 @@ fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
         let reason = "answers the task".to_owned();
         let candidate = candidate(request, fact, result.relevance, reason);
-        if result.relevance >= single_threshold(request.min_relevance) {
-            found.candidates.push(candidate);
-        } else if found.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
-            let least = single_threshold(request.min_relevance);
-            let why = format!("relevance {:.2} is below {least:.2}", result.relevance);
-            found.drop(candidate, request.now, why);
-        }
+        found.propose(candidate, result.relevance, request);
     }
     Ok(())
 }

@@ -295,6 +295,17 @@ struct Found {
 }
 
 impl Found {
+    /// Proposes what a search found, if it is sure enough; else leaves it out, unless a pass has it.
+    fn propose(&mut self, candidate: Candidate, relevance: f64, request: &Request<'_>) {
+        let least = single_threshold(request.min_relevance);
+        if relevance >= least {
+            self.candidates.push(candidate);
+        } else if self.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
+            let why = format!("relevance {relevance:.2} is below {least:.2}");
+            self.drop(candidate, request.now, why);
+        }
+    }
+
     /// Leaves out what a pass found and does not propose.
     fn drop(&mut self, candidate: Candidate, now: Timestamp, why: String) {
         let item = merge::item_of(candidate, now);

@@ -2,7 +2,7 @@
 
 use hermes_store::memory::{ItemKind, Procedure};
 
-use super::{Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold};
+use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
 use crate::search::Item;
 use crate::task::TaskType;
 use crate::{Result, chunk};
@@ -29,13 +29,7 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
         let reason = "answers the task".to_owned();
         let candidate = candidate(request, procedure, result.relevance, reason);
-        if result.relevance >= single_threshold(request.min_relevance) {
-            found.candidates.push(candidate);
-        } else if found.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
-            let least = single_threshold(request.min_relevance);
-            let why = format!("relevance {:.2} is below {least:.2}", result.relevance);
-            found.drop(candidate, request.now, why);
-        }
+        found.propose(candidate, result.relevance, request);
     }
     Ok(())
 }

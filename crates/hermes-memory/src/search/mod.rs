@@ -29,7 +29,7 @@ pub struct Question<'a> {
     pub filter: Filter<'a>,
     /// How many results at most.
     pub limit: usize,
-    /// When it is asked: for "last Tuesday", and for what holds now.
+    /// When it is asked: for what holds now.
     pub now: Timestamp,
     /// The zone in which the asker's days begin.
     pub zone: &'a TimeZone,

@@ -8,7 +8,7 @@ use hermes_store::memory::{SqliteMemory, Vectors as _};
 use crate::app::App;
 use crate::embedding::{self, Haste};
 
-/// Makes the vectors of what was just kept, if the model that answers is elsewhere and can be had.
+/// Makes the vectors of what was just kept, and of all else that lacks one, if the model that answers is elsewhere and can be had.
 /// The text is kept in any case, so this never fails the command.
 pub(super) fn fill_in(home: &Home, app: &App, store: &mut SqliteMemory) -> anyhow::Result<()> {
     let Some(active) = store.active_model()? else { return Ok(()) };

@@ -1,5 +1,6 @@
 //! The questions about a planned conversation, with the statements that answer them.
 
+use hermes_memory::chunk::MONTHS;
 use jiff::civil::DateTime;
 use jiff::{ToSpan, Unit};
 
@@ -29,20 +30,6 @@ const CHANGED: usize = 5;
 const TEMPORAL: usize = 5;
 const HISTORIES: usize = 2;
 const PAIRS: usize = 3;
-const MONTHS: &[&str] = &[
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// All questions about a conversation, asked at one time after it.
 pub(super) fn questions(plan: &Plan<'_>, now: DateTime, numbers: &mut Numbers) -> Vec<Asked> {
