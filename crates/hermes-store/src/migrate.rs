@@ -8,7 +8,10 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
 
 /// The schema files of memory.db in order.
-pub(crate) const MEMORY: &[&str] = &[include_str!("../migrations/memory/0001_first_schema.sql")];
+pub(crate) const MEMORY: &[&str] = &[
+    include_str!("../migrations/memory/0001_first_schema.sql"),
+    include_str!("../migrations/memory/0002_life.sql"),
+];
 
 /// The newest schema number in a list of schema files.
 pub(crate) fn newest(files: &[&str]) -> i64 {

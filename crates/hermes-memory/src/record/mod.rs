@@ -266,8 +266,16 @@ impl Waiting {
             tokens: u32::try_from(tokens::estimate(&said.text) + caption_tokens)
                 .unwrap_or(u32::MAX),
             chunks: chunk::prepare(&words, settings.vectors),
+            steps: Vec::new(),
+            imported: is_history(at, settings.now),
         }
     }
+}
+
+/// Whether a message was said so long before it was taken in that it counts as history brought in.
+pub fn is_history(at: Timestamp, now: Timestamp) -> bool {
+    const LIVE: jiff::SignedDuration = jiff::SignedDuration::from_hours(48);
+    now.duration_since(at) > LIVE
 }
 
 /// How far the words of a role can be trusted.

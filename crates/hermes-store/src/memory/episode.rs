@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Change, ChunkKey, MessageKey, Scope, SessionKey, Trust, Uid, UserNumber};
+use super::{Change, ChunkKey, MessageKey, Scope, SessionKey, Step, Trust, Uid, UserNumber};
 use crate::Result;
 
 /// A message to be recorded, with its text cut into chunks and these ready for the index.
@@ -36,6 +36,10 @@ pub struct NewMessage<'a> {
     pub tokens: u32,
     /// The parts of the text, in order.
     pub chunks: Vec<NewChunk>,
+    /// The tools it calls.
+    pub steps: Vec<Step>,
+    /// Whether it is history that was brought in: a model reads it only when asked to.
+    pub imported: bool,
 }
 
 /// One part of a text, ready for the index.
@@ -62,6 +66,8 @@ pub struct Recorded {
     pub known: usize,
     /// Episodes begun.
     pub episodes: usize,
+    /// Messages left out because they, or their session, were to be forgotten.
+    pub buried: usize,
 }
 
 /// One message as it was recorded.
@@ -120,6 +126,8 @@ pub struct Episode {
     pub body: Option<String>,
     /// How often it was handed out in a context.
     pub uses: u32,
+    /// Whether it is history that was brought in.
+    pub imported: bool,
 }
 
 /// Whether an episode still has its messages.

@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{Change, NewChunk, Scope, Trust, Uid, UserNumber};
+use super::{
+    Added, Change, NewChunk, NewSource, OriginId, Scope, SessionKey, Source, Trust, Uid, UserNumber,
+};
 use crate::Result;
 
 /// What happened.
@@ -36,8 +38,14 @@ pub struct NewEvent<'a> {
     pub shared: bool,
     /// The names it mentions.
     pub entities: &'a [String],
-    /// Its text ready for the index.
+    /// Its text ready for the index: the text, and the reason after a line break.
     pub chunks: Vec<NewChunk>,
+    /// The session it happened in.
+    pub session: Option<SessionKey>,
+    /// The episode, message and words it was drawn from.
+    pub sources: &'a [NewSource<'a>],
+    /// What makes it unique, so that keeping it again adds nothing.
+    pub origin: Option<OriginId<'a>>,
 }
 
 /// An event as it is kept.
@@ -67,8 +75,13 @@ pub struct Event {
 
 /// Keep and read events.
 pub trait Events {
-    /// Keeps an event; returns its number.
-    fn add_event(&mut self, scope: Scope, event: &NewEvent<'_>, change: Change<'_>) -> Result<i64>;
+    /// Keeps an event, unless one with the same origin was kept, or a person took it back.
+    fn add_event(
+        &mut self,
+        scope: Scope,
+        event: &NewEvent<'_>,
+        change: Change<'_>,
+    ) -> Result<Added>;
 
     /// The events between two times (both may be open), newest first.
     fn list_events(
@@ -82,6 +95,12 @@ pub trait Events {
     /// The events with these numbers that the scope may read, in the order asked for.
     fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>>;
 
-    /// Takes an event out of every answer.
+    /// Takes an event out of every answer; it can be brought back.
     fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+
+    /// Brings a retired event back.
+    fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+
+    /// Where an event came from.
+    fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>>;
 }

@@ -153,7 +153,89 @@ pub struct FactFilter<'a> {
     pub limit: Option<usize>,
 }
 
-/// Keep and read facts.
+/// How a fact that was drawn from a conversation stands to those we hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It says something new.
+    New,
+    /// It takes the place of this one.
+    Supersedes(i64),
+    /// It was true before this one, which was said later, took its place.
+    SupersededBy(i64),
+    /// It and this one may not both be true.
+    MayContradict(i64),
+}
+
+/// A fact that was drawn from a conversation.
+#[derive(Debug, Clone)]
+pub struct DrawnFact<'a> {
+    /// The fact; it has at least one source.
+    pub fact: NewFact<'a>,
+    /// How it stands to those we hold.
+    pub standing: Standing,
+    /// When the words it comes from were said.
+    pub said_at: Timestamp,
+    /// Whether the user asked for it to be remembered in so many words.
+    pub is_explicit: bool,
+}
+
+/// What became of a fact that was drawn from a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// It is new and has this number.
+    New(i64),
+    /// The same sentence is known under this number, or was drawn from the same episode before.
+    Known(i64),
+    /// A person took it back, and said nothing newer.
+    Buried,
+}
+
+/// One change of a fact, as its history shows it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct FactChange {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub actor: String,
+    /// `fact.add`, `fact.edit`, `fact.supersede`, `fact.retire`, `fact.restore`, …
+    pub action: String,
+    /// The text after an edit or before a supersession, where it is still kept.
+    pub text: Option<String>,
+}
+
+/// What was undone.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Undone {
+    /// The change that was taken back.
+    pub action: String,
+    /// The fact that holds now.
+    pub fact: i64,
+}
+
+/// Two facts that may not both be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Conflict {
+    /// The newer one.
+    pub fact: i64,
+    /// The older one.
+    pub other: i64,
+    /// When it was noticed.
+    pub at: Timestamp,
+}
+
+/// An entry of a memory file that says the same as a fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// The fact.
+    pub fact: i64,
+    /// The file: `memory`, `user`, or `user:ID`.
+    pub file: String,
+    /// The entry's text as a hash.
+    pub entry: [u8; 32],
+}
+
+/// Keep and read facts. What a person (an actor `user`) edits, supersedes or retires stays so: its
+/// statement is buried, and drawing it again finds that out.
 pub trait Facts {
     /// Keeps a fact, unless the same sentence is known and held.
     fn add_fact(&mut self, scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added>;
@@ -206,6 +288,59 @@ pub trait Facts {
 
     /// The earlier texts of a fact, oldest first.
     fn revisions_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Revision>>;
+
+    /// Keeps a fact that was drawn from a conversation, unless it is known, was drawn from the same
+    /// episode before, or is buried. Newer explicit words lift what is buried.
+    fn draw_fact(
+        &mut self,
+        scope: Scope,
+        drawn: &DrawnFact<'_>,
+        change: Change<'_>,
+    ) -> Result<Drawn>;
+
+    /// The facts held about a subject, whatever is said of it if there is no predicate.
+    fn facts_about(
+        &self,
+        scope: Scope,
+        subject: &str,
+        predicate: Option<&str>,
+    ) -> Result<Vec<Fact>>;
+
+    /// Keeps a fact from pruning and from ageing, or no longer.
+    fn pin_fact(&mut self, scope: Scope, id: i64, pinned: bool, change: Change<'_>) -> Result<()>;
+
+    /// What happened to a fact, oldest first.
+    fn history_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<FactChange>>;
+
+    /// Takes back the last change of a fact: an edit, a supersession, a retirement or a restoration.
+    fn undo_fact(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        chunks: &dyn Fn(&str) -> Vec<NewChunk>,
+        change: Change<'_>,
+    ) -> Result<Undone>;
+
+    /// The pairs of held facts that may not both be true and that nobody settled.
+    fn conflicts(&self, scope: Scope) -> Result<Vec<Conflict>>;
+
+    /// Says that two facts may both be true.
+    fn settle_conflict(
+        &mut self,
+        scope: Scope,
+        fact: i64,
+        other: i64,
+        change: Change<'_>,
+    ) -> Result<()>;
+
+    /// Notes that an entry of a memory file says the same as a fact.
+    fn link_file_entry(&mut self, scope: Scope, link: &FileEntry, now: Timestamp) -> Result<()>;
+
+    /// The entries of memory files that say the same as facts of a scope.
+    fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>>;
+
+    /// Forgets the link of a fact to a memory file.
+    fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()>;
 }
 
 /// An earlier text.

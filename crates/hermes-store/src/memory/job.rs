@@ -37,6 +37,8 @@ pub struct Job {
     pub attempts: u32,
     /// What went wrong the last time.
     pub last_error: Option<String>,
+    /// When it was done or given up.
+    pub finished_at: Option<Timestamp>,
 }
 
 /// How far a job is.
@@ -90,6 +92,51 @@ pub trait Jobs {
 
     /// The jobs that are not done, next first.
     fn open_jobs(&self, admin: Admin, limit: usize) -> Result<Vec<Job>>;
+
+    /// The jobs in a state (all if none), newest first.
+    fn jobs(&self, admin: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>>;
+
+    /// The job with this number.
+    fn job(&self, admin: Admin, id: i64) -> Result<Job>;
+
+    /// Lets a job that was given up, or waits, run at once, with all its tries again.
+    fn retry_job(&mut self, admin: Admin, id: i64, now: Timestamp) -> Result<()>;
+
+    /// Takes a certain job that waits; false if somebody works on it or it is over.
+    fn lease_this_job(
+        &mut self,
+        admin: Admin,
+        id: i64,
+        lease: Lease<'_>,
+        now: Timestamp,
+    ) -> Result<bool>;
+
+    /// Goes on with a lease; false if it was lost to another worker.
+    fn renew_lease(&mut self, admin: Admin, id: i64, lease: Lease<'_>) -> Result<bool>;
+
+    /// Removes jobs that were done before a time; returns how many.
+    fn clear_jobs(&mut self, admin: Admin, before: Timestamp) -> Result<u64>;
+
+    /// Every schedule.
+    fn schedules(&self, admin: Admin) -> Result<Vec<Schedule>>;
+
+    /// Keeps a schedule, or changes it.
+    fn keep_schedule(&mut self, admin: Admin, schedule: &Schedule) -> Result<()>;
+}
+
+/// Work that comes again and again.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Schedule {
+    /// Its name: the kind of its jobs.
+    pub name: String,
+    /// When, as a cron line.
+    pub cron: String,
+    /// When next.
+    pub next_run: Option<Timestamp>,
+    /// When last.
+    pub last_run: Option<Timestamp>,
+    /// How the last run went.
+    pub last_result: Option<String>,
 }
 
 /// Why a job failed, and when to try again.

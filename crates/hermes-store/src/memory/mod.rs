@@ -1,14 +1,18 @@
 //! memory.db: what happened, what is known, how things are done well, and the index over all of it.
 
 mod audit;
+mod counter;
 mod entity;
 mod episode;
 mod event;
 mod fact;
+mod forgetting;
 mod job;
 mod key;
+mod lifecycle;
 mod marks;
 mod procedure;
+mod proposal;
 mod recall;
 mod scope;
 mod sqlite;
@@ -19,17 +23,26 @@ mod user;
 mod vector;
 
 pub use audit::{Audit, AuditEntry, ChainState};
+pub use counter::Counters;
 pub use entity::{Entities, Entity};
 pub use episode::{
     Episode, EpisodeState, Episodes, Message, NewChunk, NewMessage, RecentFilter, Recorded,
 };
 pub use event::{Event, EventKind, Events, NewEvent};
-pub use fact::{Added, Fact, FactFilter, Facts, NewFact, NewSource, Origin, Revision, Source};
-pub use job::{Job, JobFailure, JobState, Jobs, Lease, NewJob};
+pub use fact::{
+    Added, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts, FileEntry, NewFact,
+    NewSource, Origin, Revision, Source, Standing, Undone,
+};
+pub use forgetting::{Choice, Depth, Forgetting, Forgotten};
+pub use job::{Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
 pub use key::{
     ChunkKey, ItemKind, MOST_PARTS, MOST_PLACES, MOST_SESSIONS, MOST_USERS, MessageKey, SessionKey,
 };
-pub use procedure::{NewProcedure, Procedure, ProcedureKind, Procedures};
+pub use lifecycle::{
+    After, Dropped, Lifecycle, NewSummary, NewTask, Receipt, Session, Step, TakenIn, Task,
+};
+pub use procedure::{NewProcedure, OriginId, Procedure, ProcedureKind, Procedures};
+pub use proposal::{NewProposal, Proposal, ProposalState, Proposals};
 pub use recall::{
     ChunkRow, Extent, MessageHead, Near, Postings, QuestionVector, Recall, RecallFilter,
     SessionChoice,
@@ -39,12 +52,26 @@ pub use sqlite::{SqliteMemory, Wanted};
 pub use trust::{Change, Trust};
 pub use uid::Uid;
 pub use upkeep::{Counts, MemoryFinding, NewReceipt, Upkeep, Vacuumed};
-pub use user::{User, Users};
+pub use user::{Chat, Identity, User, Users};
 pub use vector::{Coverage, EmbedModel, ModelState, NewModel, Unembedded, Vectors};
 
 /// Everything a memory must do, whatever database it lives in.
 pub trait MemoryStore:
-    Episodes + Facts + Procedures + Events + Entities + Users + Jobs + Audit + Vectors + Recall + Upkeep
+    Episodes
+    + Facts
+    + Procedures
+    + Events
+    + Entities
+    + Users
+    + Jobs
+    + Audit
+    + Vectors
+    + Recall
+    + Upkeep
+    + Lifecycle
+    + Proposals
+    + Forgetting
+    + Counters
 {
 }
 
@@ -60,5 +87,9 @@ impl<T> MemoryStore for T where
         + Vectors
         + Recall
         + Upkeep
+        + Lifecycle
+        + Proposals
+        + Forgetting
+        + Counters
 {
 }

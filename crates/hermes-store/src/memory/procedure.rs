@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Change, NewChunk, NewSource, Scope, Trust, Uid, UserNumber};
+use super::{Added, Change, NewChunk, NewSource, Scope, Source, Trust, Uid, UserNumber};
 use crate::Result;
 
 /// What a procedure is.
@@ -38,8 +38,21 @@ pub struct NewProcedure<'a> {
     pub entities: &'a [String],
     /// Where it came from.
     pub sources: &'a [NewSource<'a>],
-    /// Its text ready for the index.
+    /// Its text ready for the index: title, line break, body.
     pub chunks: Vec<NewChunk>,
+    /// What makes it unique, so that keeping it again adds nothing.
+    pub origin: Option<OriginId<'a>>,
+    /// Where its skill is, for one that stands for a skill.
+    pub skill_path: Option<&'a str>,
+}
+
+/// What makes a thing unique: where it comes from and its id there.
+#[derive(Debug, Clone, Copy)]
+pub struct OriginId<'a> {
+    /// The program, file or job.
+    pub source: &'a str,
+    /// The id inside it.
+    pub external_id: &'a str,
 }
 
 /// A procedure as it is kept.
@@ -75,17 +88,19 @@ pub struct Procedure {
     pub wins: u32,
     /// How often it did not.
     pub losses: u32,
+    /// Where its skill is.
+    pub skill_path: Option<String>,
 }
 
 /// Keep and read procedures.
 pub trait Procedures {
-    /// Keeps a procedure; returns its number.
+    /// Keeps a procedure, unless one with the same origin was kept, or a person took it back.
     fn add_procedure(
         &mut self,
         scope: Scope,
         procedure: &NewProcedure<'_>,
         change: Change<'_>,
-    ) -> Result<i64>;
+    ) -> Result<Added>;
 
     /// The procedures held for a type of task (all types if none), best and newest first.
     fn list_procedures(
@@ -98,6 +113,12 @@ pub trait Procedures {
     /// The procedures with these numbers that the scope may read, in the order asked for.
     fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>>;
 
-    /// Takes a procedure out of every answer.
+    /// Takes a procedure out of every answer; it can be brought back.
     fn retire_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+
+    /// Brings a retired procedure back.
+    fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
+
+    /// Where a procedure came from.
+    fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>>;
 }

@@ -42,3 +42,10 @@ pub struct Change<'a> {
     /// The time of the change.
     pub at: Timestamp,
 }
+
+impl Change<'_> {
+    /// Whether a person made the change: what a person takes back stays so.
+    pub fn is_by_a_person(&self) -> bool {
+        self.actor == "user" || self.actor.starts_with("user:")
+    }
+}

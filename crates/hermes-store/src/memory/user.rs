@@ -1,5 +1,7 @@
 //! The users of one memory, and the identities they come in with.
 
+use jiff::Timestamp;
+
 use super::{Admin, Change, Uid, UserNumber};
 use crate::Result;
 
@@ -38,4 +40,46 @@ pub trait Users {
         user: UserNumber,
         change: Change<'_>,
     ) -> Result<()>;
+
+    /// Every linked identity.
+    fn identities(&self, admin: Admin) -> Result<Vec<Identity>>;
+
+    /// Notes that an identity that is linked to nobody came in, and whose memory its words went to.
+    fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()>;
+
+    /// Every identity that came in and is linked to nobody.
+    fn unlinked_identities(&self, admin: Admin) -> Result<Vec<Identity>>;
+
+    /// Says which time zone a user lives in; none: the system's.
+    fn set_timezone(
+        &mut self,
+        user: UserNumber,
+        zone: Option<&str>,
+        change: Change<'_>,
+    ) -> Result<()>;
+}
+
+/// Who somebody is in a channel, and which user that is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Identity {
+    /// The channel.
+    pub channel: String,
+    /// The id there.
+    pub native_id: String,
+    /// Whether they spoke alone with the agent or in a group.
+    pub chat: Chat,
+    /// The user.
+    pub user: UserNumber,
+    /// When it was linked, or last seen.
+    pub at: Timestamp,
+}
+
+/// Whether somebody spoke alone with the agent or in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chat {
+    /// Alone.
+    Direct,
+    /// With others.
+    Group,
 }

@@ -186,6 +186,7 @@ fn episode_of(row: &Row<'_>) -> rusqlite::Result<Episode> {
         tokens: row.get(14)?,
         body: row.get(15)?,
         uses: row.get(16)?,
+        imported: row.get(17)?,
     })
 }
 
@@ -207,7 +208,7 @@ macro_rules! episode_where {
             "select e.id, e.uid, e.user_id, e.session, s.session_id, e.first_place, e.last_place, ",
             "(select text from label where id = e.channel), (select text from label where id = e.agent), ",
             "(select text from label where id = e.project), e.task_type, e.state, e.started_at, ",
-            "e.ended_at, e.tokens, e.body, e.uses ",
+            "e.ended_at, e.tokens, e.body, e.uses, e.imported ",
             "from episode e join session s on s.id = e.session where ",
             $rest
         )

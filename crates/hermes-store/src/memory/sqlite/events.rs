@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::facts::{Belongings, keep_belongings};
 use super::{SqliteMemory, audit, new_uid, rows};
 use crate::memory::{
-    Change, Event, EventKind, Events, ItemKind, NewEvent, Scope, Trust, UserNumber,
+    Added, Change, Event, EventKind, Events, ItemKind, NewEvent, Scope, Source, Trust, UserNumber,
 };
 use crate::{Error, Result};
 
@@ -18,7 +18,12 @@ const KINDS: [(&str, EventKind); 4] = [
 ];
 
 impl Events for SqliteMemory {
-    fn add_event(&mut self, scope: Scope, event: &NewEvent<'_>, change: Change<'_>) -> Result<i64> {
+    fn add_event(
+        &mut self,
+        scope: Scope,
+        event: &NewEvent<'_>,
+        change: Change<'_>,
+    ) -> Result<Added> {
         let owner = if event.shared { UserNumber::SHARED } else { scope.user() };
         self.write(|transaction| {
             transaction.prepare_cached(ADD)?.execute(params![
@@ -36,7 +41,7 @@ impl Events for SqliteMemory {
                 owner,
                 item: (ItemKind::Event, id),
                 entities: event.entities,
-                sources: &[],
+                sources: event.sources,
                 chunks: &event.chunks,
                 at: event.at,
             };
@@ -44,7 +49,7 @@ impl Events for SqliteMemory {
             let item = audit::item_name(ItemKind::Event, id);
             let after = audit::hash_of(event.text);
             audit::append(transaction, change, "event.add", &item, None, Some(&after))?;
-            Ok(id)
+            Ok(Added::New(id))
         })
     }
 
@@ -88,6 +93,14 @@ impl Events for SqliteMemory {
             }
             audit::append(transaction, change, "event.retire", &item, None, None)
         })
+    }
+
+    fn restore_event(&mut self, _scope: Scope, _id: i64, _change: Change<'_>) -> Result<()> {
+        todo!()
+    }
+
+    fn sources_of_event(&self, _scope: Scope, _id: i64) -> Result<Vec<Source>> {
+        todo!()
     }
 }
 

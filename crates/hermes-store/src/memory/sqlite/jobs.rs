@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{SqliteMemory, rows};
 use crate::Result;
-use crate::memory::{Admin, Job, JobFailure, JobState, Jobs, Lease, NewJob};
+use crate::memory::{Admin, Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
 
 const STATES: [(&str, JobState); 4] = [
     ("waiting", JobState::Waiting),
@@ -86,6 +86,44 @@ impl Jobs for SqliteMemory {
         };
         read().map_err(|source| self.failed(source))
     }
+
+    fn jobs(&self, _admin: Admin, _state: Option<JobState>, _limit: usize) -> Result<Vec<Job>> {
+        todo!()
+    }
+
+    fn job(&self, _admin: Admin, _id: i64) -> Result<Job> {
+        todo!()
+    }
+
+    fn retry_job(&mut self, _admin: Admin, _id: i64, _now: Timestamp) -> Result<()> {
+        todo!()
+    }
+
+    fn lease_this_job(
+        &mut self,
+        _admin: Admin,
+        _id: i64,
+        _lease: Lease<'_>,
+        _now: Timestamp,
+    ) -> Result<bool> {
+        todo!()
+    }
+
+    fn renew_lease(&mut self, _admin: Admin, _id: i64, _lease: Lease<'_>) -> Result<bool> {
+        todo!()
+    }
+
+    fn clear_jobs(&mut self, _admin: Admin, _before: Timestamp) -> Result<u64> {
+        todo!()
+    }
+
+    fn schedules(&self, _admin: Admin) -> Result<Vec<Schedule>> {
+        todo!()
+    }
+
+    fn keep_schedule(&mut self, _admin: Admin, _schedule: &Schedule) -> Result<()> {
+        todo!()
+    }
 }
 
 fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
@@ -97,6 +135,7 @@ fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
         run_at: rows::time(row, 4)?,
         attempts: row.get(5)?,
         last_error: row.get(6)?,
+        finished_at: rows::optional_time(row, 7)?,
     })
 }
 
@@ -115,7 +154,7 @@ const LEASE: &str = "
       where kind in (select value from json_each(?1))
         and ((state = 'waiting' and run_at <= ?2) or (state = 'leased' and lease_until <= ?2))
       order by run_at, id limit 1)
-    returning id, kind, payload, state, run_at, attempts, last_error";
+    returning id, kind, payload, state, run_at, attempts, last_error, finished_at";
 const FINISH: &str = "
     update job set state = 'done', finished_at = ?3, lease_owner = null, lease_until = null
     where id = ?1 and state = 'leased' and lease_owner = ?2";
@@ -125,5 +164,5 @@ const FAIL: &str = "
       run_at = coalesce(?4, run_at), last_error = ?3, lease_owner = null, lease_until = null
     where id = ?1 and state = 'leased' and lease_owner = ?2";
 const OPEN: &str = "
-    select id, kind, payload, state, run_at, attempts, last_error from job
+    select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
     where state in ('waiting', 'leased') order by run_at, id limit ?1";

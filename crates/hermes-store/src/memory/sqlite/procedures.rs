@@ -5,7 +5,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::facts::{Belongings, keep_belongings};
 use super::{SqliteMemory, audit, new_uid, rows};
 use crate::memory::{
-    Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Procedures, Scope, Trust, UserNumber,
+    Added, Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Procedures, Scope, Source,
+    Trust, UserNumber,
 };
 use crate::{Error, Result};
 
@@ -21,7 +22,7 @@ impl Procedures for SqliteMemory {
         scope: Scope,
         procedure: &NewProcedure<'_>,
         change: Change<'_>,
-    ) -> Result<i64> {
+    ) -> Result<Added> {
         let owner = if procedure.shared { UserNumber::SHARED } else { scope.user() };
         self.write(|transaction| {
             transaction.prepare_cached(ADD)?.execute(params![
@@ -34,7 +35,8 @@ impl Procedures for SqliteMemory {
                 procedure.outcome,
                 change.actor,
                 procedure.trust.number(),
-                change.at.as_millisecond()
+                change.at.as_millisecond(),
+                procedure.skill_path
             ])?;
             let id = transaction.last_insert_rowid();
             let belongings = Belongings {
@@ -49,7 +51,7 @@ impl Procedures for SqliteMemory {
             let item = audit::item_name(ItemKind::Procedure, id);
             let after = audit::hash_of(&format!("{}\n{}", procedure.title, procedure.body));
             audit::append(transaction, change, "procedure.add", &item, None, Some(&after))?;
-            Ok(id)
+            Ok(Added::New(id))
         })
     }
 
@@ -91,6 +93,14 @@ impl Procedures for SqliteMemory {
             audit::append(transaction, change, "procedure.retire", &item, None, None)
         })
     }
+
+    fn restore_procedure(&mut self, _scope: Scope, _id: i64, _change: Change<'_>) -> Result<()> {
+        todo!()
+    }
+
+    fn sources_of_procedure(&self, _scope: Scope, _id: i64) -> Result<Vec<Source>> {
+        todo!()
+    }
 }
 
 fn procedure_of(row: &Row<'_>) -> rusqlite::Result<Procedure> {
@@ -110,23 +120,24 @@ fn procedure_of(row: &Row<'_>) -> rusqlite::Result<Procedure> {
         uses: row.get(12)?,
         wins: row.get(13)?,
         losses: row.get(14)?,
+        skill_path: row.get(15)?,
     })
 }
 
 const ADD: &str = "
     insert into procedure (uid, user_id, kind, task_type, title, body, outcome, origin, trust,
-      recorded_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+      recorded_at, skill_path)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const LIST: &str = "
     select id, uid, user_id, kind, task_type, title, body, outcome, trust, recorded_at, retired_at,
-      quarantined_at is not null, uses, wins, losses
+      quarantined_at is not null, uses, wins, losses, skill_path
     from procedure
     where user_id in (?1, 0) and (?2 is null or task_type = ?2)
       and retired_at is null and quarantined_at is null
     order by wins - losses desc, recorded_at desc, id desc limit ?3";
 const BY_ID: &str = "
     select id, uid, user_id, kind, task_type, title, body, outcome, trust, recorded_at, retired_at,
-      quarantined_at is not null, uses, wins, losses
+      quarantined_at is not null, uses, wins, losses, skill_path
     from procedure where user_id in (?1, 0) and id = ?2";
 const RETIRE: &str = "
     update procedure set retired_at = ?3

@@ -1,9 +1,10 @@
 //! Users and the identities they come in with.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteMemory, audit, new_uid, rows};
-use crate::memory::{Admin, Change, MOST_USERS, User, UserNumber, Users};
+use crate::memory::{Admin, Change, Identity, MOST_USERS, User, UserNumber, Users};
 use crate::{Error, Result};
 
 impl Users for SqliteMemory {
@@ -74,6 +75,27 @@ impl Users for SqliteMemory {
             let identity = audit::hash_of(&format!("{channel}\n{native_id}"));
             audit::append(transaction, change, "identity.link", &item, None, Some(&identity))
         })
+    }
+
+    fn identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
+        todo!()
+    }
+
+    fn note_identity(&mut self, _identity: &Identity, _now: Timestamp) -> Result<()> {
+        todo!()
+    }
+
+    fn unlinked_identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
+        todo!()
+    }
+
+    fn set_timezone(
+        &mut self,
+        _user: UserNumber,
+        _zone: Option<&str>,
+        _change: Change<'_>,
+    ) -> Result<()> {
+        todo!()
     }
 }
 

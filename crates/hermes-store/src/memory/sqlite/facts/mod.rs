@@ -4,14 +4,16 @@ mod change;
 mod read;
 mod select;
 
+use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::index::Indexer;
 use super::{SqliteMemory, Step, entities};
 use crate::Result;
 use crate::memory::{
-    Added, Change, ChunkKey, Fact, FactFilter, Facts, ItemKind, NewChunk, NewFact, NewSource,
-    Origin, Revision, Scope, Source, UserNumber,
+    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
+    FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, Revision, Scope, Source, Undone,
+    UserNumber,
 };
 
 const ORIGINS: [(&str, Origin); 5] = [
@@ -102,6 +104,74 @@ impl Facts for SqliteMemory {
 
     fn revisions_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Revision>> {
         read::revisions(&self.connection, scope, id).map_err(|source| self.failed(source))
+    }
+
+    fn draw_fact(
+        &mut self,
+        _scope: Scope,
+        _drawn: &DrawnFact<'_>,
+        _change: Change<'_>,
+    ) -> Result<Drawn> {
+        todo!()
+    }
+
+    fn facts_about(
+        &self,
+        _scope: Scope,
+        _subject: &str,
+        _predicate: Option<&str>,
+    ) -> Result<Vec<Fact>> {
+        todo!()
+    }
+
+    fn pin_fact(
+        &mut self,
+        _scope: Scope,
+        _id: i64,
+        _pinned: bool,
+        _change: Change<'_>,
+    ) -> Result<()> {
+        todo!()
+    }
+
+    fn history_of_fact(&self, _scope: Scope, _id: i64) -> Result<Vec<FactChange>> {
+        todo!()
+    }
+
+    fn undo_fact(
+        &mut self,
+        _scope: Scope,
+        _id: i64,
+        _chunks: &dyn Fn(&str) -> Vec<NewChunk>,
+        _change: Change<'_>,
+    ) -> Result<Undone> {
+        todo!()
+    }
+
+    fn conflicts(&self, _scope: Scope) -> Result<Vec<Conflict>> {
+        todo!()
+    }
+
+    fn settle_conflict(
+        &mut self,
+        _scope: Scope,
+        _fact: i64,
+        _other: i64,
+        _change: Change<'_>,
+    ) -> Result<()> {
+        todo!()
+    }
+
+    fn link_file_entry(&mut self, _scope: Scope, _link: &FileEntry, _now: Timestamp) -> Result<()> {
+        todo!()
+    }
+
+    fn file_entries(&self, _scope: Scope) -> Result<Vec<FileEntry>> {
+        todo!()
+    }
+
+    fn unlink_file_entry(&mut self, _scope: Scope, _fact: i64, _file: &str) -> Result<()> {
+        todo!()
     }
 }
 

@@ -1,0 +1,87 @@
+-- Memory lives: what was taken in and from whom, what a person said no to, what stands for old episodes.
+
+-- How far each session of state.db was taken in, and how many of its messages counted then.
+create table taken (
+  session_id text primary key,
+  last_message integer not null,
+  live integer not null,
+  at integer not null
+) without rowid;
+
+-- Who came in through a channel and is linked to nobody, and whose memory their words went to.
+create table seen_identity (
+  channel text not null,
+  native_id text not null,
+  chat text not null check (chat in ('direct', 'group')),
+  user_id integer not null references user (id),
+  first_at integer not null,
+  last_at integer not null,
+  primary key (channel, native_id)
+) without rowid;
+
+-- What a person took back, as hashes: it stays gone until newer words of theirs bring it back.
+-- kind 0: a statement, 1: subject, predicate and object, 2: the words it came from, 3: a recorded message, 4: a session.
+create table grave (
+  kind integer not null,
+  user_id integer not null,
+  key blob not null,
+  at integer not null,
+  actor text not null,
+  -- Whose return lifts it: `fact:12`.
+  item text,
+  primary key (kind, user_id, key)
+) without rowid;
+create index grave_by_item on grave (item) where item is not null;
+
+-- The tools an assistant's message called, and how it went.
+create table step (
+  message integer not null,
+  number integer not null,
+  tool text not null,
+  arguments text not null,
+  failed integer not null default 0,
+  primary key (message, number)
+) without rowid;
+
+-- The summary that tells of an episode whose messages are gone, and the sessions a summary tells of.
+create table covered (
+  episode integer primary key,
+  summary integer not null references episode (id)
+);
+create index covered_by_summary on covered (summary);
+create table summary_session (
+  summary integer not null references episode (id),
+  session integer not null references session (id),
+  primary key (summary, session)
+) without rowid;
+create index summary_by_session on summary_session (session);
+
+-- Two facts that may not both be true.
+create table conflict (
+  fact integer not null references fact (id),
+  other integer not null references fact (id),
+  at integer not null,
+  settled_at integer,
+  primary key (fact, other)
+) without rowid;
+create index conflict_by_other on conflict (other);
+
+-- The entry of a memory file that says the same as a fact.
+create table file_entry (
+  fact integer not null references fact (id),
+  file text not null,
+  entry blob not null,
+  at integer not null,
+  primary key (fact, file)
+) without rowid;
+
+-- History that was brought in: a model reads it only when asked to.
+alter table episode add column imported integer not null default 0;
+alter table session add column reflected_at integer;
+alter table task add column steps text;
+alter table task add column words text;
+alter table task add column skill integer;
+create unique index task_once on task (user_id, external_id) where external_id is not null;
+create index fact_by_subject on fact (user_id, subject, predicate) where subject is not null;
+create index session_waiting on session (last_at) where reflected_at is null;
+create unique index proposal_once on proposal (user_id, kind, body);

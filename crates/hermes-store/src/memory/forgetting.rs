@@ -1,0 +1,60 @@
+//! Forgetting many things at once, and remembering that they were to be forgotten.
+
+use super::{Admin, Change, ItemKind, UserNumber};
+use crate::Result;
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// Everything of one user.
+    User(UserNumber),
+    /// One session of a user: its episodes and what was drawn from nothing else.
+    Session(UserNumber, String),
+    /// Everything recorded from one program or file, and what was drawn from nothing else.
+    Source(UserNumber, String),
+    /// Everything of one kind that a user has; `Message` means episodes, raw and compressed.
+    Kind(UserNumber, ItemKind),
+    /// Everything of everybody.
+    All,
+}
+
+/// How thoroughly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Out of every answer; can be brought back.
+    Retire,
+    /// Texts, index, vectors, quotes and earlier texts are removed from the file.
+    Erase,
+}
+
+/// How much would be or was forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Forgotten {
+    /// Episodes.
+    pub episodes: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Facts.
+    pub facts: u64,
+    /// Procedures.
+    pub procedures: u64,
+    /// Events.
+    pub events: u64,
+    /// Proposals.
+    pub proposals: u64,
+}
+
+/// Forget by choice.
+pub trait Forgetting {
+    /// How much a choice holds.
+    fn forget_plan(&self, admin: Admin, choice: &Choice) -> Result<Forgotten>;
+
+    /// Forgets it, and sees to it that nothing of it is taken in or drawn again.
+    fn forget(
+        &mut self,
+        admin: Admin,
+        choice: &Choice,
+        depth: Depth,
+        change: Change<'_>,
+    ) -> Result<Forgotten>;
+}
