@@ -13,6 +13,25 @@ pub enum Error {
     /// The model of embeddings refused.
     #[error(transparent)]
     Model(#[from] hermes_llm::Error),
+    /// A file of the home refused.
+    #[error(transparent)]
+    Home(#[from] hermes_home::Error),
+    /// What a model answered cannot be used; nothing is lost, it is asked again later.
+    #[error("could not use the answer of {model}: {why}")]
+    BadReply {
+        /// The model.
+        model: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The allowance of tokens or money for today is spent.
+    #[error("could not ask {model}: today's allowance for background work is spent ({spent})")]
+    Spent {
+        /// The model.
+        model: String,
+        /// What was spent.
+        spent: String,
+    },
     /// A line of a recording is not a message.
     #[error("could not read line {line}: {why}")]
     BadLine {
@@ -32,6 +51,14 @@ impl Error {
         match self {
             Error::Store(error) => error.hint(),
             Error::Model(error) => error.hint(),
+            Error::Home(error) => error.hint(),
+            Error::BadReply { .. } => {
+                Some("it is asked again later; see `hermes jobs list`".to_owned())
+            }
+            Error::Spent { .. } => Some(
+                "it goes on tomorrow; raise it with `hermes config set model.daily_tokens N`"
+                    .to_owned(),
+            ),
             Error::BadLine { .. } => Some(
                 "each line is one message: {\"session_id\": …, \"role\": …, \"timestamp\": …, \"text\": …}"
                     .to_owned(),

@@ -1,5 +1,6 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
+pub mod ask;
 pub mod chunk;
 mod error;
 pub mod record;
