@@ -49,7 +49,7 @@ pub fn add(home: &Home, from: &Path) -> Result<Added> {
     let _guard = lock::hold(&home.skills_guard())?;
     refuse_taken(home, name.as_str())?;
     let staged = stage(home, from, &files)?;
-    let path = settle(home, staged, name.as_str())?;
+    let path = settle(home, &staged, name.as_str())?;
     Ok(Added { name, path, files: files.len() })
 }
 
@@ -57,7 +57,7 @@ pub fn add(home: &Home, from: &Path) -> Result<Added> {
 pub(super) fn install(home: &Home, from: &Path, name: &str) -> Result<PathBuf> {
     let files = plan(from).map_err(|(path, why)| Trouble::NotPlain { path, why }.of(name))?;
     let staged = stage(home, from, &files)?;
-    settle(home, staged, name)
+    settle(home, &staged, name)
 }
 
 const LINK: &str = "it is a link, and links are not followed";
@@ -120,7 +120,10 @@ fn refuse_taken(home: &Home, name: &str) -> Result<()> {
     taken.map_or(Ok(()), |path| Err(Trouble::Exists { path }.of(name)))
 }
 
-/// Copies the files to a hidden folder beside the skills, which goes away unless it is settled.
+/// The private folder inside the temporary one.
+const STAGED: &str = "skill";
+
+/// Copies the files to a hidden folder beside the skills, which goes away by itself.
 fn stage(home: &Home, from: &Path, files: &[PathBuf]) -> Result<tempfile::TempDir> {
     let skills = home.skills();
     atomic::make_folder(&skills)?;
@@ -131,7 +134,7 @@ fn stage(home: &Home, from: &Path, files: &[PathBuf]) -> Result<tempfile::TempDi
         .map_err(|source| Error::write(&skills, source))?;
     for inside in files {
         let source = if from.is_dir() { from.join(inside) } else { from.to_owned() };
-        let target = staged.path().join(inside);
+        let target = staged.path().join(STAGED).join(inside);
         atomic::make_folder(target.parent().unwrap_or(staged.path()))?;
         copy(&source, &target)?;
     }
@@ -161,13 +164,11 @@ fn keep_executable(_source: &Path, _target: &Path) -> Result<()> {
     Ok(())
 }
 
-fn settle(home: &Home, staged: tempfile::TempDir, name: &str) -> Result<PathBuf> {
+fn settle(home: &Home, staged: &tempfile::TempDir, name: &str) -> Result<PathBuf> {
     let folder = home.skills().join(name);
     let failed = |source| Error::write(&folder, source);
     // An empty folder of that name is nothing, and a rename takes its place.
-    fs::rename(staged.path(), &folder).map_err(failed)?;
-    // What was renamed must not be removed when the name of the temporary folder is dropped.
-    let _ = staged.keep();
+    fs::rename(staged.path().join(STAGED), &folder).map_err(failed)?;
     atomic::sync_folder(&home.skills()).map_err(failed)?;
     Ok(folder.join(SKILL_FILE))
 }

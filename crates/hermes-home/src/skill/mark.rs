@@ -105,7 +105,8 @@ pub(super) fn with_lock(text: &str, wanted: Wanted) -> Result<String, &'static s
 type Leaves = Vec<(Vec<String>, Value)>;
 
 fn leaves(head: &str) -> Option<Leaves> {
-    Some(document::parse_foreign_yaml(head).ok()?.leaves())
+    let is_bounded = head.len() <= frontmatter::LONGEST_HEAD;
+    is_bounded.then(|| document::parse_foreign_yaml(head).ok())?.map(|root| root.leaves())
 }
 
 /// All values but the locks, and an empty `metadata` that one could stand in.

@@ -28,7 +28,7 @@ pub use draft::{NewSkill, text_of};
 pub use frontmatter::{Content, Learned, parse};
 pub use mark::{Marked, lock, unlock};
 pub use offer::{Offered, Refusal, offer};
-pub use remove::{Deleted, OfLocked, delete};
+pub use remove::{Deleted, OfLocked, delete, may_delete};
 pub use review::{Approved, Rejected, approve, reject};
 pub use trouble::Trouble;
 pub use validate::{Fault, Problem, check_path};

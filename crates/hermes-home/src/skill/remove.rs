@@ -33,14 +33,20 @@ pub struct Deleted {
 /// Takes the skill in use of this name away, also one that something is wrong with.
 pub fn delete(home: &Home, name: &str, locked: OfLocked, now: Timestamp) -> Result<Deleted> {
     home.must_exist()?;
-    locate(home, name)?;
+    may_delete(home, name, locked)?;
     let _guard = lock::hold(&home.skills_guard())?;
+    let folder = may_delete(home, name, locked)?;
+    let kept_in = set_aside(home, &folder, now)?;
+    Ok(Deleted { folder, kept_in })
+}
+
+/// The folder of a skill that may be taken away; fails just as [`delete`] would.
+pub fn may_delete(home: &Home, name: &str, locked: OfLocked) -> Result<PathBuf> {
     let (folder, is_locked) = locate(home, name)?;
     if is_locked && locked == OfLocked::Refuse {
         return Err(Trouble::Locked.of(name));
     }
-    let kept_in = set_aside(home, &folder, now)?;
-    Ok(Deleted { folder, kept_in })
+    Ok(folder)
 }
 
 fn locate(home: &Home, name: &str) -> Result<(PathBuf, bool)> {
