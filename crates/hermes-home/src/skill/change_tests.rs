@@ -258,6 +258,17 @@ fn a_lock_that_would_change_more_is_refused_and_nothing_is_written() {
     }
 }
 
+#[test]
+fn a_line_that_says_no_lock_is_not_touched_by_unlocking() {
+    let Case { home, .. } = &case();
+    let file = home.skills().join("a/SKILL.md");
+    let text = "---\nname: a\nlocked: false # not this one\ndescription: b\n---\nbody\n";
+    write(&file, &text.replace("description", "user-locked: true\ndescription"));
+    assert!(Catalog::find(home, "a").unwrap().content.is_locked);
+    unlock(home, "a", now(1)).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_skill_is_added_whole_and_never_through_links() {

@@ -134,6 +134,11 @@ pub(super) fn read(bytes: &[u8], folder: Option<&str>) -> Reading {
     }
 }
 
+/// The ways in which a frontmatter says that its skill is locked.
+pub(super) fn locks_in(entries: &[Entry]) -> Vec<&'static [&'static str]> {
+    LOCKS.into_iter().filter(|path| at(entries, path).is_some_and(says_yes)).collect()
+}
+
 struct Head<'a> {
     entries: Vec<Entry>,
     body: &'a str,
@@ -172,7 +177,7 @@ impl<'a> Head<'a> {
         let compatibility = self.text("compatibility");
         let allowed_tools = self.allowed_tools();
         let metadata = self.metadata();
-        let is_locked = LOCKS.iter().any(|path| at(&self.entries, path).is_some_and(says_yes));
+        let is_locked = !locks_in(&self.entries).is_empty();
         let body = trimmed(self.body).to_owned();
         let whole = name.zip(description).filter(|_| self.problems.is_empty());
         let content = whole.map(|(name, description)| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::document;
+use crate::config::document::{self, Content, Node};
 use crate::config::edit_yaml;
 use crate::error::{Error, Result};
 use crate::layout::Home;
@@ -82,31 +82,42 @@ pub(super) fn with_lock(text: &str, wanted: Wanted) -> Result<String, &'static s
     const NO_HEAD: &str = "its frontmatter cannot be read";
     let (range, _) = frontmatter::split(text).map_err(|_| NO_HEAD)?;
     let head = &text[range.clone()];
-    let before = leaves(head).ok_or(NO_HEAD)?;
+    let before = tree(head).ok_or(NO_HEAD)?;
     let changed = match wanted {
         Wanted::Locked => edit_yaml::put(head, &owned(LOCKS[0]), &Value::from("true"))?,
-        Wanted::Unlocked => {
-            let mut changed = head.to_owned();
-            for path in LOCKS {
-                changed = edit_yaml::remove(&changed, &owned(path))?.unwrap_or(changed);
-            }
-            changed
-        }
+        Wanted::Unlocked => without(head, &locks(&before))?,
     };
-    let after = leaves(&changed).ok_or(NO_HEAD)?;
+    let after = tree(&changed).ok_or(NO_HEAD)?;
     let whole = [&text[..range.start], &changed, &text[range.end..]].concat();
-    let reads_on = frontmatter::split(&whole).is_ok_and(|(found, _)| found.len() == changed.len());
-    if elsewhere(&before) != elsewhere(&after) || !reads_on {
+    let ends_alike =
+        frontmatter::split(&whole).is_ok_and(|(found, _)| found.len() == changed.len());
+    if elsewhere(&before.leaves()) != elsewhere(&after.leaves()) || !ends_alike {
         return Err("something else in its frontmatter would change with it");
     }
-    Ok(whole)
+    let is_locked = !locks(&after).is_empty();
+    if is_locked == (wanted == Wanted::Locked) { Ok(whole) } else { Err(NO_HEAD) }
+}
+
+fn without(head: &str, locks: &[&[&str]]) -> Result<String, &'static str> {
+    let mut changed = head.to_owned();
+    for path in locks {
+        changed = edit_yaml::remove(&changed, &owned(path))?.unwrap_or(changed);
+    }
+    Ok(changed)
 }
 
 type Leaves = Vec<(Vec<String>, Value)>;
 
-fn leaves(head: &str) -> Option<Leaves> {
+fn tree(head: &str) -> Option<Node> {
     let is_bounded = head.len() <= frontmatter::LONGEST_HEAD;
-    is_bounded.then(|| document::parse_foreign_yaml(head).ok())?.map(|root| root.leaves())
+    is_bounded.then(|| document::parse_foreign_yaml(head).ok()).flatten()
+}
+
+fn locks(root: &Node) -> Vec<&'static [&'static str]> {
+    match &root.content {
+        Content::Section(entries) => frontmatter::locks_in(entries),
+        _ => Vec::new(),
+    }
 }
 
 /// All values but the locks, and an empty `metadata` that one could stand in.

@@ -158,7 +158,7 @@ fn a_skill_is_added_with_all_its_files_or_not_at_all() {
     sandbox.write("../alone.md", "---\nname: alone\ndescription: One file\n---\n");
     sandbox.ok(&["skills", "add", "alone.md"]);
     assert!(sandbox.path("skills/alone/SKILL.md").is_file());
-    sandbox.fails(&["skills", "add", "nothing-here"], 1, &["nothing-here"]);
+    sandbox.fails(&["skills", "add", "nothing-here"], 4, &["nothing-here", "SKILL.md"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hermes_home::skill;
 
-use super::Changed;
+use super::{Changed, must_be_there};
 use crate::app::App;
 use crate::failure::Outcome;
 use crate::output::counted;
@@ -18,6 +18,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
+    must_be_there(&arguments.path)?;
     let added = skill::add(&home, &arguments.path)?;
     let name = added.name.as_str();
     let files = counted(added.files as u64, "file");

@@ -9,13 +9,13 @@ mod show;
 mod validate;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::failure::Outcome;
+use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show};
 
 #[derive(Debug, Subcommand)]
@@ -72,6 +72,18 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Reject(named) => review::reject(&named.name, app),
         Command::Validate(arguments) => validate::run(arguments, app),
         Command::Delete(arguments) => remove::run(arguments, app),
+    }
+}
+
+/// Fails when there is nothing at a path that was typed.
+fn must_be_there(path: &Path) -> Result<(), Problem> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let message = format!("there is nothing at {}", path.display());
+            Err(Problem::new(Kind::NotFound, message)
+                .hint("name a folder with a SKILL.md in it, or a SKILL.md"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -8,8 +8,9 @@ use hermes_home::Home;
 use hermes_home::skill::{self, Catalog, Problem};
 use serde::Serialize;
 
+use super::must_be_there;
 use crate::app::App;
-use crate::failure::{Kind, Outcome, Problem as Failure};
+use crate::failure::Outcome;
 use crate::output::{BAD, GOOD, Listing, Page, Show, one_line};
 
 #[derive(Debug, Args)]
@@ -75,10 +76,7 @@ fn named(home: &Home, name: &str) -> anyhow::Result<Checked> {
 }
 
 fn at_path(path: &Path) -> anyhow::Result<Checked> {
-    if path.symlink_metadata().is_err() {
-        let message = format!("there is nothing at {}", path.display());
-        return Err(Failure::new(Kind::NotFound, message).into());
-    }
+    must_be_there(path)?;
     let name = path.display().to_string();
     Ok(checked(&name, path, &skill::check_path(path)?))
 }
