@@ -30,7 +30,7 @@ pub struct Content {
     pub allowed_tools: Vec<String>,
     /// The plain values of `metadata`; deeper ones are left out.
     pub metadata: BTreeMap<String, String>,
-    /// Whether the user locked it, so that no program rewrites it.
+    /// Whether the user locked it, so that Hermes never rewrites it.
     pub is_locked: bool,
     /// Where it comes from, when it was made from finished work.
     pub learned: Option<Learned>,

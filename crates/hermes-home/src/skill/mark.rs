@@ -1,4 +1,4 @@
-//! Lock a skill so that no program rewrites it; only the lines of the lock change.
+//! Lock a skill so that Hermes never rewrites it; only the lines of the lock change.
 
 use std::path::PathBuf;
 

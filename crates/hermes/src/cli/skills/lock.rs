@@ -24,7 +24,7 @@ pub(super) fn unlock(name: &str, app: &mut App) -> anyhow::Result<Outcome> {
 fn say(name: &str, marked: Marked, app: &mut App) -> anyhow::Result<()> {
     let already = if marked.changed { "" } else { " already" };
     let done = match marked.is_locked {
-        true => format!("{name} is locked{already}: no program rewrites it"),
+        true => format!("{name} is locked{already}: Hermes never rewrites it"),
         false => format!("{name} is not locked{already}"),
     };
     app.out.show(&Changed {

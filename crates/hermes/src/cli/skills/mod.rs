@@ -26,7 +26,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     /// Add a skill from a folder, or from a SKILL.md alone
     Add(add::Arguments),
-    /// Lock a skill, so that no program rewrites it
+    /// Lock a skill, so that Hermes never rewrites it
     Lock(Name),
     /// Let a locked skill be rewritten again
     Unlock(Name),
