@@ -3,6 +3,9 @@
 
 mod agreeing;
 mod canary;
+mod compared;
+mod drawing;
+mod life_story;
 mod model;
 mod model_index;
 mod model_nouns;

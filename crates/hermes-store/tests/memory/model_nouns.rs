@@ -1,13 +1,14 @@
 //! The simple memory: facts, procedures and events.
 
 use hermes_store::memory::{
-    Added, Change, ChunkKey, Event, Events, Fact, FactFilter, Facts, ItemKind, NewChunk, NewEvent,
-    NewFact, NewProcedure, Procedure, Procedures, Revision, Scope, Source, Uid, UserNumber,
+    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Event, Events, Fact, FactChange,
+    FactFilter, Facts, FileEntry, ItemKind, NewChunk, NewEvent, NewFact, NewProcedure, OriginId,
+    Procedure, Procedures, Revision, Scope, Source, Uid, Undone, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
 
-use crate::model::{ModelMemory, NO_UID, fold, owner_of};
+use crate::model::{ModelMemory, NO_UID, fold, kept_sources, owner_of};
 
 impl ModelMemory {
     fn said_by(&self, owner: UserNumber, statement: &str) -> Option<i64> {
@@ -57,13 +58,7 @@ impl ModelMemory {
             entities: Vec::new(),
         };
         self.facts.insert(id, fact);
-        let sources = new.sources.iter().map(|source| Source {
-            episode: source.episode,
-            message: source.message,
-            quote: words(source.quote),
-            extractor: words(source.extractor),
-        });
-        self.sources.insert(id, sources.collect());
+        self.sources.insert(id, kept_sources(new.sources));
         self.keep(owner, (ItemKind::Fact, id), new.entities, &new.chunks);
         id
     }
@@ -128,8 +123,13 @@ impl Facts for ModelMemory {
                 return Err(refused("supersede", id, "the new one says the same".to_owned()));
             }
             Some(known) => known,
-            None => self.insert(owner, by, change),
+            None => {
+                let new = self.insert(owner, by, change);
+                self.note("fact.succeed", name(new), change);
+                new
+            }
         };
+        self.ends_before.insert(id, old.valid_to);
         old.retired_at = Some(change.at);
         old.valid_to = Some(old.valid_to.map_or(change.at, |end| end.min(change.at)));
         old.superseded_by = Some(new);
@@ -183,7 +183,9 @@ impl Facts for ModelMemory {
         self.remove_text(ChunkKey::of_item(fact.user, ItemKind::Fact, id, 0).text());
         for other in self.facts.values_mut().filter(|other| other.superseded_by == Some(id)) {
             other.superseded_by = None;
+            other.valid_to = self.ends_before.get(&other.id).copied().flatten();
         }
+        self.file_entries.retain(|(fact, _), _| *fact != id);
         self.note("fact.erase", name(id), change);
         Ok(())
     }
@@ -244,6 +246,93 @@ impl Facts for ModelMemory {
         let may = self.fact_in(scope, id).is_ok();
         Ok(self.revisions.get(&id).filter(|_| may).cloned().unwrap_or_default())
     }
+
+    fn draw_fact(&mut self, _: Scope, _: &DrawnFact<'_>, _: Change<'_>) -> Result<Drawn> {
+        Err(not_here("draw"))
+    }
+
+    fn facts_about(
+        &self,
+        scope: Scope,
+        subject: &str,
+        predicate: Option<&str>,
+    ) -> Result<Vec<Fact>> {
+        let same = |kept: &Option<String>, asked: &str| {
+            kept.as_deref().is_some_and(|kept| kept.eq_ignore_ascii_case(asked))
+        };
+        let fits = |fact: &&Fact| {
+            scope.may_read(fact.user)
+                && is_held(fact)
+                && same(&fact.subject, subject)
+                && predicate.is_none_or(|asked| same(&fact.predicate, asked))
+        };
+        let mut found: Vec<Fact> = self.facts.values().filter(fits).cloned().collect();
+        found.sort_by_key(|fact| std::cmp::Reverse((fact.recorded_at, fact.id)));
+        Ok(found.iter().map(|fact| self.shown(scope, fact)).collect())
+    }
+
+    fn pin_fact(&mut self, scope: Scope, id: i64, pinned: bool, change: Change<'_>) -> Result<()> {
+        let fact = self.fact_in(scope, id)?;
+        if fact.pinned != pinned {
+            self.facts.insert(id, Fact { pinned, ..fact });
+            self.note(if pinned { "fact.pin" } else { "fact.unpin" }, name(id), change);
+        }
+        Ok(())
+    }
+
+    fn history_of_fact(&self, _: Scope, _: i64) -> Result<Vec<FactChange>> {
+        Err(not_here("tell of"))
+    }
+
+    fn undo_fact(
+        &mut self,
+        _: Scope,
+        _: i64,
+        _: &dyn Fn(&str) -> Vec<NewChunk>,
+        _: Change<'_>,
+    ) -> Result<Undone> {
+        Err(not_here("undo"))
+    }
+
+    fn conflicts(&self, _: Scope) -> Result<Vec<Conflict>> {
+        Ok(Vec::new())
+    }
+
+    fn settle_conflict(&mut self, _: Scope, _: i64, _: i64, _: Change<'_>) -> Result<()> {
+        Err(not_here("settle"))
+    }
+
+    fn link_file_entry(&mut self, scope: Scope, link: &FileEntry, _: Timestamp) -> Result<()> {
+        self.fact_in(scope, link.fact)?;
+        self.file_entries.insert((link.fact, link.file.clone()), link.clone());
+        Ok(())
+    }
+
+    fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>> {
+        let may = |link: &&FileEntry| self.fact_in(scope, link.fact).is_ok();
+        Ok(self.file_entries.values().filter(may).cloned().collect())
+    }
+
+    fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()> {
+        self.fact_in(scope, fact)?;
+        self.file_entries.remove(&(fact, file.to_owned()));
+        Ok(())
+    }
+}
+
+impl ModelMemory {
+    /// The thing with this origin, else the origin is noted for the number it will have.
+    fn known_or_noted(
+        &mut self,
+        (kind, owner): (ItemKind, UserNumber),
+        origin: Option<OriginId<'_>>,
+        next: i64,
+    ) -> Option<i64> {
+        let origin = origin?;
+        let key = (kind, owner, origin.source.to_owned(), origin.external_id.to_owned());
+        let known = *self.origins.entry(key).or_insert(next);
+        (known != next).then_some(known)
+    }
 }
 
 impl Procedures for ModelMemory {
@@ -252,8 +341,12 @@ impl Procedures for ModelMemory {
         scope: Scope,
         new: &NewProcedure<'_>,
         change: Change<'_>,
-    ) -> Result<i64> {
+    ) -> Result<Added> {
         let (id, owner) = (self.procedures.len() as i64 + 1, owner_of(scope, new.shared));
+        if let Some(known) = self.known_or_noted((ItemKind::Procedure, owner), new.origin, id) {
+            return Ok(Added::Known(known));
+        }
+        self.other_sources.insert((ItemKind::Procedure, id), kept_sources(new.sources));
         self.procedures.push(Procedure {
             id,
             uid: Uid::from_bytes(NO_UID),
@@ -270,10 +363,11 @@ impl Procedures for ModelMemory {
             uses: 0,
             wins: 0,
             losses: 0,
+            skill_path: new.skill_path.map(str::to_owned),
         });
         self.keep(owner, (ItemKind::Procedure, id), new.entities, &new.chunks);
         self.note("procedure.add", format!("procedure:{id}"), change);
-        Ok(id)
+        Ok(Added::New(id))
     }
 
     fn list_procedures(
@@ -305,11 +399,33 @@ impl Procedures for ModelMemory {
         self.note("procedure.retire", item, change);
         Ok(())
     }
+
+    fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        let item = format!("procedure:{id}");
+        let found = self.procedures.iter_mut().find(|one| one.id == id && scope.may_read(one.user));
+        let Some(one) = found else { return Err(Error::NoSuchItem { item }) };
+        if one.retired_at.take().is_none() {
+            let why = "it was not retired".to_owned();
+            return Err(Error::ItemRefused { doing: "restore", item, why });
+        }
+        self.note("procedure.restore", item, change);
+        Ok(())
+    }
+
+    fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+        let may = !self.procedures(scope, &[id])?.is_empty();
+        let kept = self.other_sources.get(&(ItemKind::Procedure, id));
+        Ok(kept.filter(|_| may).cloned().unwrap_or_default())
+    }
 }
 
 impl Events for ModelMemory {
-    fn add_event(&mut self, scope: Scope, new: &NewEvent<'_>, change: Change<'_>) -> Result<i64> {
+    fn add_event(&mut self, scope: Scope, new: &NewEvent<'_>, change: Change<'_>) -> Result<Added> {
         let (id, owner) = (self.events.len() as i64 + 1, owner_of(scope, new.shared));
+        if let Some(known) = self.known_or_noted((ItemKind::Event, owner), new.origin, id) {
+            return Ok(Added::Known(known));
+        }
+        self.other_sources.insert((ItemKind::Event, id), kept_sources(new.sources));
         self.events.push(Event {
             id,
             uid: Uid::from_bytes(NO_UID),
@@ -324,7 +440,7 @@ impl Events for ModelMemory {
         });
         self.keep(owner, (ItemKind::Event, id), new.entities, &new.chunks);
         self.note("event.add", format!("event:{id}"), change);
-        Ok(id)
+        Ok(Added::New(id))
     }
 
     fn list_events(
@@ -361,6 +477,24 @@ impl Events for ModelMemory {
         self.note("event.retire", item, change);
         Ok(())
     }
+
+    fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        let item = format!("event:{id}");
+        let found = self.events.iter_mut().find(|one| one.id == id && scope.may_read(one.user));
+        let Some(one) = found else { return Err(Error::NoSuchItem { item }) };
+        if one.retired_at.take().is_none() {
+            let why = "it was not retired".to_owned();
+            return Err(Error::ItemRefused { doing: "restore", item, why });
+        }
+        self.note("event.restore", item, change);
+        Ok(())
+    }
+
+    fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+        let may = !self.events(scope, &[id])?.is_empty();
+        let kept = self.other_sources.get(&(ItemKind::Event, id));
+        Ok(kept.filter(|_| may).cloned().unwrap_or_default())
+    }
 }
 
 fn name(id: i64) -> String {
@@ -369,6 +503,11 @@ fn name(id: i64) -> String {
 
 fn refused(doing: &'static str, id: i64, why: String) -> Error {
     Error::ItemRefused { doing, item: name(id), why }
+}
+
+fn not_here(doing: &'static str) -> Error {
+    let (item, why) = ("a fact".to_owned(), "plain lists cannot".to_owned());
+    Error::ItemRefused { doing, item, why }
 }
 
 fn is_held(fact: &Fact) -> bool {
