@@ -286,7 +286,7 @@ fn look_after(
 
 /// Some things say what makes them unique.
 fn origin(number: usize, text: &str) -> Option<OriginId<'_>> {
-    (number % 3 == 0).then_some(OriginId { source: "test", external_id: text })
+    number.is_multiple_of(3).then_some(OriginId { source: "test", external_id: text })
 }
 
 /// Pins, entries of memory files, and what is brought back.
