@@ -1,8 +1,9 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::code::QuestionCode;
 use super::rows::time;
@@ -51,11 +52,12 @@ impl Recall for SqliteMemory {
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(POSTINGS)?;
+            let mut passing = Passing::new(&self.connection, filter);
             for range in filter.ranges(scope).iter().rev() {
                 let mut rows = statement.query(params![asked, range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
                     let key = ChunkKey::from_row(row.get(0)?);
-                    if !filter.passes(key) {
+                    if !passing.has(key)? {
                         continue;
                     }
                     if found.chunks.len() == cap {
@@ -275,6 +277,7 @@ impl SqliteMemory {
         let code = QuestionCode::new(vector);
         let mut best = Best::new(wanted);
         let mut products = Vec::new();
+        let mut passing = Passing::new(&self.connection, filter);
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
         let mut statement = self.connection.prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
@@ -294,7 +297,7 @@ impl SqliteMemory {
                         continue;
                     }
                     let key = slot_key(slot);
-                    if key != EMPTY && filter.passes(ChunkKey::from_row(key)) {
+                    if key != EMPTY && passing.has(ChunkKey::from_row(key))? {
                         best.take(estimate, key);
                     }
                 }
@@ -335,6 +338,39 @@ impl SqliteMemory {
             }
         }
         Ok(())
+    }
+}
+
+/// Which chunks pass a filter; the sessions of a summary are looked up when one is found.
+struct Passing<'a> {
+    connection: &'a Connection,
+    filter: &'a RecallFilter,
+    summaries: HashMap<i64, bool>,
+}
+
+impl<'a> Passing<'a> {
+    fn new(connection: &'a Connection, filter: &'a RecallFilter) -> Passing<'a> {
+        Passing { connection, filter, summaries: HashMap::new() }
+    }
+
+    fn has(&mut self, key: ChunkKey) -> rusqlite::Result<bool> {
+        if !self.filter.passes(key) {
+            return Ok(false);
+        }
+        if key.kind() != Some(ItemKind::Summary) || !self.filter.narrows_sessions() {
+            return Ok(true);
+        }
+        if let Some(passes) = self.summaries.get(&key.item()) {
+            return Ok(*passes);
+        }
+        let sessions: Vec<SessionKey> = self
+            .connection
+            .prepare_cached(SESSIONS_OF_SUMMARY)?
+            .query_map([key.item()], |row| row.get(0).map(SessionKey::from_row))?
+            .collect::<rusqlite::Result<_>>()?;
+        let passes = self.filter.passes_as_summary_of(&sessions);
+        self.summaries.insert(key.item(), passes);
+        Ok(passes)
     }
 }
 
@@ -452,6 +488,7 @@ const SESSIONS: &str = "
     where user_id = ?1 and (?2 is null or session_id = ?2)
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
+const SESSIONS_OF_SUMMARY: &str = "select session from summary_session where summary = ?1";
 const HEADS: &str = "
     select id, episode, at, role, speaker, marks from message
     where id between ?1 and ?2 order by id";

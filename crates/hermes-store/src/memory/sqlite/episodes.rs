@@ -1,6 +1,6 @@
 //! Episodes and their messages: recorded once, read by scope.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::candidates::message_ranges;
 use super::index::{self, Indexer};
@@ -164,15 +164,17 @@ pub(super) fn retire(
 }
 
 /// The numbers of an episode's messages.
-pub(super) fn message_keys(transaction: &Transaction<'_>, episode: &Episode) -> Step<Vec<i64>> {
+pub(super) fn message_keys(
+    connection: &Connection,
+    episode: &Episode,
+) -> rusqlite::Result<Vec<i64>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
-    let keys = transaction
+    connection
         .prepare_cached(MESSAGE_KEYS)?
         .query_map(params![first.get(), last.get(), episode.id], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(keys)
+        .collect()
 }
 
 /// The episode, if the scope may change it.

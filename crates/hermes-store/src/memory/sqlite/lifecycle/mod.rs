@@ -5,6 +5,8 @@ mod sessions;
 mod summaries;
 mod tasks;
 
+pub(super) use self::tasks::items_of;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
@@ -247,9 +249,10 @@ const UNMARK: &str = "
         or session in (select id from session where session_id = ?2 and user_id = ?1))";
 // Summaries come first: they tell of the oldest.
 const OF_SESSION: &str = episode_where!(
-    "e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
-      and ((e.session = ?1 and e.state = 'raw')
-        or e.id in (select summary from covered where session = ?1))
+    "e.id in (
+        select id from episode where session = ?1 and state = 'raw'
+        union select summary from covered where session = ?1)
+      and e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
     order by e.state, e.first_place, e.started_at, e.id"
 );
 // The numbers of sessions begin with their user's, so their order is that of users and sessions.
