@@ -69,10 +69,14 @@ fn filled(place: &Place) -> (SqliteMemory, Scope) {
             by("extract", 5),
         )
         .unwrap();
+    hand_out(&mut memory);
+    (memory, bob)
+}
+
+fn hand_out(memory: &mut SqliteMemory) {
     let items = [(ItemKind::Fact, 1)];
     let receipt = NewReceipt { session_id: Some("two"), turn: None, tokens: 1, items: &items };
     memory.hand_out(alice(), &receipt, at(6)).unwrap();
-    (memory, bob)
 }
 
 fn holds(place: &Place, word: &str) -> bool {
