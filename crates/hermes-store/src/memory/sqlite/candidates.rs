@@ -1,11 +1,11 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::code::QuestionCode;
+use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
 use super::{SqliteMemory, kernel};
@@ -341,39 +341,6 @@ impl SqliteMemory {
     }
 }
 
-/// Which chunks pass a filter; the sessions of a summary are looked up when one is found.
-struct Passing<'a> {
-    connection: &'a Connection,
-    filter: &'a RecallFilter,
-    summaries: HashMap<i64, bool>,
-}
-
-impl<'a> Passing<'a> {
-    fn new(connection: &'a Connection, filter: &'a RecallFilter) -> Passing<'a> {
-        Passing { connection, filter, summaries: HashMap::new() }
-    }
-
-    fn has(&mut self, key: ChunkKey) -> rusqlite::Result<bool> {
-        if !self.filter.passes(key) {
-            return Ok(false);
-        }
-        if key.kind() != Some(ItemKind::Summary) || !self.filter.narrows_sessions() {
-            return Ok(true);
-        }
-        if let Some(passes) = self.summaries.get(&key.item()) {
-            return Ok(*passes);
-        }
-        let sessions: Vec<SessionKey> = self
-            .connection
-            .prepare_cached(SESSIONS_OF_SUMMARY)?
-            .query_map([key.item()], |row| row.get(0).map(SessionKey::from_row))?
-            .collect::<rusqlite::Result<_>>()?;
-        let passes = self.filter.passes_as_summary_of(&sessions);
-        self.summaries.insert(key.item(), passes);
-        Ok(passes)
-    }
-}
-
 /// The nearest so far: gathered up to twice as many as wanted, then cut back.
 struct Best {
     wanted: usize,
@@ -488,7 +455,6 @@ const SESSIONS: &str = "
     where user_id = ?1 and (?2 is null or session_id = ?2)
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
-const SESSIONS_OF_SUMMARY: &str = "select session from summary_session where summary = ?1";
 const HEADS: &str = "
     select id, episode, at, role, speaker, marks from message
     where id between ?1 and ?2 order by id";

@@ -15,6 +15,7 @@ mod jobs;
 mod kernel;
 mod lifecycle;
 mod models;
+mod passing;
 mod procedures;
 mod proposals;
 mod recorder;
