@@ -11,7 +11,7 @@ use hermes_llm::{ApiKey, Error, ErrorKind, Result, Sleep};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use support::{Answer, Server, answer, nobody, stream};
+use support::{Answer, Server, answer, nobody};
 
 const KEY: &str = "sk-very-secret-0123456789";
 const ALL: [Protocol; 3] = [Protocol::Anthropic, Protocol::OpenAi, Protocol::Ollama];
@@ -94,6 +94,12 @@ fn recorded(protocol: Protocol) -> &'static str {
     }
 }
 
+/// A stream of server-sent events.
+fn stream(body: &str) -> Answer {
+    let headers = "content-type: text/event-stream\r\nrequest-id: req_7\r\n";
+    Answer { status: 200, headers, body: body.into() }
+}
+
 fn no_wait() -> Sleep {
     Box::new(|_| {})
 }
@@ -171,6 +177,8 @@ fn each_protocol_gives_the_same_answer() {
         );
         assert_eq!(answer.request_id.as_deref(), Some("req_7"));
         assert!(!answer.model.is_empty());
+        let sent = &server.requests()[0].body;
+        assert_eq!((&sent["model"], &sent["stream"]), (&json!("small"), &json!(true)));
     }
 }
 

@@ -25,13 +25,6 @@ pub(crate) struct Server {
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
-#[allow(dead_code, reason = "each test binary uses its own part")]
-/// A stream of server-sent events.
-pub(crate) fn stream(body: &str) -> Answer {
-    let headers = "content-type: text/event-stream\r\nrequest-id: req_7\r\n";
-    Answer { status: 200, headers, body: body.into() }
-}
-
 pub(crate) fn answer(status: u16, body: &str) -> Answer {
     Answer { status, headers: "", body: body.into() }
 }
