@@ -281,6 +281,9 @@ impl Reading<'_, '_> {
                 Ok(Step::More) => {}
                 Ok(Step::Done) => return Ok(self.gathered.stop.unwrap_or(Stop::Other)),
                 Ok(Step::Stopped) => return Ok(Stop::Cancelled),
+                Err(Fault::Unreadable(_)) if lines.is_unfinished() => {
+                    return Err(self.cut(String::new()));
+                }
                 Err(fault) => return Err(self.faulty(fault)),
             }
         }

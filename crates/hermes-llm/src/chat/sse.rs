@@ -51,6 +51,8 @@ struct LineCutter {
     scanned: usize,
     seen: usize,
     limit: usize,
+    /// Whether the last line given had no end.
+    is_unfinished: bool,
 }
 
 impl Lines {
@@ -59,6 +61,11 @@ impl Lines {
         let (sender, pieces) = sync_channel(PIECES_AHEAD);
         std::thread::spawn(move || pump(body, &sender));
         Lines { pieces, cut: LineCutter::new(limit), ended: false }
+    }
+
+    /// Whether the body ended in the middle of the line that was given last.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.cut.is_unfinished
     }
 
     /// The next line without its end; none when the body has ended.
@@ -98,7 +105,7 @@ fn pump(mut body: impl Read, sender: &SyncSender<Result<Vec<u8>, String>>) {
 
 impl LineCutter {
     fn new(limit: usize) -> LineCutter {
-        LineCutter { bytes: Vec::new(), start: 0, scanned: 0, seen: 0, limit }
+        LineCutter { bytes: Vec::new(), start: 0, scanned: 0, seen: 0, limit, is_unfinished: false }
     }
 
     fn push(&mut self, piece: &[u8]) -> Result<(), LineFault> {
@@ -118,7 +125,10 @@ impl LineCutter {
     fn line(&mut self, is_all: bool) -> Option<String> {
         let end = match self.bytes[self.scanned..].iter().position(|byte| *byte == b'\n') {
             Some(offset) => self.scanned + offset,
-            None if is_all && self.start < self.bytes.len() => self.bytes.len(),
+            None if is_all && self.start < self.bytes.len() => {
+                self.is_unfinished = true;
+                self.bytes.len()
+            }
             None => {
                 self.scanned = self.bytes.len();
                 return None;
