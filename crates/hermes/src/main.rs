@@ -8,8 +8,10 @@ mod editor;
 mod embedding;
 mod failure;
 mod input;
+mod models;
 mod output;
 mod platform;
+mod variables;
 
 use std::process::ExitCode;
 
