@@ -1,6 +1,7 @@
 //! Parse, run, print the error, exit.
 
 mod app;
+mod background;
 mod cli;
 mod clock;
 mod confirm;
