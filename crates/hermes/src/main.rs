@@ -4,6 +4,7 @@ mod app;
 mod cli;
 mod clock;
 mod confirm;
+mod daemon;
 mod editor;
 mod embedding;
 mod failure;

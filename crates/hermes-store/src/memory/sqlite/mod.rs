@@ -12,6 +12,7 @@ mod forgetting;
 mod index;
 mod jobs;
 mod kernel;
+mod leases;
 mod lifecycle;
 mod models;
 mod procedures;
