@@ -83,6 +83,11 @@ impl Watched {
         Ok(seen)
     }
 
+    /// The next look is a full one.
+    pub(super) fn look_again(&mut self) {
+        self.seen = None;
+    }
+
     /// The memory, if there is one or one is needed; fails if it is not the file it was.
     fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
         let Some(path) = &self.memory else { return Ok(None) };
@@ -139,8 +144,8 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
 fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
     for (id, owner) in store.leases(Admin)? {
         if work::is_gone(&owner, own, true) {
-            let failure =
-                JobFailure { error: "its worker was gone in the middle", again: Some(now) };
+            let error = "its worker was gone in the middle";
+            let failure = JobFailure { error, again: Some(now), at: now };
             store.fail_job(Admin, id, &owner, failure)?;
         }
     }

@@ -16,7 +16,7 @@ mod unix {
 
     use nix::sys::signal::{self, Signal};
     use nix::unistd::{self, Pid};
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::{flag, low_level};
 
     use super::{Identity, Path};
@@ -25,6 +25,7 @@ mod unix {
     pub(crate) struct Signals {
         stop: Arc<AtomicBool>,
         reload: Arc<AtomicBool>,
+        nudge: Arc<AtomicBool>,
         ear: UnixStream,
         mouth: UnixStream,
     }
@@ -33,20 +34,23 @@ mod unix {
     pub(crate) struct Waker(UnixStream);
 
     impl Signals {
-        /// From now on SIGTERM and SIGINT ask to stop, SIGHUP to read the settings again.
+        /// From now on SIGTERM and SIGINT ask to stop, SIGHUP to read the settings again, SIGUSR1 to
+        /// look again at once.
         pub(crate) fn listen() -> io::Result<Signals> {
             let (ear, mouth) = UnixStream::pair()?;
-            let (stop, reload) = (Arc::new(AtomicBool::new(false)), Arc::default());
+            let stop = Arc::new(AtomicBool::new(false));
+            let (reload, nudge) = (Arc::default(), Arc::default());
             for number in [SIGTERM, SIGINT] {
                 // The second one ends the process at once: this must be asked before the flag is set.
                 flag::register_conditional_shutdown(number, 130, Arc::clone(&stop))?;
                 flag::register(number, Arc::clone(&stop))?;
             }
             flag::register(SIGHUP, Arc::clone(&reload))?;
-            for number in [SIGTERM, SIGINT, SIGHUP] {
+            flag::register(SIGUSR1, Arc::clone(&nudge))?;
+            for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] {
                 low_level::pipe::register(number, mouth.try_clone()?)?;
             }
-            Ok(Signals { stop, reload, ear, mouth })
+            Ok(Signals { stop, reload, nudge, ear, mouth })
         }
 
         pub(crate) fn stop(&self) -> Arc<AtomicBool> {
@@ -55,6 +59,10 @@ mod unix {
 
         pub(crate) fn take_reload(&self) -> bool {
             self.reload.swap(false, Ordering::SeqCst)
+        }
+
+        pub(crate) fn take_nudge(&self) -> bool {
+            self.nudge.swap(false, Ordering::SeqCst)
         }
 
         pub(crate) fn waker(&self) -> io::Result<Waker> {
@@ -94,7 +102,7 @@ mod unix {
 
     /// Asks the daemon to look again at once.
     pub(crate) fn nudge(pid: u32) -> io::Result<()> {
-        send(pid, Signal::SIGHUP)
+        send(pid, Signal::SIGUSR1)
     }
 
     fn send(pid: u32, what: Signal) -> io::Result<()> {
@@ -154,6 +162,10 @@ mod other {
         }
 
         pub(crate) fn take_reload(&self) -> bool {
+            false
+        }
+
+        pub(crate) fn take_nudge(&self) -> bool {
             false
         }
 

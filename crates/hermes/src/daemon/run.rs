@@ -96,6 +96,9 @@ impl Daemon<'_> {
                 self.profiles.clear();
                 self.state.trouble.clear();
             }
+            if self.signals.take_nudge() {
+                self.profiles.values_mut().for_each(Watched::look_again);
+            }
             self.refuse_lost_home()?;
             self.find_profiles();
             let (did_work, next) = self.round(&stop);

@@ -202,7 +202,7 @@ fn note(
             None => failed(&error, job.attempts, now),
         },
     };
-    let failure = |error, again| JobFailure { error, again };
+    let failure = |error, again| JobFailure { error, again, at: now };
     let is_kept = match &ended {
         Ended::Done(_) => store.finish_job(Admin, job.id, means.owner, now)?,
         Ended::Again { at, error, .. } => {
@@ -237,7 +237,7 @@ fn put_back(
     owner: &str,
     now: Timestamp,
 ) -> hermes_store::Result<bool> {
-    let failure = JobFailure { error: "stopped in the middle", again: Some(now) };
+    let failure = JobFailure { error: "stopped in the middle", again: Some(now), at: now };
     let is_kept = store.fail_job(Admin, id, owner, failure)?;
     if is_kept {
         store.retry_job(Admin, id, now)?;

@@ -4,6 +4,7 @@
 
 mod bench;
 mod config;
+mod daemon;
 mod docs;
 mod doctor;
 mod embeddings;
@@ -14,5 +15,6 @@ mod memory;
 mod peer;
 mod recall;
 mod sandbox;
+mod service;
 mod sessions;
 mod skills;
