@@ -116,7 +116,9 @@ fn remark(launched: &Launched, app: &App, home: &Home) -> anyhow::Result<()> {
         app.out.note(after_a_loss(lost, app, home)?);
     }
     if service::find(app, home)?.is_none() {
-        app.out.hint("it will not survive a reboot: `hermes service install` starts it with the machine");
+        app.out.hint(
+            "it will not survive a reboot: `hermes service install` starts it with the machine",
+        );
     }
     Ok(())
 }

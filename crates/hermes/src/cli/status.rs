@@ -131,7 +131,9 @@ impl Daemon {
                 Some(_) => state.started_at,
                 None => state.last_seen(),
             }),
-            ended_well: state.filter(|_| found.pid.is_none()).map(|state| state.stopped_at.is_some()),
+            ended_well: state
+                .filter(|_| found.pid.is_none())
+                .map(|state| state.stopped_at.is_some()),
         }
     }
 }
@@ -151,7 +153,9 @@ impl Show for Status {
             (None, Some(since), _) => page.line(format_args!(
                 "{CARE}no daemon{CARE:#} since about {since}: the last one ended without a word"
             ))?,
-            (None, None, _) => page.line(format_args!("{CARE}no daemon{CARE:#} was ever started"))?,
+            (None, None, _) => {
+                page.line(format_args!("{CARE}no daemon{CARE:#} was ever started"))?
+            }
         }
         page.line(&self.models)?;
         self.profiles.iter().try_for_each(|profile| profile.text(page, &self.zone))
@@ -181,7 +185,8 @@ impl Profile {
                 time.map_or_else(|| "never".to_owned(), |time| clock::minute(time, zone))
             };
             let result = schedule.last_result.as_ref();
-            let result = result.map(|text| format!(" ({})", one_line(text, 80))).unwrap_or_default();
+            let result =
+                result.map(|text| format!(" ({})", one_line(text, 80))).unwrap_or_default();
             page.line(format_args!(
                 "  {:<9} next {}, last {}{result}",
                 schedule.name,

@@ -83,6 +83,18 @@ pub(crate) fn stop(home: &Home) -> anyhow::Result<Option<u32>> {
     Ok(Some(pid))
 }
 
+/// Waits until a daemon runs that is not the one before; somebody else starts it.
+pub(crate) fn wait_for(home: &Home, before: Option<u32>) -> anyhow::Result<Launched> {
+    let begun = Instant::now();
+    loop {
+        match find(home)?.pid {
+            Some(pid) if Some(pid) != before => return Ok(Launched::Running { pid }),
+            _ if begun.elapsed() > PATIENCE => return Err(failed("it is not ready after 10 s")),
+            _ => std::thread::sleep(STEP),
+        }
+    }
+}
+
 fn spawn(home: &Home) -> anyhow::Result<Child> {
     let errors = log::open_today(home, clock::now())?;
     let mut command = Command::new(std::env::current_exe()?);

@@ -107,12 +107,7 @@ impl Watched {
 }
 
 /// Frees what dead workers left, queues what is due by rule or need, and finds the next time.
-fn plan(
-    app: &App,
-    home: &Home,
-    store: &mut SqliteMemory,
-    owner: &str,
-) -> anyhow::Result<Seen> {
+fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow::Result<Seen> {
     let now = app.now;
     free(store, owner, now)?;
     let mut next = keep_schedules(app, home, store)?;

@@ -50,7 +50,10 @@ pub(crate) fn models_line() -> String {
     "background work: rules only".to_owned()
 }
 
-#[expect(dead_code, reason = "the commands that record and recall call it as soon as there is such work")]
+#[expect(
+    dead_code,
+    reason = "the commands that record and recall call it as soon as there is such work"
+)]
 /// Does the work of catching up within a bound of time, if no daemon runs that would do it.
 ///
 /// Says what was done; nothing if a daemon runs, or somebody else catches up in this moment.

@@ -15,8 +15,8 @@ use super::log::Log;
 use super::look::{Seen, Watched};
 use super::platform::{self, Identity, Signals};
 use super::state::State;
-use super::work::{self, Cut, Ended, Means};
 use super::take_lock;
+use super::work::{self, Cut, Ended, Means};
 use crate::app::App;
 use crate::clock;
 use crate::failure::{Kind, Problem, kind_word, message};
@@ -80,7 +80,10 @@ impl Daemon<'_> {
         let (now, pid) = (self.state.started_at, self.state.pid);
         if let Some(before) = before.filter(|before| before.stopped_at.is_none()) {
             let seen = before.beat_at.strftime("%Y-%m-%dT%H:%M:%SZ");
-            let line = format!("the daemon before ended without a word: pid {}, last seen {seen}", before.pid);
+            let line = format!(
+                "the daemon before ended without a word: pid {}, last seen {seen}",
+                before.pid
+            );
             self.log.line(now, &line);
         }
         self.log.line(now, &format!("started: pid {pid}, version {}", self.state.version));
@@ -186,7 +189,10 @@ impl Daemon<'_> {
         self.wait_for(thread)
     }
 
-    fn wait_for<T>(&self, thread: JoinHandle<anyhow::Result<Option<T>>>) -> anyhow::Result<Option<T>> {
+    fn wait_for<T>(
+        &self,
+        thread: JoinHandle<anyhow::Result<Option<T>>>,
+    ) -> anyhow::Result<Option<T>> {
         let stop = self.signals.stop();
         let mut asked: Option<Instant> = None;
         while !thread.is_finished() {
@@ -229,7 +235,8 @@ impl Daemon<'_> {
             return;
         }
         if watched.trouble.as_ref() != Some(&text) {
-            self.log.line(clock::now(), &format!("{profile}: could not work ({})", kind_word(error)));
+            self.log
+                .line(clock::now(), &format!("{profile}: could not work ({})", kind_word(error)));
             watched.trouble = Some(text.clone());
             self.say_trouble(profile, text);
         }
@@ -282,10 +289,13 @@ impl Daemon<'_> {
     fn end(mut self, held: lock::Held, ended: anyhow::Result<()>) -> anyhow::Result<()> {
         let now = clock::now();
         if self.refuse_lost_home().is_ok() {
-            self.log.line(now, &match &ended {
-                Ok(()) => "stopped".to_owned(),
-                Err(error) => format!("stopped by an error ({})", kind_word(error)),
-            });
+            self.log.line(
+                now,
+                &match &ended {
+                    Ok(()) => "stopped".to_owned(),
+                    Err(error) => format!("stopped by an error ({})", kind_word(error)),
+                },
+            );
             self.state.beat_at = now;
             self.state.stopped_at = Some(now);
             self.state.write(&self.home)?;

@@ -133,7 +133,8 @@ impl Calendar {
         let hours = (0..24u8).filter(|hour| self.hours.has(*hour));
         let civil = hours.flat_map(|hour| {
             let minutes = (0..60u8).filter(|minute| self.minutes.has(*minute));
-            minutes.map(move |minute| date.to_datetime(Time::constant(hour as i8, minute as i8, 0, 0)))
+            minutes
+                .map(move |minute| date.to_datetime(Time::constant(hour as i8, minute as i8, 0, 0)))
         });
         civil.flat_map(|time| self.moments(time, zone)).collect()
     }

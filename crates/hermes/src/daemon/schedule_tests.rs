@@ -43,13 +43,28 @@ fn the_next_time_of_a_calendar() {
 #[test]
 fn what_is_no_rule_is_refused() {
     for text in [
-        "", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
-        "* * * * 8", "5-1 * * * *", "*/0 * * * *", "a * * * *", "every", "every 0m", "every x",
+        "",
+        "* * * *",
+        "* * * * * *",
+        "60 * * * *",
+        "* 24 * * *",
+        "* * 0 * *",
+        "* * * 13 *",
+        "* * * * 8",
+        "5-1 * * * *",
+        "*/0 * * * *",
+        "a * * * *",
+        "every",
+        "every 0m",
+        "every x",
     ] {
         assert_eq!(parse(text), None, "{text:?}");
     }
     let never = parse("0 0 31 2 *").unwrap();
-    assert_eq!(next_run(&never, Known::default(), at("2026-05-01T00:00:00Z"), &TimeZone::UTC), None);
+    assert_eq!(
+        next_run(&never, Known::default(), at("2026-05-01T00:00:00Z"), &TimeZone::UTC),
+        None
+    );
 }
 
 #[test]

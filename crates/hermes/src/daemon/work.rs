@@ -125,7 +125,10 @@ pub(crate) fn is_gone(owner: &str, own: &str, holds_lock: bool) -> bool {
 }
 
 /// Takes the next due job of a memory and does it; none if nothing is due.
-pub(crate) fn run_next(means: &Means<'_>, mut memory: Memory) -> anyhow::Result<Option<(Job, Ended)>> {
+pub(crate) fn run_next(
+    means: &Means<'_>,
+    mut memory: Memory,
+) -> anyhow::Result<Option<(Job, Ended)>> {
     let now = clock::now();
     let lease = Lease { owner: means.owner, until: now + LEASE };
     match memory.store.lease_job(Admin, &jobs::names(), lease, now)? {
@@ -137,8 +140,7 @@ pub(crate) fn run_next(means: &Means<'_>, mut memory: Memory) -> anyhow::Result<
 /// Queues a job of a kind, or takes the one that waits, and does it at once.
 pub(crate) fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyhow::Result<Ended> {
     let now = clock::now();
-    let wanted =
-        NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
+    let wanted = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
     let id = match memory.store.queue_job(Admin, &wanted, now)? {
         Some(id) => id,
         None => waiting(&memory.store, kind)?.ok_or_else(|| taken(kind))?,
@@ -153,10 +155,7 @@ pub(crate) fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyh
 
 fn waiting(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<i64>> {
     let open = store.open_jobs(Admin, jobs::MANY)?;
-    Ok(open
-        .iter()
-        .find(|job| job.kind == kind && job.state == JobState::Waiting)
-        .map(|job| job.id))
+    Ok(open.iter().find(|job| job.kind == kind && job.state == JobState::Waiting).map(|job| job.id))
 }
 
 fn taken(kind: &str) -> Problem {

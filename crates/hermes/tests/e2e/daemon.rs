@@ -134,7 +134,11 @@ fn a_daemon_that_was_killed_is_missed_and_the_next_one_says_so() {
     assert!(check(&sandbox, "daemon")["evidence"].as_str().unwrap().contains("stale"));
     let again = sandbox.run(&["start"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(again.stderr.contains(&format!("(pid {pid}) ended without a word")), "{}", again.stderr);
+    assert!(
+        again.stderr.contains(&format!("(pid {pid}) ended without a word")),
+        "{}",
+        again.stderr
+    );
     assert!(is_running(&sandbox));
 }
 
@@ -142,9 +146,8 @@ fn a_daemon_that_was_killed_is_missed_and_the_next_one_says_so() {
 fn several_starts_at_once_give_one_daemon() {
     let sandbox = Sandbox::ready();
     let started: Vec<Value> = std::thread::scope(|scope| {
-        let all: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| sandbox.json(&["start"])["daemon"].clone()))
-            .collect();
+        let all: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| sandbox.json(&["start"])["daemon"].clone())).collect();
         all.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let pids: Vec<i32> = started.iter().map(pid_of).collect();

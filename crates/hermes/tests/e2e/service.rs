@@ -37,7 +37,9 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn systemd_takes_the_unit_and_its_command_really_runs() {
     let sandbox = Sandbox::ready();
-    for flags in [&["service", "install", "--print"][..], &["service", "install", "--print", "--system"]] {
+    for flags in
+        [&["service", "install", "--print"][..], &["service", "install", "--print", "--system"]]
+    {
         let unit = sandbox.ok(flags);
         let file = sandbox.folder().join("hermes.service");
         #[expect(clippy::disallowed_methods, reason = "a file of the test")]

@@ -29,8 +29,7 @@ fn running(app: &App, home: &Home, found: &Found) -> Check {
     let Some(state) = &found.state else {
         return match found.pid {
             Some(pid) => Check::ok("daemon", format!("runs, pid {pid}")),
-            None => Check::ok("daemon", "was never started; commands work without it")
-                .repair("hermes start"),
+            None => Check::ok("daemon", "was never started: `hermes start` does"),
         };
     };
     let since = clock::minute(state.last_seen(), &zone);

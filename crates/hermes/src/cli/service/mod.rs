@@ -102,8 +102,7 @@ pub(crate) fn restart(app: &App, home: &Home) -> anyhow::Result<Option<(Option<u
     }
     let before = daemon::find(home)?.pid;
     manager::ask_systemd(reach, &["restart", &unit])?;
-    // It is ready a moment later; starting finds it, or waits for it.
-    Ok(Some((before, launch::start(home)?)))
+    Ok(Some((before, launch::wait_for(home, before)?)))
 }
 
 fn install(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {

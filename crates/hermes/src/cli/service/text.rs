@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// The first line of every file that this program made for a service manager.
-pub(crate) const MARK: &str = "# Made by `hermes service install`; `hermes service uninstall` removes it.";
+pub(crate) const MARK: &str =
+    "# Made by `hermes service install`; `hermes service uninstall` removes it.";
 
 /// What is to be started, and what it may write to.
 #[derive(Debug, Clone)]
@@ -167,7 +168,10 @@ mod tests {
             assert!(unit.lines().any(|found| found == line), "{line}\n{unit}");
         }
         let system = service("/srv/agent", Some("alice")).unit();
-        assert!(system.contains("User=alice\n") && system.contains("multi-user.target"), "{system}");
+        assert!(
+            system.contains("User=alice\n") && system.contains("multi-user.target"),
+            "{system}"
+        );
     }
 
     #[test]
@@ -181,7 +185,9 @@ mod tests {
         assert!(once.starts_with(&before));
         assert_eq!(without_line(&once, &ours), before);
         assert_eq!(with_line("", &ours).lines().count(), 1);
-        assert!(with_line("0 1 * * * no line end", &ours).starts_with("0 1 * * * no line end\n@reboot"));
+        assert!(
+            with_line("0 1 * * * no line end", &ours).starts_with("0 1 * * * no line end\n@reboot")
+        );
     }
 
     #[test]
