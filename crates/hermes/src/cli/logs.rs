@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     follow: bool,
 }
 
+/// A log and how far it was read.
+type End = (PathBuf, u64);
+
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct Line(String);
@@ -47,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// The last lines of all days together, and where the newest file ends.
-fn last(home: &Home, limit: usize) -> anyhow::Result<(Vec<String>, Option<(PathBuf, u64)>)> {
+fn last(home: &Home, limit: usize) -> anyhow::Result<(Vec<String>, Option<End>)> {
     let mut lines = Vec::new();
     let mut end = None;
     for path in log::files(&home.logs()).into_iter().rev() {
@@ -66,7 +69,7 @@ fn last(home: &Home, limit: usize) -> anyhow::Result<(Vec<String>, Option<(PathB
 }
 
 /// Prints what is added; goes on with the next day's file when there is one.
-fn follow(home: &Home, app: &mut App, end: Option<(PathBuf, u64)>) -> anyhow::Result<()> {
+fn follow(home: &Home, app: &mut App, end: Option<End>) -> anyhow::Result<()> {
     let mut end = end;
     loop {
         for path in log::files(&home.logs()) {

@@ -2,6 +2,7 @@
 
 use hermes_home::Home;
 use hermes_home::config::{Config, Schedule as Often};
+use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
 use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors as _};
 use jiff::SignedDuration;
@@ -133,6 +134,10 @@ fn lacks_vectors(look: &Look<'_>) -> anyhow::Result<bool> {
     };
     if !is_wanted {
         return Ok(true);
+    }
+    if embedding::vectors(Some(&active)) == Vectors::Now {
+        // Made with the text itself, so there is nothing to count.
+        return Ok(false);
     }
     let coverage = store.coverage(Admin, active.id)?;
     Ok(coverage.done < coverage.all)

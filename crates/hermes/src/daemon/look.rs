@@ -32,7 +32,8 @@ pub(super) struct Watched {
     pub(super) is_held: bool,
     memory: Option<PathBuf>,
     seen: Option<Stamps>,
-    identity: Option<Identity>,
+    /// Which file its database is.
+    pub(super) identity: Option<Identity>,
     next: Option<Timestamp>,
 }
 

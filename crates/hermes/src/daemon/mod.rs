@@ -38,7 +38,7 @@ pub(crate) struct Found {
 /// Looks for the daemon of a home; makes nothing.
 pub(crate) fn find(home: &Home) -> anyhow::Result<Found> {
     let holder = lock::holder(&home.daemon_lock())?;
-    let pid = holder.as_deref().and_then(|holder| Holder::parse(holder)).and_then(|holder| {
+    let pid = holder.as_deref().and_then(Holder::parse).and_then(|holder| {
         let is_daemon = holder.what == DAEMON && platform::is_alive(holder.pid);
         is_daemon.then_some(holder.pid)
     });

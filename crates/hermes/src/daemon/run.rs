@@ -17,7 +17,7 @@ use super::platform::{self, Identity, Signals};
 use super::state::State;
 use super::take_lock;
 use super::work::{self, Cut, Ended, Means};
-use crate::app::App;
+use crate::app::{App, Memory};
 use crate::clock;
 use crate::failure::{Kind, Problem, kind_word, message};
 
@@ -150,11 +150,9 @@ impl Daemon<'_> {
 
     /// Does one job; false if there was none after all, or it could not be begun.
     fn work(&mut self, name: &Option<ProfileName>, stop: &Arc<AtomicBool>) -> bool {
-        let Some(home) = self.profiles.get(name).map(|watched| watched.home.clone()) else {
-            return false;
-        };
-        let profile = home.profile_name().to_owned();
-        match self.in_thread(home, stop) {
+        let Some(watched) = self.profiles.get(name) else { return false };
+        let profile = watched.home.profile_name().to_owned();
+        match self.in_thread(watched, stop) {
             Ok(Some((job, ended))) => {
                 self.tell(&profile, &job, &ended);
                 if ended == Ended::Cut(Cut::Replaced) {
@@ -173,16 +171,16 @@ impl Daemon<'_> {
     /// In a thread of its own, so that a job that does not end cannot keep the daemon from ending.
     fn in_thread(
         &self,
-        home: Home,
+        watched: &Watched,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Option<(Job, Ended)>> {
+        let (home, identity) = (watched.home.clone(), watched.identity);
         let app = self.app.for_profile(&home);
         let (owner, stop, waker) = (self.owner.clone(), Arc::clone(stop), self.signals.waker()?);
         let thread = std::thread::Builder::new().name("job".to_owned()).spawn(move || {
-            let done = app.memory(&home, Access::Write).and_then(|memory| {
-                let (app, home, owner, stop) = (&app, &home, owner.as_str(), stop.as_ref());
-                work::run_next(&Means { app, home, owner, stop, deadline: None }, memory)
-            });
+            let (app, home, owner, stop) = (&app, &home, owner.as_str(), stop.as_ref());
+            let means = Means { app, home, owner, stop, deadline: None };
+            let done = open(app, home, identity).and_then(|memory| work::run_next(&means, memory));
             waker.wake();
             done
         })?;
@@ -303,6 +301,14 @@ impl Daemon<'_> {
         drop(held);
         ended
     }
+}
+
+/// The memory that was looked at; another file in its place is not touched, and none is made.
+fn open(app: &App, home: &Home, identity: Option<Identity>) -> anyhow::Result<Memory> {
+    if platform::identity(&app.memory_path(home)?) != identity {
+        return Err(Cut::Replaced.into());
+    }
+    app.memory(home, Access::Write)
 }
 
 /// How long to sleep when the next thing is due then.
