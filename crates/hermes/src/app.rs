@@ -78,6 +78,22 @@ impl App {
         }
     }
 
+    /// The same for another profile and for now: settings are read anew, and nothing is asked or printed.
+    pub(crate) fn for_profile(&self, home: &Home) -> App {
+        let profile = Some(home.profile_name().to_owned());
+        App {
+            env: self.env.clone(),
+            now: clock::now(),
+            out: Output::new(false, true, anstream::ColorChoice::Never, String::new()),
+            asking: Asking { yes: false, no_input: true },
+            json: false,
+            wanted: Wanted { home: Some(home.root().to_owned()), profile },
+            flags: self.flags.clone(),
+            owner: OnceCell::new(),
+            loaded: OnceCell::new(),
+        }
+    }
+
     /// The home that was asked for, whether it exists or not.
     pub(crate) fn home(&self) -> HomeResult<Home> {
         Home::locate(&self.wanted, &self.env)

@@ -58,7 +58,7 @@ pub const KEYS: &[Key] = &[
     used("memory.user_char_limit", LIMIT, "The longest USER.md, in characters; none: no limit (1375 in a home of Hermes Agent).").shared(),
     used("memory.backend", Kind::OneOf(WORDS_BACKEND), "Where facts and episodes are stored; this build has sqlite."),
     used("memory.path", Kind::Text, "The SQLite file of the memory, such as ~/.hermes/memory.db; none: memory.db in the home."),
-    later("memory.vacuum_schedule", Kind::OneOf(WORDS_SCHEDULE), "How often the SQLite file gives back free space."),
+    used("memory.vacuum_schedule", Kind::OneOf(WORDS_SCHEDULE), "How often the daemon lets the SQLite file give back free space."),
     later("memory.wal_mode", Kind::Switch, "Let SQLite write ahead, so that readers never wait for a writer."),
     later("memory.connection_string", Kind::Text, "How to reach PostgreSQL; keep it in .env and write ${HERMES_DB_URL} here."),
     later("memory.pool_size", Kind::Whole(1, 1000), "How many PostgreSQL connections are kept open."),

@@ -4,16 +4,21 @@ mod bench;
 mod config;
 mod doctor;
 mod init;
+mod jobs;
+mod logs;
 mod memory;
 mod model;
 mod paths;
 mod profile;
 mod reference;
+mod service;
 mod sessions;
 mod shell;
 mod skills;
 mod soul;
 mod start;
+mod status;
+mod stop;
 
 use std::path::PathBuf;
 
@@ -34,7 +39,7 @@ use crate::failure::Outcome;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:
-  hermes start                                   make the home and see what is ready
+  hermes start                                   make the home, see what is ready, leave the daemon running
   hermes memory add \"Prefers short answers\"      keep a fact for every session
   hermes sessions search \"what about the deploy\" find what was said
   hermes doctor                                  check everything, with the command that repairs"
@@ -87,8 +92,22 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make the home if it is missing, check it, and say what is ready
-    Start,
+    /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
+    Start(start::Arguments),
+    /// End the daemon
+    Stop,
+    /// End the daemon and start it again
+    Restart,
+    /// The daemon, its jobs and schedules
+    Status,
+    /// What the daemon wrote down
+    Logs(logs::Arguments),
+    /// Background work: list it, do it now, try it again
+    #[command(subcommand, visible_alias = "job")]
+    Jobs(jobs::Command),
+    /// Start the daemon with the machine
+    #[command(subcommand)]
+    Service(service::Command),
     /// Make a home: folders, example files, an empty session database
     Init,
     /// Print where everything is
@@ -133,7 +152,13 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     let command = cli.command;
     let app = &mut App::new(cli.global);
     match command {
-        Command::Start => start::run(app),
+        Command::Start(arguments) => start::run(&arguments, app),
+        Command::Stop => stop::stop(app),
+        Command::Restart => stop::restart(app),
+        Command::Status => status::run(app),
+        Command::Logs(arguments) => logs::run(&arguments, app),
+        Command::Jobs(command) => jobs::run(&command, app),
+        Command::Service(command) => service::run(&command, app),
         Command::Init => init::run(app),
         Command::Paths => paths::run(app),
         Command::Doctor(arguments) => doctor::run(&arguments, app),

@@ -4,6 +4,7 @@
 
 mod bench;
 mod config;
+mod daemon;
 mod docs;
 mod doctor;
 mod embeddings;
@@ -16,5 +17,6 @@ mod models;
 mod peer;
 mod recall;
 mod sandbox;
+mod service;
 mod sessions;
 mod skills;
