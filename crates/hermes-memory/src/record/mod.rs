@@ -1,6 +1,7 @@
 //! Take in messages from lines of JSON, one message a line.
 
 mod line;
+pub mod strip;
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
