@@ -226,6 +226,11 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// Turns that could not be recorded at once, a file each.
+    pub fn spool(&self) -> PathBuf {
+        self.own().join("spool")
+    }
+
     /// Which sessions are pinned.
     pub fn pins(&self) -> PathBuf {
         self.own().join("pins.json")

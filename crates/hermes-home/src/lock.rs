@@ -20,6 +20,15 @@ pub struct Held {
 
 /// Takes the lock `<path>.lock`, waiting up to ten seconds; makes the folder when it is missing.
 pub fn hold(path: &Path) -> Result<Held> {
+    hold_within(path, PATIENCE)?.ok_or_else(|| Error::Locked { path: sidecar(path) })
+}
+
+/// Takes the lock `<path>.lock` if nobody holds it.
+pub fn try_hold(path: &Path) -> Result<Option<Held>> {
+    hold_within(path, Duration::ZERO)
+}
+
+fn hold_within(path: &Path, patience: Duration) -> Result<Option<Held>> {
     let lock = sidecar(path);
     if let Some(folder) = lock.parent().filter(|folder| !folder.exists()) {
         atomic::make_folder(folder)?;
@@ -32,11 +41,11 @@ pub fn hold(path: &Path) -> Result<Held> {
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Held { _file: file }),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+            Ok(()) => return Ok(Some(Held { _file: file })),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < patience => {
                 std::thread::sleep(STEP);
             }
-            Err(TryLockError::WouldBlock) => return Err(Error::Locked { path: lock }),
+            Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(source)) => return Err(Error::write(&lock, source)),
         }
     }

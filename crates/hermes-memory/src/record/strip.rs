@@ -82,10 +82,11 @@ fn without(text: &str, ranges: Vec<Range<usize>>) -> String {
 fn find(text: &str) -> Option<Vec<Range<usize>>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
+    let mut unclosed = Vec::new();
     while let Some(at) = text[from..].find(['<', '═', '#']).map(|found| found + from) {
         let after = found.last().map_or(0, |range| range.end);
         let length = match text.as_bytes()[at] {
-            b'<' => fenced(text, at, after),
+            b'<' => fenced(text, at, after, &mut unclosed),
             b'#' => opened(text, at, after),
             _ => headed(text, at, after),
         };
@@ -94,23 +95,25 @@ fn find(text: &str) -> Option<Vec<Range<usize>>> {
                 found.push(at..at + length);
                 from = at + length;
             }
-            None => from = at + text[at..].chars().next().map_or(1, char::len_utf8),
+            // A line of bars is looked at once, however long it is.
+            None => from = at + text[at..].find(|c| c != '═').unwrap_or(text.len() - at).max(1),
         }
     }
     (!found.is_empty()).then_some(found)
 }
 
-/// How long the fence is that opens here.
-fn fenced(text: &str, at: usize, after: usize) -> Option<usize> {
+/// How long the fence is that opens here. What is not closed here is not closed further on: it is looked for once.
+fn fenced<'n>(text: &str, at: usize, after: usize, unclosed: &mut Vec<&'n str>) -> Option<usize> {
     let rest = &text[at..];
     let (name, inside) = FENCES.iter().find_map(|name| Some((*name, tag(rest, "<", name)?)))?;
-    let mut from = inside;
+    let mut from = if unclosed.contains(&name) { rest.len() } else { inside };
     while let Some(next) = rest[from..].find("</").map(|found| found + from) {
         if let Some(length) = tag(&rest[next..], "</", name) {
             return Some(next + length);
         }
         from = next + 2;
     }
+    unclosed.push(name);
     let reaches = REACHES_TO_THE_END.contains(&name) && begins_line(text, at, after);
     reaches.then_some(rest.len())
 }
@@ -149,8 +152,8 @@ fn headed(text: &str, at: usize, after: usize) -> Option<usize> {
 
 /// Whether nothing but space stands before, on the same line or since what was found last.
 fn begins_line(text: &str, at: usize, after: usize) -> bool {
-    let before = &text[after..at];
-    before.rsplit('\n').next().unwrap_or_default().trim().is_empty()
+    let before = text[after..at].trim_end_matches([' ', '\t']);
+    before.is_empty() || before.ends_with('\n')
 }
 
 fn any_tag(text: &str) -> bool {
