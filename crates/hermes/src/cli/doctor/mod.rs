@@ -5,6 +5,7 @@ mod files;
 mod fix;
 mod machine;
 mod memory;
+mod users;
 
 use std::io;
 
@@ -95,6 +96,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
+    results.extend(users::waiting(home));
     results
 }
 
