@@ -16,3 +16,5 @@ mod recall;
 mod sandbox;
 mod sessions;
 mod skills;
+mod turns;
+mod users;
