@@ -27,7 +27,7 @@ create table grave (
   key blob not null,
   at integer not null,
   actor text not null,
-  -- Whose return lifts it: `fact:12`.
+  -- Whose return lifts it: `fact:012`.
   item text,
   primary key (kind, user_id, key)
 ) without rowid;
@@ -92,3 +92,4 @@ alter table fact add column valid_to_before integer;
 update fact set valid_to_before = valid_to where superseded_by is not null and valid_to <> retired_at;
 alter table identity add column chat text not null default 'direct' check (chat in ('direct', 'group'));
 create index audit_of_facts on audit (item) where item >= 'fact:' and item < 'fact;';
+create index fact_by_successor on fact (superseded_by) where superseded_by is not null;

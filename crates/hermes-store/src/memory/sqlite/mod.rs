@@ -213,9 +213,14 @@ fn upgrade(path: &Path, wait: Duration, found: i64) -> Result<()> {
         migrate::apply(&mut connection, migrate::MEMORY)
             .map_err(|source| Error::from_sqlite(path, source))
     });
+    let known = migrate::newest(migrate::MEMORY);
     upgraded.map_err(|error| match error {
-        Error::NotWritable { path } => {
-            Error::OlderSchema { path, found, known: migrate::newest(migrate::MEMORY) }
+        Error::NotWritable { path } => Error::OlderSchema { path, found, known },
+        // The log cannot be made in a folder that may not be written.
+        Error::Database { path, refusal }
+            if refusal.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
+        {
+            Error::OlderSchema { path, found, known }
         }
         other => other,
     })
