@@ -43,19 +43,19 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let mut store = scratch.open(Access::Write)?;
     let mut sessions = SessionStore::open(&path, Access::Write, WAIT)?;
-    let vocabulary = Vocabulary::new();
+    let (vocabulary, zone) = (Vocabulary::new(), TimeZone::UTC);
     let mut numbers = Numbers::new(6);
     let mut times = Vec::with_capacity(arguments.turns);
     for number in 0..arguments.turns {
         let turn = made_up(&vocabulary, &mut numbers, number);
-        let settings = settings(app.now, number)?;
+        let settings = settings(&zone, app.now, number)?;
         let begun = platform::thread_cpu();
         let places = Places { sessions: Some(&mut sessions), store: &mut store };
         let recorded = turn::turn(places, &turn, &settings)?;
         times.push(platform::thread_cpu() - begun);
         ensure!(recorded.recorded.added == 2, "a turn did not come in");
     }
-    let settings = settings(app.now, arguments.turns)?;
+    let settings = settings(&zone, app.now, arguments.turns)?;
     let spool = scratch.home().join("hermesd/spool");
     let mut looks = Vec::new();
     for _ in 0..2 {
@@ -97,11 +97,11 @@ fn made_up(vocabulary: &Vocabulary, numbers: &mut Numbers, number: usize) -> Tur
     }
 }
 
-fn settings(now: Timestamp, number: usize) -> anyhow::Result<Settings<'static>> {
+fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Settings<'_>> {
     let later = SignedDuration::from_secs(i64::try_from(number)?);
     Ok(Settings {
         mode: UsersMode::Single,
-        zone: &TimeZone::UTC,
+        zone,
         now: now.checked_add(later)?,
         vectors: Vectors::Now,
         random: [0; 3],
