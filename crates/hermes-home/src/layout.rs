@@ -226,6 +226,11 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// Turns that could not be recorded at once, a file each.
+    pub fn spool(&self) -> PathBuf {
+        self.own().join("spool")
+    }
+
     /// Skills that wait for the user's word.
     pub fn pending_skills(&self) -> PathBuf {
         self.own().join("pending-skills")
@@ -249,11 +254,6 @@ impl Home {
     /// Which sessions are pinned.
     pub fn pins(&self) -> PathBuf {
         self.own().join("pins.json")
-    }
-
-    /// What could not be recorded at once, as lines of JSON that wait to be taken in.
-    pub fn spool(&self) -> PathBuf {
-        self.own().join("spool")
     }
 
     /// The lock of the daemon: one for the root home with all its profiles.

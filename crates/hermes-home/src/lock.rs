@@ -44,6 +44,11 @@ pub fn hold(path: &Path) -> Result<Held> {
     }
 }
 
+/// Takes the lock `<path>.lock` if nobody holds it.
+pub fn try_hold_beside(path: &Path) -> Result<Option<Held>> {
+    try_hold(&sidecar(path))
+}
+
 /// Takes the lock file itself if nobody has it; none if somebody does.
 pub fn try_hold(lock: &Path) -> Result<Option<Held>> {
     let file = make(lock)?;

@@ -40,6 +40,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Turns that wait in a file cannot be read or taken away.
+    #[error("could not use {}", path.display())]
+    Spool {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -63,7 +71,7 @@ impl Error {
                 "each line is one message: {\"session_id\": …, \"role\": …, \"timestamp\": …, \"text\": …}"
                     .to_owned(),
             ),
-            Error::Unreadable(_) => None,
+            Error::Unreadable(_) | Error::Spool { .. } => None,
         }
     }
 }

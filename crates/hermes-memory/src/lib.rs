@@ -1,8 +1,10 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
 pub mod ask;
+pub mod catch_up;
 pub mod chunk;
 mod error;
+pub mod identity;
 pub mod record;
 pub mod reembed;
 pub mod retrieval;

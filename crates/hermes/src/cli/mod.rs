@@ -19,6 +19,7 @@ mod soul;
 mod start;
 mod status;
 mod stop;
+mod user;
 
 use std::path::PathBuf;
 
@@ -135,6 +136,9 @@ enum Command {
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
+    /// Who talks to the agent: users, their identities in channels, their time zones
+    #[command(subcommand, visible_alias = "users")]
+    User(user::Command),
     /// Print a completion script for your shell
     Completions(shell::Completions),
     /// Print the manual page, or write all of them to a folder
@@ -169,6 +173,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
+        Command::User(command) => user::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
         Command::Bench(command) => bench::run(command, app),

@@ -20,3 +20,5 @@ mod sandbox;
 mod service;
 mod sessions;
 mod skills;
+mod turns;
+mod users;

@@ -1,8 +1,7 @@
 //! Checks of the background work: the daemon, its jobs, what waits to be taken in.
 
-use std::fs;
-
 use hermes_home::Home;
+use hermes_memory::record::spool;
 use hermes_store::memory::{Admin, JobState, Jobs as _};
 use hermes_store::sqlite::Access;
 
@@ -20,7 +19,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     };
     let mut results = vec![running(app, home, &found)];
     results.extend(failed(app, home));
-    results.extend(spooled(home));
+    results.push(spooled(home));
     results
 }
 
@@ -79,17 +78,12 @@ fn failed(app: &App, home: &Home) -> Option<Check> {
 }
 
 /// What could not be recorded at once should be taken in soon.
-fn spooled(home: &Home) -> Option<Check> {
-    let files = fs::read_dir(home.spool()).ok()?.flatten();
-    let sizes: Vec<u64> =
-        files.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).collect();
-    let waiting = sizes.iter().filter(|size| **size > 0).count() as u64;
-    Some(match waiting {
+fn spooled(home: &Home) -> Check {
+    match spool::waiting(&home.spool()) {
         0 => Check::ok("spool", "nothing waits to be taken in"),
         count => {
-            let size = crate::output::bytes(sizes.iter().sum());
-            let what = format!("{} with {size} wait to be taken in", counted(count, "file"));
-            Check::warn("spool", what).repair("hermes start")
+            let what = format!("{} not recorded yet", counted(count as u64, "turn file"));
+            Check::warn("spool", what).repair("hermes memory catch-up")
         }
-    })
+    }
 }

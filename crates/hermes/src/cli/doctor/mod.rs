@@ -6,6 +6,7 @@ mod files;
 mod fix;
 mod machine;
 mod memory;
+mod users;
 
 use std::io;
 

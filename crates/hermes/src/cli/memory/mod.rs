@@ -1,5 +1,6 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
+pub(crate) mod catch_up;
 mod change;
 mod context;
 pub(crate) mod edit;
@@ -20,6 +21,7 @@ mod search;
 mod show;
 mod status;
 mod timeline;
+mod turn;
 mod vacuum;
 mod whose;
 
@@ -66,6 +68,11 @@ pub(crate) enum Command {
     Timeline(timeline::Arguments),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
+    /// Record a finished turn: what was asked, done and answered
+    #[command(after_help = turn::FORM)]
+    Turn(turn::Arguments),
+    /// Take in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait
+    CatchUp,
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Make memory.db as small as it can be
@@ -127,6 +134,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Record(arguments) => record::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Turn(arguments) => turn::run(&arguments, app),
+        Command::CatchUp => catch_up::run(app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
