@@ -1,0 +1,113 @@
+//! Patterns of wishes: standing instructions, likes and dislikes; in other languages too.
+
+use super::table::Needs::{Lasting, Order, Statement};
+use super::table::Row;
+
+#[rustfmt::skip]
+pub(super) const INSTRUCTION: &[Row] = &[
+    ("^always {x}", "User wants: always {x}", "", Order),
+    ("^never {x}", "User wants: never {x}", "", Order),
+    ("^do not ever {x}", "User wants: never {x}", "", Order),
+    ("from now|here|today|this on|forward|onwards|onward|point {x}", "User wants: {c}", "", Order),
+    ("as of today|now {x}", "User wants: {c}", "", Order),
+    ("going|moving forward {x}", "User wants: {c}", "", Order),
+    ("{x} going|moving forward $", "User wants: {c}", "", Order),
+    ("{x} from now on", "User wants: {c}", "", Order),
+    ("^in the? future {x}", "User wants: {c}", "", Order),
+    ("{x} in the? future $", "User wants: {c}", "", Order),
+    ("^next time {x}", "User wants: {c}", "", Order),
+    ("{x} next time $", "User wants: {c}", "", Order),
+    ("^every|each time {x}", "User wants: {c}", "", Order),
+    ("^whenever i|you|we|there|a|an|the {x}", "User wants: {c}", "", Order),
+    ("^when i|you|we ask|say|write|send|paste|share|give|need|want|draft|review|show|mention|summarise|summarize|create|generate|suggest|answer|explain|reply|schedule|book|quote|format|refactor|propose|use {x}", "User wants: {c}", "", Order),
+    ("^by default {x}", "User wants: {c}", "", Order),
+    ("^make sure you|to? always|never {x}", "User wants: {c}", "", Order),
+    ("you|we should|must always|never {x}", "User wants: {c}", "", Order),
+    ("you must|should|can not ever|never? {x}", "User wants: {c}", "", Order),
+    ("i want|need|expect|would|like like? you to always|never {x}", "User wants: {c}", "", Order),
+    ("^can|could|would|will you please? always|never {x}", "User wants: {c}", "", Order),
+    ("^stop {x}", "User wants: stop {x}", "", Order),
+    ("^do not {x} again|anymore|ever $", "User wants: {c}", "", Order),
+    ("^no more {x}", "User wants: {c}", "", Order),
+    ("^do not ask|use|send|include|add|suggest|call|write|put|start|end|schedule|book|give|delete|push|commit|touch|share|mention|change|recommend|sign|translate|open|format|reply|answer|contact|email|assume {x}", "User wants: {c}", "", Order),
+    ("^keep your|my|all|every|answers|replies|responses|emails|mails|summaries|reports|code|commit|messages|explanations|it|things {x}", "User wants: {c}", "", Order),
+    ("^use|write|answer|reply|respond|format|sign|give|address|send|start|end|prefix|put|add|include|run|ask|check|show|speak|talk|convert|round {x} always|every $", "User wants: {c}", "", Order),
+    ("^write|answer|reply|respond|format|sign|give|address|start|end|use|include|show|draft all|every|my|any|your {x}", "User wants: {c}", "", Order),
+    ("^use {x} for|in|when all|every|any|my|everything|code|emails|mails|reports|dates|writing|naming|anything|times|prices|measurements|distances|temperatures {y}?", "User wants: {c}", "", Order),
+    ("^answer|reply|respond|speak|talk to|in|with to? me? in? {x}", "User wants: {c}", "", Order),
+];
+
+#[rustfmt::skip]
+pub(super) const PREFERENCE: &[Row] = &[
+    ("i really|strongly|much|generally|always|usually|also|still|personally|definitely|do|actually|mostly|now|truly|normally|would|vastly|greatly|typically? prefer {x}", "", "user|prefers|{x}", Lasting),
+    ("i really|strongly|absolutely|also|personally|do|genuinely|truly|just|always|especially|still|kind|actually? of? like|love|enjoy|hate|dislike|adore|loathe|detest|despise|favor|favour|appreciate|treasure {x}", "", "user|likes|{x}", Lasting),
+    ("i really|just|also|personally|actually|generally? do really? not really|particularly|actually? like|want|enjoy|care|love|trust|need {x}", "", "user|dislikes|{x}", Lasting),
+    ("i can not stand|bear|abide {x}", "", "user|dislikes|{x}", Lasting),
+    ("i would much? rather {x}", "", "user|prefers|{x}", Lasting),
+    ("i am not? really|also|more? of? a|an? big|huge|massive|great? fan of {x}", "", "user|likes|{x}", Lasting),
+    ("i am more? of? a|an|more {x} person", "", "user|prefers|{x}", Lasting),
+    ("i am really|very|totally|also? into {x}", "", "user|likes|{x}", Lasting),
+    ("my absolute|all-time? favorite|favourite {y} is|are|'s {x}", "", "user's favourite {y}|favourite|{x}", Lasting),
+    ("my preference|preferred|go-to {x}", "", "", Lasting),
+    ("i find {x} easier|annoying|distracting|confusing|hard|harder|useful|helpful|boring|irritating|exhausting|clearer {y}?", "", "", Lasting),
+    ("{x} works|work best|better for me", "", "", Lasting),
+    ("i want all|my|every|any|your {x}", "", "user|wants|{x}", Lasting),
+    ("i would like|want all|my|every|any|your {x}", "", "user|wants|{x}", Lasting),
+    ("i like|want|need|take|drink|have my {x}", "", "user|likes|{x}", Lasting),
+    ("i always|never|usually|normally|typically|tend|rarely|mostly {x}", "", "user|habit|{x}", Lasting),
+    ("{x} drives|drive me crazy|mad|nuts|insane", "", "", Lasting),
+    ("{x} over {y} any day", "", "", Lasting),
+    ("^no {x} please", "User wants: {c}", "", Lasting),
+    ("i am not into|keen|comfortable {x}", "", "", Lasting),
+];
+
+#[rustfmt::skip]
+pub(super) const OTHER_LANGUAGES: &[Row] = &[
+    // German
+    ("ich bevorzuge|mag|liebe|hasse {x}", "User prefers (in German): {c}", "", Lasting),
+    ("ich {x} lieber|gern|gerne|ungern {y}?", "User prefers (in German): {c}", "", Lasting),
+    ("mein|meine lieblings* {x}", "User prefers (in German): {c}", "", Lasting),
+    ("ab jetzt|sofort|heute {x}", "User wants (in German): {c}", "", Order),
+    ("von nun|jetzt an {x}", "User wants (in German): {c}", "", Order),
+    ("^in zukunft {x}", "User wants (in German): {c}", "", Order),
+    ("künftig|zukünftig {x}", "User wants (in German): {c}", "", Order),
+    ("^bitte immer|nie|niemals {x}", "User wants (in German): {c}", "", Order),
+    ("{x} immer|nie|niemals auf|in|mit|ohne {y}", "User wants (in German): {c}", "", Order),
+    ("ich heiße|heisse {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    ("mein name ist {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    ("ich wohne|lebe jetzt? in {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+    ("ich arbeite jetzt? bei {x:name}", "User works at {x}", "user|works_at|{x}", Statement),
+    // French
+    ("je préfère|déteste|adore {x}", "User prefers (in French): {c}", "", Lasting),
+    ("j'aime|j'adore|j'préfère {x}", "User prefers (in French): {c}", "", Lasting),
+    ("je n'aime pas {x}", "User prefers (in French): {c}", "", Lasting),
+    ("à partir de maintenant {x}", "User wants (in French): {c}", "", Order),
+    ("désormais|dorénavant {x}", "User wants (in French): {c}", "", Order),
+    ("{x} toujours {y}", "User wants (in French): {c}", "", Order),
+    ("^ne {x} jamais {y}", "User wants (in French): {c}", "", Order),
+    ("je m'appelle {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    ("j'habite à|en|au {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+    // Spanish
+    ("prefiero|odio|detesto {x}", "User prefers (in Spanish): {c}", "", Lasting),
+    ("me gusta|gustan|encanta|encantan {x}", "User prefers (in Spanish): {c}", "", Lasting),
+    ("a partir de ahora|hoy {x}", "User wants (in Spanish): {c}", "", Order),
+    ("de ahora en adelante {x}", "User wants (in Spanish): {c}", "", Order),
+    ("siempre|nunca {x}", "User wants (in Spanish): {c}", "", Order),
+    ("me llamo {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    ("vivo en {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+    // Portuguese
+    ("prefiro|odeio|adoro|detesto {x}", "User prefers (in Portuguese): {c}", "", Lasting),
+    ("não? gosto de {x}", "User prefers (in Portuguese): {c}", "", Lasting),
+    ("a partir de agora|hoje {x}", "User wants (in Portuguese): {c}", "", Order),
+    ("sempre|nunca {x}", "User wants (in Portuguese): {c}", "", Order),
+    ("moro|vivo em {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+    ("chamo-me {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    // Italian
+    ("preferisco {x}", "User prefers (in Italian): {c}", "", Lasting),
+    ("non? mi piace|piacciono {x}", "User prefers (in Italian): {c}", "", Lasting),
+    ("d'ora in poi {x}", "User wants (in Italian): {c}", "", Order),
+    ("da ora|adesso in poi {x}", "User wants (in Italian): {c}", "", Order),
+    ("{x} sempre {y}", "User wants (in Italian): {c}", "", Order),
+    ("mi chiamo {x:name}", "User's name is {x}", "user|name|{x}", Statement),
+    ("abito|vivo a {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+];
