@@ -80,8 +80,8 @@ fn is_at(words: &[Word], phrase: &str) -> bool {
 
 const SUBJECTS: &[&str] = &[
     "i", "my", "we", "our", "you", "he", "she", "they", "please", "can", "could", "would", "always",
-    "never", "let", "remember", "call", "do", "don't", "mine", "from", "what", "how", "should", "it",
-    "that", "this", "use", "keep", "make", "write", "help", "give", "note", "also", "her", "his",
+    "never", "let", "remember", "call", "do", "don't", "mine", "from", "what", "how", "should",
+    "that", "this", "use", "keep", "which", "where", "when", "whenever", "why", "no", "make", "write", "help", "give", "note", "also", "her", "his",
 ];
 
 /// Whether a new clause begins at a word.
@@ -99,22 +99,66 @@ fn is_cut(words: &[Word], start: usize, at: usize) -> bool {
     let is_lead = at - start < 2;
     if before.after.comma || before.after.bracket || word.before.bracket {
         if is_joint {
-            return SUBJECTS.contains(&next) || matches!(next, "the" | "for") || lower == "but" || lower == "because" || lower == "since";
+            return SUBJECTS.contains(&next) || (lower == "and" && begins_a_clause(&words[at + 1..])) || matches!(next, "the" | "for") || lower == "but" || lower == "because" || lower == "since";
         }
-        return !is_lead && SUBJECTS.contains(&lower) && !matches!(lower, "from" | "use" | "that" | "make" | "also" | "do")
+        if before.after.comma && begins_a_clause(&words[at..]) && (has_verb(&words[start..at]) || at - start >= 3) {
+            return true;
+        }
+        return !is_lead && SUBJECTS.contains(&lower) && !matches!(lower, "from" | "use" | "that" | "make" | "also" | "which" | "where" | "when" | "no")
+            && (lower != "do" || next == "not")
+            && (!matches!(lower, "my" | "our" | "his" | "her") || has_verb(&words[at..]))
             || (!is_lead && lower == "the" && matches!(next, "deadline" | "repo" | "project"));
     }
     if before.after.colon && at - start >= 2 {
         return matches!(lower, "i" | "we" | "my" | "always" | "never" | "please" | "do");
     }
     match lower {
+        "so" if next == "do" || next == "when" || next == "no" => true,
+        "no" if at - start >= 2 && matches!(words[start].lower.as_str(), "no") => true,
         "and" | "but" | "so" | "because" | "since" => {
             matches!(next, "i" | "my" | "we" | "our" | "please" | "always" | "never" | "can" | "could")
                 || (lower == "and" && matches!(next, "call" | "do"))
-                || (lower == "but" && matches!(next, "not") && false)
+                || (lower == "and" && names_a_doer(&words[at + 1..]))
         }
         _ => false,
     }
+}
+
+/// Verbs that make a clause a clause.
+#[rustfmt::skip]
+const VERBS: &[&str] = &[
+    "is", "are", "'s", "am", "was", "were", "has", "have", "uses", "use", "runs", "run", "lives", "goes", "go", "stays", "means", "does", "do",
+    "will", "must", "needs", "prefer", "like", "hate", "love", "work", "works", "live", "takes", "starts", "got", "keep", "keeps", "leads", "handles",
+    "owns", "manages", "moved", "switched", "decided", "agreed", "want", "need", "can", "gives", "left", "cut", "throw", "went", "find", "measure", "turned",
+];
+
+/// Whether the words before a comma already have a verb.
+fn has_verb(words: &[Word]) -> bool {
+    words.iter().any(|word| VERBS.contains(&word.lower.as_str())) || words.iter().any(|word| word.after.colon)
+}
+
+/// Whether the words up to the next comma are a clause: a subject and soon a verb.
+fn begins_a_clause(words: &[Word]) -> bool {
+    const FAR: usize = 7;
+    let first = words[0].lower.as_str();
+    if matches!(first, "which" | "it" | "who" | "that" | "where" | "whose" | "when" | "not" | "or" | "and" | "if" | "as" | "because") {
+        return false;
+    }
+    for (at, word) in words.iter().enumerate().take(FAR) {
+        if at > 0 && VERBS.contains(&word.lower.as_str()) && !matches!(word.lower.as_str(), "use" | "run" | "work" | "need" | "like" | "love" | "hate" | "want" | "go" | "do" | "can" | "live" | "find" | "cut" | "left") {
+            return true;
+        }
+        if word.after.comma {
+            return false;
+        }
+    }
+    false
+}
+
+/// `Aylin is`, `Jonas leads`: somebody who does something.
+fn names_a_doer(words: &[Word]) -> bool {
+    let [first, second, ..] = words else { return false };
+    first.is_capital && matches!(second.lower.as_str(), "is" | "'s" | "leads" | "handles" | "does" | "owns" | "runs" | "uses" | "was" | "manages" | "has")
 }
 
 /// What people say before they come to the point.
@@ -135,8 +179,9 @@ pub(super) fn point(words: &[Word]) -> usize {
     while at < words.len() {
         let rest = &words[at..];
         let lead = LEADS.iter().filter(|lead| is_at(rest, lead)).map(|lead| lead.split(' ').count()).max();
+        let is_answer = matches!(words[at].lower.as_str(), "no" | "right" | "as") && !words[at].after.comma;
         match lead {
-            Some(length) if at + length < words.len() => {
+            Some(length) if at + length < words.len() && !is_answer => {
                 at += length;
                 // `note that`, `fyi that`, `since that`
                 if words.get(at).is_some_and(|word| word.lower == "that") && words.get(at + 1).is_some_and(|word| matches!(word.lower.as_str(), "i" | "my" | "we" | "our" | "the")) {
@@ -184,6 +229,7 @@ fn carries(before: &Clause<'_>, words: &[Word]) -> Option<Doubt> {
     let is_order = starts_with_any(rest, &["always", "never", "from now on"]);
     match before.doubt? {
         Doubt::Hypothesis if is_order => None,
+        Doubt::Hypothesis if before.words.last().is_some_and(|word| word.after.colon) => None,
         Doubt::Hypothesis => Some(Doubt::Hypothesis),
         Doubt::Request if has_any(before.words, SAYING) => Some(Doubt::Request),
         Doubt::Request if before.words.last().is_some_and(|word| word.after.colon) => Some(Doubt::Request),
@@ -212,7 +258,7 @@ fn is_question(words: &[Word], rest: &[Word]) -> bool {
 fn is_hypothesis(rest: &[Word]) -> bool {
     let is_standing = starts_with_any(rest, &["if you", "if i ask", "if i say", "if something", "if there", "if it", "if a", "if an", "if the", "if someone", "if any", "if anyone"]);
     (starts_with_any(rest, &["if", "unless", "suppose", "supposing", "imagine", "assume", "assuming", "pretend", "let us say", "let us pretend", "say", "what if", "in case", "had i", "were i"]) && !is_standing)
-        || has_any(rest, &["if i", "if we", "if only", "i wish", "would have", "hypothetically", "in theory", "pretend", "imagine", "as if", "i would be", "could have", "role play", "roleplay", "if my", "if our", "were to", "in another life", "in my dream", "one day", "someday", "some day", "i would love to", "i would rather be", "dream of"])
+        || has_any(rest, &["if i", "if we", "if only", "i wish", "would have", "hypothetically", "in theory", "pretend", "imagine", "as if", "could have", "role play", "roleplay", "if my", "if our", "were to", "in another life", "in my dream", "one day", "someday", "some day", "i would love to", "i would rather be", "dream of"])
 }
 
 fn is_reported(rest: &[Word]) -> bool {
@@ -236,7 +282,8 @@ const REQUESTS: &[&str] = &[
     "help", "prepare", "compose", "edit", "shorten", "turn", "convert", "extract", "clean", "plot", "make", "set", "run", "research", "suggest",
     "recommend", "describe", "design", "outline", "brainstorm", "investigate", "monitor", "watch", "track", "organize", "organise", "sort",
     "change", "delete", "remove", "put", "pull", "merge", "test", "deploy", "install", "read", "open", "try", "format", "email", "message", "ping",
-    "ask", "answer", "paraphrase", "polish", "play", "continue", "finish", "expand", "act", "post", "invite", "cancel", "move", "rename", "replace", "shut", "restart", "forward", "start", "stop", "figure",
+    "ask", "answer", "paraphrase", "text", "gimme", "correct", "pls", "redo", "compile", "group", "filter", "count", "estimate",
+    "schreib", "schreibe", "schick", "schicke", "sag", "übersetze", "übersetz", "erkläre", "mach", "erstelle", "écris", "traduis", "dis", "rédige", "fais", "trouve", "escribe", "escríbele", "traduce", "dile", "haz", "busca", "redacta", "escreve", "traduz", "diz", "faz", "scrivi", "traduci", "fai", "cerca", "polish", "play", "continue", "finish", "expand", "act", "post", "invite", "cancel", "move", "rename", "replace", "shut", "restart", "forward", "start", "stop", "figure",
 ];
 
 fn is_request(rest: &[Word]) -> bool {
@@ -260,7 +307,7 @@ fn is_past(rest: &[Word]) -> bool {
 #[rustfmt::skip]
 const FOR_NOW: &[&str] = &[
     "this time", "this one", "for now", "just this once", "this once", "for this", "in this", "of this", "to this", "this email", "this mail", "this draft", "this reply", "this file", "this function",
-    "this paragraph", "this sentence", "this version", "this week only", "today only", "right now", "for today", "just today", "tonight", "here", "at the moment", "for the moment", "temporarily", "the above", "make it", "this document", "this doc", "this text", "this post", "this report", "this section", "this answer", "this query", "this script", "that one", "these", "this table", "this slide", "this task", "this pr", "this message", "this chapter", "this letter", "on this", "diesmal", "cette fois", "esta vez", "desta vez", "questa volta", "with this",
+    "this paragraph", "this sentence", "this version", "this week only", "today only", "right now", "for today", "just today", "tonight", "in here", "at the moment", "for the moment", "temporarily", "the above", "make it", "this document", "this doc", "this text", "in it", "on it", "this post", "this report", "this section", "this answer", "this query", "this script", "that one", "these", "this table", "this slide", "this task", "this pr", "this message", "this chapter", "this letter", "on this", "diesmal", "cette fois", "esta vez", "desta vez", "questa volta", "with this",
 ];
 
 #[rustfmt::skip]

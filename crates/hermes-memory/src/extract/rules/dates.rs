@@ -23,13 +23,24 @@ pub(super) fn at_start(words: &[Word], said: Date) -> Option<Named> {
     Some(Named { day: found.day, length: found.length + skipped })
 }
 
-/// The first day that any of the words name, with the place where it begins.
-pub(super) fn first(words: &[Word], said: Date) -> Option<(usize, Named)> {
-    (0..words.len()).find_map(|at| at_start(&words[at..], said).map(|found| (at, found)))
+/// The last day that the words name, with the place where it begins.
+pub(super) fn last(words: &[Word], said: Date) -> Option<(usize, Named)> {
+    let mut found = None;
+    let mut at = 0;
+    while at < words.len() {
+        match at_start(&words[at..], said) {
+            Some(named) => {
+                found = Some((at, named));
+                at += named.length.max(1);
+            }
+            None => at += 1,
+        }
+    }
+    found
 }
 
 fn is_article(word: &str) -> bool {
-    matches!(word, "the" | "on" | "by" | "until" | "till" | "before" | "at" | "for" | "no" | "later" | "than" | "due")
+    matches!(word, "the" | "on" | "by" | "until" | "till" | "til" | "before" | "bis" | "zum" | "am" | "le" | "el" | "at" | "for" | "no" | "later" | "than" | "due")
 }
 
 fn named(words: &[&str], said: Date) -> Option<Named> {
@@ -53,7 +64,9 @@ fn named(words: &[&str], said: Date) -> Option<Named> {
         "in" | "within" => return span(words, said),
         _ => {}
     }
-    quarter(words, said)
+    holiday(words, said)
+        .or_else(|| from_today(words, said))
+        .or_else(|| quarter(words, said))
         .or_else(|| written(words, said))
         .or_else(|| numbers(first))
         .or_else(|| weekday(first).and_then(|day| one(said.nth_weekday(1, day).ok(), 1)))
@@ -152,6 +165,45 @@ fn span(words: &[&str], said: Date) -> Option<Named> {
         _ => return None,
     };
     after(said, length).map(|day| Named { day, length: 3 })
+}
+
+/// `two weeks from today`, `a week from Friday`.
+fn from_today(words: &[&str], said: Date) -> Option<Named> {
+    let count = number(words.first()?)?;
+    let unit = words.get(1)?.trim_end_matches('s');
+    if !matches!(*words.get(2)?, "from") {
+        return None;
+    }
+    let base = named(&words[3..], said).filter(|_| words[3..].first() != Some(&"in"));
+    let start = match words.get(3) {
+        Some(&"now") => Named { day: said, length: 1 },
+        _ => base?,
+    };
+    let length = match unit {
+        "day" => count.days(),
+        "week" => count.weeks(),
+        "month" => count.months(),
+        _ => return None,
+    };
+    after(start.day, length).map(|day| Named { day, length: 3 + start.length })
+}
+
+/// Days with a name of their own.
+fn holiday(words: &[&str], said: Date) -> Option<Named> {
+    let (month, day, length) = match (words[0], words.get(1).copied().unwrap_or_default()) {
+        ("christmas", "eve") => (12, 24, 2),
+        ("christmas", "day") => (12, 25, 2),
+        ("christmas", _) => (12, 25, 1),
+        ("valentine" | "valentines", "'s") if words.get(2) == Some(&"day") => (2, 14, 3),
+        ("valentine" | "valentines", "'s") => (2, 14, 2),
+        ("valentines", "day") => (2, 14, 2),
+        ("halloween", _) => (10, 31, 1),
+        ("new", "year") if words.get(3) == Some(&"eve") => (12, 31, 4),
+        ("new", "year") if words.get(2) == Some(&"'s") => (1, 1, 3),
+        _ => return None,
+    };
+    let (year, _) = year_at(&[], 0, month, day, said)?;
+    Some(Named { day: Date::new(year, month, day).ok()?, length })
 }
 
 fn number(word: &str) -> Option<i64> {

@@ -6,6 +6,7 @@ mod own;
 mod pattern;
 mod rewrite;
 mod secret;
+mod shape;
 mod table;
 mod table_self;
 mod table_wish;
@@ -40,11 +41,13 @@ pub fn draw(message: &Spoken<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let text = beginning(message.text);
-    let mut drawing = Drawing { message, text, said: message.day(), found: Vec::new() };
+    let quotations = words::quotations(text);
+    let mut drawing =
+        Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
     let sentences = own::sentences(text);
     let mut list_wish = false;
     for (number, place) in sentences.iter().enumerate() {
-        let words = words::words(&text[place.clone()], place.start);
+        let words = drawing.words(place);
         if words.is_empty() {
             continue;
         }
@@ -74,11 +77,18 @@ fn beginning(text: &str) -> &str {
 struct Drawing<'a> {
     message: &'a Spoken<'a>,
     text: &'a str,
+    quotations: Vec<Range<usize>>,
     said: Date,
     found: Vec<Found>,
 }
 
 impl Drawing<'_> {
+    fn words(&self, place: &Range<usize>) -> Vec<Word> {
+        let mut words = words::words(&self.text[place.clone()], place.start);
+        words::mark(&mut words, &self.quotations);
+        words
+    }
+
     /// Everything that a sentence states.
     fn sentence(&mut self, words: &[Word], place: &Range<usize>) {
         let whole = &self.text[place.clone()];
@@ -91,15 +101,81 @@ impl Drawing<'_> {
             Some(Asked { content, .. }) => &words[content..],
             None => words,
         };
+        let mut wanted = asked.is_some();
+        let mut unknown: Vec<&[Word]> = Vec::new();
         for clause in clause::clauses(words) {
+            if wish::points_back(clause.words) {
+                wanted = true;
+                continue;
+            }
+            let known = self.found.len();
             self.clause(&clause, asked.is_some());
+            if self.found.len() == known && clause.doubt.is_none() {
+                unknown.push(clause.words);
+            }
         }
-        if let Some(asked) = asked
-            && self.found.len() == before
-            && !words.is_empty()
+        self.widen_decision(before, words);
+        self.widen_condition(before, words);
+        if !wanted || words.is_empty() {
+            return;
+        }
+        let asked = asked.unwrap_or(Asked { content: 0, is_order: false });
+        self.found[before..].iter_mut().for_each(|found| found.is_explicit = true);
+        if self.found.len() == before {
+            self.noted(without_the_wish(words), asked);
+        } else if let Some(first) = unknown.first()
+            && first.first() == words.first()
         {
-            self.noted(words, asked);
+            self.noted(first, asked);
         }
+    }
+
+    /// A decision is told by its whole sentence, and is one however many clauses tell it.
+    fn widen_decision(&mut self, before: usize, words: &[Word]) {
+        let Some(at) = self.found[before..].iter().position(|found| found.kind == Kind::Decision) else {
+            return;
+        };
+        let kept = without_the_wish(words);
+        let said = rewrite::capitalised(&rewrite::third_person(self.text, kept));
+        if let (Some(first), Some(last)) = (kept.first(), kept.last())
+            && !secret::has_secret(&said)
+        {
+            let found = &mut self.found[before + at];
+            found.statement = said;
+            found.quote = first.place.start..last.place.end;
+            found.entities = task::names(&self.text[found.quote.clone()]);
+        }
+        let mut number = 0;
+        self.found.retain(|found| {
+            number += 1;
+            let is_later = number > before + at + 1;
+            !(is_later && matches!(found.kind, Kind::Decision | Kind::Tool | Kind::Instruction))
+        });
+    }
+
+    /// A rule for when something happens is told with what is to be done then.
+    fn widen_condition(&mut self, before: usize, words: &[Word]) {
+        let is_condition = |found: &Found| {
+            let said = self.text[found.quote.clone()].to_lowercase();
+            found.kind == Kind::Instruction
+                && ["when ", "whenever ", "next time ", "every time ", "if "].iter().any(|start| said.starts_with(start))
+        };
+        let Some(at) = self.found[before..].iter().position(is_condition) else { return };
+        let at = before + at;
+        let start = words.iter().position(|word| word.place.start == self.found[at].quote.start).unwrap_or(0);
+        let kept = without_the_wish(&words[start..]);
+        let said = format!("User wants: {}", rewrite::third_person(self.text, kept));
+        if let Some(last) = kept.last()
+            && !secret::has_secret(&said)
+        {
+            self.found[at].quote.end = last.place.end.max(self.found[at].quote.end);
+            self.found[at].statement = said;
+        }
+        let mut number = 0;
+        self.found.retain(|found| {
+            number += 1;
+            number <= at + 1 || !matches!(found.kind, Kind::Instruction | Kind::Preference)
+        });
     }
 
     /// What the user asked to remember and no pattern knows.
@@ -113,7 +189,7 @@ impl Drawing<'_> {
             return;
         }
         let said = rewrite::capitalised(&rewrite::third_person(self.text, words));
-        let kind = if asked.is_order || wish::is_order(words) { Kind::Instruction } else { Kind::Fact };
+        let kind = wish::noted_kind(words, asked.is_order);
         let statement = if kind == Kind::Instruction { format!("User wants: {said}") } else { said };
         self.push(kind, statement, words, None, true);
     }
@@ -143,12 +219,45 @@ impl Drawing<'_> {
                 claimed.push(found.words.clone());
             }
         }
+        if claimed.is_empty() {
+            self.shape(clause, is_explicit);
+        }
+    }
+
+    /// What the shape of a clause tells where no pattern did.
+    fn shape(&mut self, clause: &Clause<'_>, is_explicit: bool) {
+        let words = &clause.words[clause.start..];
+        let is_stated = clause.doubt.is_none();
+        let is_ordered = is_stated || clause.doubt == Some(Doubt::Request);
+        let said = || rewrite::capitalised(&rewrite::third_person(self.text, words));
+        if is_stated && shape::is_place_of_work(words) {
+            self.push(Kind::Tool, said(), words, None, is_explicit);
+        } else if is_stated && shape::is_account(words) {
+            self.push(Kind::Account, said(), words, None, is_explicit);
+        } else if let Some(day) = is_stated.then(|| shape::due(words, self.said)).flatten() {
+            let statement = format!("Deadline {day}: {}", said());
+            self.push(Kind::Deadline, statement, words, None, is_explicit);
+            if let Some(last) = self.found.last_mut() {
+                last.due = Some(day);
+            }
+        } else if is_ordered && !clause.is_for_now && shape::is_rule(words) && wish::is_lasting(words) {
+            let statement = format!("User wants: {}", rewrite::third_person(self.text, words));
+            let is_liking = clause::has_any(words, &["better", "best", "nicer", "fine", "preferred"]);
+            let kind = if is_liking { Kind::Preference } else { Kind::Instruction };
+            self.push(kind, statement, words, None, true);
+        }
     }
 
     fn is_allowed(&self, rule: &Rule, found: &Match, clause: &Clause<'_>) -> bool {
         let words = &clause.words[clause.start..];
         let taken = |name: char| found.taken(name).map_or(&[][..], |place| &words[place]);
         let is_stated = clause.doubt.is_none();
+        let is_denied = found.words.start > 0
+            && matches!(words[found.words.start - 1].lower.as_str(), "not" | "never")
+            && matches!(rule.kind, Kind::Identity | Kind::Preference | Kind::Instruction);
+        if is_denied {
+            return false;
+        }
         match rule.needs {
             Needs::Statement | Needs::Day => is_stated,
             Needs::Lasting => is_stated && !clause.is_for_now && wish::is_lasting(words),
@@ -190,7 +299,42 @@ impl Drawing<'_> {
         if let (Some(last), Some(named)) = (self.found.last_mut(), day) {
             last.due = Some(named.day);
         }
+        self.more(rule, found, words, is_explicit);
         true
+    }
+
+    /// What else a clause says of the same subject: a job after a name, a place of work after a job,
+    /// a second tool after `and`.
+    fn more(&mut self, rule: &Rule, found: &Match, words: &[Word], is_explicit: bool) {
+        let predicate = rule.triple.map_or("", |(_, predicate, _)| predicate);
+        let taken = found.taken('x').unwrap_or(0..0);
+        if predicate == "name"
+            && let Some(length) = shape::role_length(&words[taken.end..])
+        {
+            let role = &words[taken.end..taken.end + length];
+            let statement = format!("User is {}", rewrite::third_person(self.text, role));
+            let triple = ("user".to_owned(), "job".to_owned(), rewrite::third_person(self.text, role));
+            self.push(Kind::Identity, statement, role, Some(triple), is_explicit);
+        }
+        if (rule.needs == Needs::Trait || predicate == "name")
+            && let Some(place) = shape::workplace(&words[taken.start..])
+        {
+            let place = &words[taken.start + place.start..taken.start + place.end];
+            let name = rewrite::third_person(self.text, place);
+            let triple = ("user".to_owned(), "works_at".to_owned(), name.clone());
+            self.push(Kind::Identity, format!("User is at {name}"), place, Some(triple), is_explicit);
+        }
+        if rule.kind == Kind::Tool
+            && let Some(second) = shape::second_tool(&words[taken.start..])
+        {
+            let second = taken.start + second.start..taken.start + second.end;
+            let lead = rewrite::third_person(self.text, &words[..taken.start]);
+            let tool = rewrite::third_person(self.text, &words[second]);
+            let statement = rewrite::tidy(&format!("{lead} {tool}"));
+            let subject = rule.triple.map(|(subject, ..)| short(&self.fill(subject, found, words)));
+            let triple = subject.map(|subject| (subject, "uses".to_owned(), tool));
+            self.push(Kind::Tool, statement, words, triple, is_explicit);
+        }
     }
 
     /// A sentence with the words a pattern took in their places; `{c}` is the whole clause.
@@ -253,7 +397,7 @@ impl Drawing<'_> {
             found.confidence = 0.95;
             is_known = true;
         }
-        let words = words::words(&self.text[place.clone()], place.start);
+        let words = self.words(&place);
         if !is_known && !is_not_meant(&self.text[place]) && !wish::points_back(&words) {
             self.noted(&words, Asked { content: 0, is_order: false });
         }
@@ -286,6 +430,29 @@ impl Drawing<'_> {
         }
     }
 
+    /// A deadline that names nothing gets the name that was said before it: it must stand alone.
+    fn add_context(&mut self) {
+        for found in &mut self.found {
+            if !matches!(found.kind, Kind::Deadline) || !found.entities.is_empty() {
+                continue;
+            }
+            let before = task::names(&self.text[..found.quote.start]);
+            if let [name] = &before[..] {
+                found.statement.push_str(&format!(" ({name})"));
+            }
+        }
+    }
+
+    /// A name and what the user wants to be called are one fact.
+    fn join_names(&mut self) {
+        let of = |found: &Found, predicate: &str| found.predicate.as_deref() == Some(predicate);
+        let Some(name) = self.found.iter().position(|found| of(found, "name")) else { return };
+        let Some(called) = self.found.iter().position(|found| of(found, "called")) else { return };
+        let other = self.found.remove(called);
+        let name = if called < name { name - 1 } else { name };
+        self.found[name].statement.push_str(&format!("; {}", other.statement));
+    }
+
     /// Every fact once, with the times it holds.
     fn done(mut self) -> Vec<Found> {
         let zone = self.message.zone.clone();
@@ -298,6 +465,8 @@ impl Drawing<'_> {
                 found.valid_from = Some(self.message.at);
             }
         }
+        self.add_context();
+        self.join_names();
         let mut seen = std::collections::HashSet::new();
         self.found.retain(|found| seen.insert(found.statement.to_lowercase()));
         self.found
@@ -323,6 +492,19 @@ fn short(value: &str) -> String {
     let end = ENDS.iter().filter_map(|sign| lower.find(sign)).filter(|at| *at > 0).min();
     let end = end.filter(|end| value.is_char_boundary(*end)).unwrap_or(value.len());
     value[..end].trim().to_owned()
+}
+
+/// The words without a wish to remember at their end.
+fn without_the_wish(words: &[Word]) -> &[Word] {
+    let mut end = words.len();
+    for clause in clause::clauses(words).iter().rev() {
+        if wish::points_back(clause.words) || clause.doubt.is_some() {
+            end -= clause.words.len();
+        } else {
+            break;
+        }
+    }
+    &words[..end]
 }
 
 /// Signs that a sentence is not meant.

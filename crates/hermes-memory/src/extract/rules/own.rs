@@ -102,7 +102,9 @@ fn is_own(line: &str, content: &str) -> bool {
     let is_indented = line.starts_with("    ") || line.starts_with('\t');
     let is_bullet = content.starts_with(['-', '*', '•']) || content.starts_with(|c: char| c.is_ascii_digit());
     let is_table = content.starts_with('|') || content.matches('|').count() >= 2;
-    let is_prompt = ["$ ", ">>> ", "# ", "% ", "In [", "+ ", "--- ", "+++ ", "@@ "]
+    let first = content.split_whitespace().next().unwrap_or_default();
+    let is_shell = first.contains('@') && first.ends_with([':', '$', '#']);
+    let is_prompt = is_shell || ["$ ", ">>> ", "# ", "% ", "In [", "+ ", "--- ", "+++ ", "@@ "]
         .iter()
         .any(|start| content.starts_with(start));
     !(is_table || is_prompt || (is_indented && !is_bullet) || is_log(content) || is_code(content))

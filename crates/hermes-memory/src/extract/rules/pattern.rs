@@ -42,6 +42,8 @@ enum What {
     Zone,
     Thing,
     Modifier,
+    Relation,
+    Role,
 }
 
 /// What a pattern found: the words it covers, and those it took.
@@ -120,6 +122,8 @@ fn element(text: &'static str) -> Element {
             Some("zone") => What::Zone,
             Some("thing") => What::Thing,
             Some("mod") => What::Modifier,
+            Some("relation") => What::Relation,
+            Some("role") => What::Role,
             _ => What::Any,
         };
         return Element::Take { name: inside.chars().next().unwrap_or('x'), what, is_optional };
@@ -194,6 +198,8 @@ fn lengths(
         What::Code => if words.get(at).is_some_and(is_code) { vec![1] } else { Vec::new() },
         What::Phone => phone_length(&words[at.min(words.len())..]).into_iter().collect(),
         What::Zone => if words.get(at).is_some_and(|word| is_zone(&word.lower)) { vec![1] } else { Vec::new() },
+        What::Relation => if words.get(at).is_some_and(|word| RELATIONS.binary_search(&word.lower.as_str()).is_ok()) { vec![1] } else { Vec::new() },
+        What::Role => super::shape::role_length(&words[at.min(words.len())..]).into_iter().collect(),
         What::Thing => thing_lengths(&words[at.min(words.len())..]),
         What::Modifier => (1..=left.min(2)).collect(),
         What::Date => match dates(&words[at.min(words.len())..]) {
@@ -221,6 +227,26 @@ fn name_length(words: &[Word]) -> usize {
     }
     length
 }
+
+/// Who somebody can be to the user; sorted, as they are searched by halving.
+#[rustfmt::skip]
+const RELATIONS: &[&str] = &[
+    "accountant", "adviser", "advisor", "agent", "assistant", "aunt", "baby", "babysitter",
+    "bookkeeper", "boss", "boyfriend", "brother", "brother-in-law", "buddy", "cat", "ceo",
+    "client", "co-founder", "co-worker", "coach", "cofounder", "colleague", "contact",
+    "contractor", "counterpart", "cousin", "coworker", "cto", "customer", "dad", "daughter",
+    "dentist", "deputy", "designer", "developer", "director", "doctor", "dog", "editor", "father",
+    "father-in-law", "fiance", "fiancee", "fiancé", "fiancée", "flatmate", "friend", "gecko",
+    "girlfriend", "goddaughter", "godfather", "godmother", "godson", "gp", "grandfather",
+    "grandma", "grandmother", "grandpa", "half-brother", "half-sister", "hamster", "horse",
+    "husband", "intern", "kid", "kitten", "landlady", "landlord", "lawyer", "lead", "manager",
+    "mentor", "mom", "mother", "mother-in-law", "mum", "nanny", "neighbor", "neighbour", "nephew",
+    "niece", "parrot", "partner", "pet", "physio", "physiotherapist", "pm", "professor",
+    "publisher", "puppy", "rabbit", "roommate", "sister", "sister-in-law", "skip-level", "son",
+    "spouse", "stepbrother", "stepdaughter", "stepfather", "stepmother", "stepsister", "stepson",
+    "supervisor", "supplier", "teacher", "teammate", "therapist", "tortoise", "trainer", "tutor",
+    "twin", "uncle", "vet", "wife",
+];
 
 /// Words with digits in a row: a telephone number, an id.
 fn phone_length(words: &[Word]) -> Option<usize> {
@@ -251,7 +277,15 @@ fn thing_lengths(words: &[Word]) -> Vec<usize> {
         return Vec::new();
     }
     let least = if is_led { 2 } else { 1 };
-    (least..=words.len().min(6)).collect()
+    let is_inner = |word: &&Word| {
+        !word.is_quoted
+            && !matches!(
+                word.lower.as_str(),
+                "i" | "we" | "you" | "to" | "not" | "is" | "are" | "was" | "writes" | "and" | "or" | "says" | "who" | "that" | "which" | "gets" | "if" | "where" | "meant" | "can" | "would" | "should" | "does" | "do" | "please"
+            )
+    };
+    let unbroken = words.iter().take_while(is_inner).take_while(|word| !word.after.comma).count();
+    (least..=unbroken.min(6)).collect()
 }
 
 /// Whether a word can be a handle, an address, a number or an id.

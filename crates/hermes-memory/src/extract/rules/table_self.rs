@@ -1,6 +1,6 @@
 //! Patterns about the user: who they are, their accounts, who somebody is to them.
 
-use super::table::Needs::{Lasting, Person, Statement, Trait};
+use super::table::Needs::{Lasting, Order, Person, Statement, Trait};
 use super::table::Row;
 
 #[rustfmt::skip]
@@ -17,6 +17,7 @@ pub(super) const ACCOUNT: &[Row] = &[
     ("on {y:name} i am {x:one}", "User's {y} username is {x}", "user's {y} account|account|{x}", Statement),
     ("find me on {y:name} as|under|at {x:one}", "User's {y} username is {x}", "user's {y} account|account|{x}", Statement),
     ("i am on {y:name} as|under {x:one}", "User's {y} username is {x}", "user's {y} account|account|{x}", Statement),
+    ("^{y:one}? nick|username|handle|login|user {x:one} $", "User's {y} username is {x}", "user's {y} account|account|{x}", Statement),
     ("i use|have the? handle|username|nick|name {x:one} on {y}", "User's {y} username is {x}", "user's {y} account|account|{x}", Statement),
     ("my github|gitlab|twitter|linkedin|instagram|mastodon|telegram|signal|discord|slack|skype|bluesky|steam|reddit|stackoverflow|npm|x is|'s {x:one}", "", "", Statement),
     ("my personal? website|blog|site|homepage|portfolio is|'s at? {x:code}", "User's website is {x}", "user|website|{x}", Statement),
@@ -25,6 +26,8 @@ pub(super) const ACCOUNT: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const IDENTITY: &[Row] = &[
     ("my full|real|first|last|given|legal|family? name is|'s {x:name}", "User's name is {x}", "user|name|{x}", Person),
+    ("do not call me ..4 it is|'s {x:name}", "User wants to be called {x}", "user|called|{x}", Order),
+    ("i am {x:one} not {y:one}", "User's name is {x}", "user|called|{x}", Statement),
     ("call me {x:name}", "User wants to be called {x}", "user|called|{x}", Statement),
     ("calls me {x:name}", "User is called {x}", "user|called|{x}", Statement),
     ("i go by {x}", "User goes by {x}", "user|called|{x}", Statement),
@@ -33,6 +36,7 @@ pub(super) const IDENTITY: &[Row] = &[
     ("my pronouns are|is {x}", "User's pronouns are {x}", "user|pronouns|{x}", Statement),
     ("i use {x:code} pronouns", "User's pronouns are {x}", "user|pronouns|{x}", Statement),
     ("i am {x:name} and|from|at|here|the|a|an ..20 $", "User's name is {x}", "user|name|{x}", Person),
+    ("i am {x:name} {y:role}", "User's name is {x}", "user|name|{x}", Person),
     ("i am {x:name} $", "User's name is {x}", "user|name|{x}", Person),
     ("^this is {x:name} $", "User's name is {x}", "user|name|{x}", Person),
     ("^this is {x:name} from {y}", "User's name is {x}", "user|name|{x}", Person),
@@ -40,6 +44,11 @@ pub(super) const IDENTITY: &[Row] = &[
     ("i|we have? just|recently|finally|now? moved|relocated back? from {y} to {x}", "", "user|lives_in|{x}", Statement),
     ("i|we have? just|recently|finally|now? moved|relocated back? to {x}", "", "user|lives_in|{x}", Statement),
     ("i am now|currently|still? based|located|living in|near|at|out {x}", "", "user|lives_in|{x}", Statement),
+    ("i am in|over|out|down in? {x:name} $", "User is in {x}", "user|lives_in|{x}", Lasting),
+    ("i am in {x:name} not {y}", "User is in {x}", "user|lives_in|{x}", Lasting),
+    ("and allergic to {x}", "User is allergic to {x}", "user|allergic_to|{x}", Statement),
+    ("^just|finally? turned {x:one}", "User turned {x}", "user|age|{x}", Statement),
+    ("^just? started eating|drinking {x}", "User {c}", "", Statement),
     ("i am originally? from {x}", "", "user|from|{x}", Statement),
     ("i come from {x:name}", "", "user|from|{x}", Statement),
     ("my home? town|hometown|city|home is|'s {x:name}", "", "user|lives_in|{x}", Statement),
@@ -84,23 +93,22 @@ pub(super) const IDENTITY: &[Row] = &[
     ("my shoe|shirt|dress|clothing|ring|blood|t-shirt size|type is {x}", "", "", Statement),
 ];
 
-/// Who somebody can be to the user.
-macro_rules! relation {
-    () => {
-        "sister|brother|mother|mom|mum|father|dad|wife|husband|partner|girlfriend|boyfriend|son|daughter|kid|manager|boss|supervisor|colleague|coworker|co-worker|co-founder|cofounder|client|dog|cat|pet|friend|assistant|accountant|lawyer|doctor|dentist|therapist|landlord|landlady|neighbour|neighbor|mentor|intern|cousin|aunt|uncle|niece|nephew|grandmother|grandma|grandfather|grandpa|fiancé|fiancée|fiance|fiancee|roommate|flatmate|teammate|advisor|adviser|professor|twin|coach|trainer|gp|vet|stepmother|stepfather|stepson|stepdaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|tutor|teacher|agent|editor|publisher|hamster|rabbit|parrot|horse|puppy|kitten|spouse|baby|nanny|babysitter|godson|goddaughter|lead|skip-level|counterpart|deputy|contractor|designer|developer|cto|ceo|director|tortoise|gecko|bookkeeper|physio|physiotherapist|contact|buddy|godfather|godmother|stepsister|stepbrother|half-brother|half-sister|supplier|customer|pm|assistant"
-    };
-}
-
 #[rustfmt::skip]
 pub(super) const RELATION: &[Row] = &[
-    (concat!("my|our {y:mod}? ", relation!(), " 's name is|'s {x:name}"), "{x} is the user's {r}", "{x}|is_user's|{r}", Person),
-    (concat!("my|our {y:mod}? ", relation!(), " is|'s now? called|named? {x:name}"), "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
-    (concat!("my|our {y:mod}? ", relation!(), " now? is|'s now? {x:name}"), "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
-    (concat!("{x:name} is|'s now|also? my|our {y:mod}? ", relation!()), "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
-    (concat!("i|we have a|an|one|two|three|four new? {y:mod}? ", relation!(), " named|called {x:name}"), "{x} is the user's {r}", "user's {r}|relation|{x}", Statement),
-    (concat!("my|our {y:mod}? ", relation!(), " {x:name}"), "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("my|our {y:mod}? {r:relation} 's name is|'s {x:name}", "{x} is the user's {r}", "{x}|is_user's|{r}", Person),
+    ("my|our {y:mod}? {r:relation} is|'s now? called|named? {x:name}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("my|our {y:mod}? {r:relation} now? is|'s now? {x:name}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("{x:name} is|'s now|also? my|our {y:mod}? {r:relation}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("i|we have a|an|one|two|three|four new? {y:mod}? {r:relation} named|called {x:name}", "{x} is the user's {r}", "user's {r}|relation|{x}", Statement),
+    ("my|our {y:mod}? {r:relation} {x:name}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
     ("{x:name} is|'s now|also? my|our {y:mod}? {r}", "", "", Person),
     ("i|we have|adopted|got a|an|one|two|three|four|five {x:mod}? kids|children|sons|daughters|dogs|cats|brothers|sisters|siblings|dog|cat|son|daughter|brother|sister|twins|pets|puppy|kitten|rabbits|chickens|grandchildren|stepchildren|horse|parrot|rabbit|hamster|roommates|flatmates|baby", "", "", Statement),
+    ("{x:name} was my late {r:relation}", "{x} was the user's late {r}", "user's {r}|relation|{x}", Person),
+    ("{x:name} and {y:name} are my|our {r}", "", "", Person),
+    ("i|we have a|an {r:relation} {x:name}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("that|this is|'s {x:name} my|our {r:one} $", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("{x:name} that|this is|'s my|our {r:relation}", "{x} is the user's {r}", "user's {r}|relation|{x}", Person),
+    ("{x:name} uses he/him|she/her|they/them|he/they|she/they pronouns?", "", "{x}|pronouns|{x}", Person),
     ("i report to {x:name}", "{x} is the user's manager", "user's manager|relation|{x}", Person),
     ("{x:name} reports to me", "", "", Person),
     ("{x:name} is|'s now|also? the {y} for|on|at|of|behind|from {z}", "", "{y} {z}|relation|{x}", Person),

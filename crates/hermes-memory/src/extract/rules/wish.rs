@@ -75,16 +75,39 @@ pub(super) fn points_back(words: &[Word]) -> bool {
     remembers && points && ends && !has_any(words, &["feeling", "do you", "did you", "not save", "not remember"])
 }
 
+/// What kind of thing the user asked to remember, where no pattern knows it.
+pub(super) fn noted_kind(words: &[Word], is_order: bool) -> Kind {
+    #[rustfmt::skip]
+    const PEOPLE: &[&str] = &[
+        "assistentin", "assistent", "chef", "chefin", "kollege", "kollegin", "schwester", "bruder", "frau", "mann", "tochter", "sohn", "mutter", "vater", "freundin", "freund", "hund", "katze", "kundin", "kunde",
+        "socia", "socio", "hermana", "hermano", "esposa", "marido", "madre", "padre", "hija", "hijo", "jefe", "jefa", "novia", "novio", "perro", "gata", "gato",
+        "femme", "mari", "soeur", "sœur", "frère", "mère", "père", "fille", "fils", "patron", "patronne", "chienne", "chien", "collègue", "associée", "associé",
+        "irmã", "irmão", "mulher", "mãe", "pai", "filha", "filho", "cão", "sócia", "sócio",
+        "moglie", "marito", "sorella", "fratello", "figlia", "figlio", "capo", "collega", "cane",
+    ];
+    if is_order || is_order_words(words) {
+        return Kind::Instruction;
+    }
+    let is_mine = has_any(words, &["mein", "meine", "meinen", "mi", "mon", "ma", "meu", "minha", "mia", "mio", "unsere", "unser", "notre", "nuestra", "nuestro"]);
+    if is_mine && words.iter().any(|word| PEOPLE.contains(&word.lower.as_str())) {
+        return Kind::Relation;
+    }
+    if starts_with_any(words, &["sou", "soy", "je suis", "j'ai", "sono", "ich bin", "tengo", "tenho", "ich habe", "vivo", "moro", "j'habite", "ich wohne", "abito", "me llamo", "je m'appelle", "mi chiamo", "ho"]) {
+        return Kind::Identity;
+    }
+    Kind::Fact
+}
+
 /// Whether words are an order: they begin with always, never, a negation or a verb.
-pub(super) fn is_order(words: &[Word]) -> bool {
+fn is_order_words(words: &[Word]) -> bool {
     starts_with_any(words, &["always", "never", "do not", "no", "only", "immer", "nie", "toujours", "siempre", "sempre"]) || has_any(words, &["immer", "niemals", "siempre", "toujours", "sempre"])
 }
 
 /// Whether words are about more than the matter at hand: neither a courtesy nor a feeling of the moment.
 pub(super) fn is_lasting(words: &[Word]) -> bool {
     !has_any(words, &[
-        "this week only", "until the", "just until", "these days and", "worry", "for now", "like to know", "like you to", "like your help", "love to hear", "like some", "like to see", "like to get", "love some", "love it if", "want to know", "want to make sure", "love that", "like that", "love this", "like this", "love it", "like it", "hate this", "hate that", "enjoy this", "like the", "love the", "appreciate it", "appreciate your", "hate it", "like how", "love how", "hate to", "like what", "love what", "appreciate the", "appreciate any", "like a", "like an", "need a", "want a", "want to", "do not want", "do not need", "i would like", "thank", "thanks", "keep going", "never mind", "nevermind", "always wanted", "never seen", "never said", "never heard", "never thought", "never knew", "always wondered", "never been", "never had", "never tried", "always happens", "never did", "never works", "never mind", "always thought", "always forget", "always been", "enjoy your", "keep up", "stop it", "stop there",
-    ]) || has_any(words, &["from now on", "in general", "from here on", "going forward", "every time", "anything you", "in everything", "in my"])
+        "this week only", "until the", "just until", "these days and", "worry", "for now", "like to know", "like you to", "like your help", "love to hear", "like some", "like to see", "like to get", "love some", "love it if", "want to know", "want to make sure", "love that", "like that", "love this", "like this", "love it", "like it", "hate this", "hate that", "enjoy this", "like the", "love the", "appreciate it", "appreciate your", "hate it", "like how", "love how", "hate to", "like what", "love what", "appreciate the", "appreciate any", "like a", "like an", "need a", "want a", "want to", "do not want", "do not need", "i would like", "thank", "thanks", "keep going", "never mind", "nevermind", "always wanted", "until monday", "this week", "today", "until", "never seen", "never said", "never heard", "never thought", "never knew", "always wondered", "never been", "never had", "never tried", "always happens", "never did", "never works", "never mind", "always thought", "always forget", "always been", "enjoy your", "keep up", "stop it", "stop there",
+    ]) || has_any(words, &["always", "never", "usually", "generally", "from now on", "in general", "from here on", "going forward", "every time", "anything you", "in everything", "in my"])
 }
 
 /// Whether a question asks for a habit: `could you always …?`
@@ -94,6 +117,8 @@ pub(super) fn asks_for_a_habit(words: &[Word]) -> bool {
 
 /// Whether what follows `I am a` tells who somebody is, not how they feel.
 pub(super) fn is_trait(words: &[Word]) -> bool {
+    let comma = words.iter().position(|word| word.after.comma || word.after.bracket);
+    let words = &words[..comma.map_or(words.len(), |at| at + 1)];
     let Some(first) = words.first() else { return false };
     const NOT: &[&str] = &["bit", "little", "fan", "big", "huge", "beginner", "newbie", "couple", "few", "lot", "mess", "wreck", "person", "night", "morning", "genius", "idiot", "fool", "lucky", "total", "complete", "tad", "great", "terrible", "bad", "good"];
     let has_person = words.iter().any(|word| word.lower == "person" || word.lower == "fan");

@@ -52,6 +52,10 @@ impl Marks {
 pub(super) fn words(sentence: &str, start: usize) -> Vec<Word> {
     let mut found = Vec::new();
     let mut dash = false;
+    // `im` is a word of German, and a careless `I'm`.
+    let is_german = pieces(sentence).any(|(_, word)| {
+        matches!(word, "der" | "die" | "das" | "und" | "ich" | "nicht" | "bitte" | "Bitte" | "ist" | "ein" | "eine" | "immer" | "wir" | "Wir" | "Ich" | "sind")
+    });
     for (at, raw) in pieces(sentence) {
         let core = trimmed(raw);
         if core.is_empty() {
@@ -64,9 +68,12 @@ pub(super) fn words(sentence: &str, start: usize) -> Vec<Word> {
         before.dash |= std::mem::take(&mut dash);
         let after = Marks::of(&raw[lead + core.len()..]);
         let place = start + at + lead..start + at + lead + core.len();
+        if is_german && core.eq_ignore_ascii_case("im") {
+            found.push(Word { place, lower: "im".to_owned(), before, after, is_quoted: false, is_capital: false });
+            continue;
+        }
         push(&mut found, core, &place, (before, after));
     }
-    mark_quotations(sentence, start, &mut found);
     found
 }
 
@@ -163,21 +170,28 @@ fn apart(word: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Marks the words inside quotations of more than a few words: they are somebody's words.
-fn mark_quotations(sentence: &str, start: usize, words: &mut [Word]) {
-    const FEW: usize = 4;
+/// The quotations of more than a few words in a text: they are somebody's words.
+pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
+    const FEW: usize = 2;
+    let mut found = Vec::new();
     for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')] {
         let mut from = 0;
-        while let Some(at) = sentence[from..].find(open).map(|at| from + at) {
+        while let Some(at) = text[from..].find(open).map(|at| from + at) {
             let inside = at + open.len_utf8();
-            let Some(end) = sentence[inside..].find(close).map(|end| inside + end) else { break };
-            if sentence[inside..end].split_whitespace().count() > FEW {
-                let span = start + inside..start + end;
-                let is_inside = |word: &&mut Word| span.contains(&word.place.start);
-                words.iter_mut().filter(is_inside).for_each(|word| word.is_quoted = true);
+            let Some(end) = text[inside..].find(close).map(|end| inside + end) else { break };
+            if text[inside..end].split_whitespace().count() > FEW {
+                found.push(inside..end);
             }
             from = end + close.len_utf8();
         }
+    }
+    found
+}
+
+/// Marks the words that stand inside quotations.
+pub(super) fn mark(words: &mut [Word], quotations: &[Range<usize>]) {
+    for word in words {
+        word.is_quoted = quotations.iter().any(|span| span.contains(&word.place.start));
     }
 }
 
