@@ -9,5 +9,6 @@ pub mod reembed;
 pub mod retrieval;
 pub mod search;
 pub mod task;
+pub mod when;
 
 pub use error::{Error, Result};

@@ -38,7 +38,8 @@ pub(crate) fn parse_length(text: &str) -> Result<SignedDuration, Problem> {
         .ok_or_else(|| not_a_length(text))
 }
 
-/// A moment: a length of time ago, a date (its beginning), or a date with a time.
+/// A moment: a length of time ago, a date (its beginning), a date with a time, or the beginning of a
+/// time in words: `yesterday`, `last tuesday`, `last week`, `3 days ago`.
 pub(crate) fn parse_moment(
     text: &str,
     now: Timestamp,
@@ -55,7 +56,10 @@ pub(crate) fn parse_moment(
             .map(|zoned| zoned.timestamp())
             .map_err(|_| not_a_moment(text));
     }
-    let length = parse_length(text).map_err(|_| not_a_moment(text))?;
+    let Ok(length) = parse_length(text) else {
+        let named = hermes_memory::when::asked_about(text, now, zone);
+        return named.map(|time| time.start).ok_or_else(|| not_a_moment(text));
+    };
     now.checked_sub(length).map_err(|_| not_a_moment(text))
 }
 
@@ -75,7 +79,7 @@ fn not_a_length(text: &str) -> Problem {
 
 fn not_a_moment(text: &str) -> Problem {
     Problem::usage(format!("{text:?} is not a time"))
-        .hint("write a length of time ago (5h, 2d, 1w) or a date (2026-05-31, 2026-05-31T14:00)")
+        .hint("write a length of time ago (5h, 2d, 1w), a date (2026-05-31, 2026-05-31T14:00) or \"last tuesday\"")
 }
 
 #[cfg(test)]
@@ -103,6 +107,9 @@ mod tests {
         assert_eq!(read("2026-06-01"), "2026-05-31T23:00:00Z");
         assert_eq!(read("2026-06-01T10:00"), "2026-06-01T09:00:00Z");
         assert_eq!(read("2026-06-01T10:00:00Z"), "2026-06-01T10:00:00Z");
+        assert_eq!(read("yesterday"), "2026-06-13T23:00:00Z");
+        assert_eq!(read("Last Tuesday"), "2026-06-08T23:00:00Z");
+        assert_eq!(read("last week"), "2026-06-07T23:00:00Z");
         assert!(parse_moment("yesterday-ish", now, &zone).is_err());
     }
 }

@@ -54,7 +54,7 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (5, "refused: needs `--yes`, or a safety check said no"),
     (
         6,
-        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`)",
+        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`)",
     ),
     (10, "there is no home or database there"),
     (11, "locked by another program"),

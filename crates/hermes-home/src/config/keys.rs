@@ -43,6 +43,7 @@ const WORDS_BACKEND: &[&str] = &["sqlite", "postgres"];
 const WORDS_SCHEDULE: &[&str] = &["never", "daily", "weekly", "monthly"];
 const WORDS_SSL: &[&str] = &["disable", "prefer", "require", "verify_ca", "verify_full"];
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
+const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
 
 /// Every setting, in the order of the scaffold and the reference page.
@@ -77,6 +78,8 @@ pub const KEYS: &[Key] = &[
     later("model.default", Kind::Text, "The model for conversations.").shared(),
     later("model.light", Kind::Text, "The model for small background work; none: background work goes by rules.").shared(),
     later("model.main", Kind::Text, "The model for demanding work; none: model.default.").shared(),
+    used("skills.learned", Kind::OneOf(WORDS_LEARNED), "What becomes of a skill made from finished work: it waits for `hermes skills approve`, or is used at once."),
+    used("skills.write_approval", Kind::Switch, "Wait for approval before a skill is written: the same as learned: pending.").shared(),
     later("sessions.auto_prune", Kind::Switch, "Prune sessions by retention_days in the background.").shared(),
     used("sessions.retention_days", Kind::Whole(1, 36_500), "After how many days without activity `hermes sessions prune` takes a session.").shared(),
     used("sessions.lock_wait_ms", Kind::Whole(0, 600_000), "How long a write waits for another program's lock, in milliseconds."),

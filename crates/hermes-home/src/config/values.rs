@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::init::Owner;
 use crate::secret::Secret;
+use crate::skill::Keep;
 
 /// Every setting, with the default where nothing else was said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct Config {
     pub users: Users,
     /// `model`.
     pub model: Model,
+    /// `skills`.
+    pub skills: Skills,
     /// `sessions`.
     pub sessions: Sessions,
 }
@@ -110,6 +113,16 @@ pub struct Model {
     pub light: Option<String>,
     /// The model for demanding work.
     pub main: Option<String>,
+}
+
+/// The section `skills`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skills {
+    /// Where a skill made from finished work goes; see [`Config::keeps_learned`].
+    pub learned: Keep,
+    /// Whether skills wait for approval, as Hermes Agent calls it.
+    pub write_approval: bool,
 }
 
 /// The section `sessions`.
@@ -215,6 +228,11 @@ impl Config {
     /// Whether memory is written without asking; `write_approval` and `auto_write: false` both say no.
     pub fn auto_writes(&self) -> bool {
         self.memory.auto_write && !self.memory.write_approval
+    }
+
+    /// Where a skill made from finished work goes; `write_approval` says pending too.
+    pub fn keeps_learned(&self) -> Keep {
+        if self.skills.write_approval { Keep::Pending } else { self.skills.learned }
     }
 
     /// The time zone to show times in; none means the system's.

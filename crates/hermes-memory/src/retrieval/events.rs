@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{Event, EventKind, ItemKind};
 
-use super::{Asking, Candidate, Pass, Request, Section, Thing, when};
-use crate::{Result, chunk};
+use super::{Asking, Candidate, Pass, Request, Section, Thing};
+use crate::{Result, chunk, when};
 
 const MOST_EVENTS: usize = 30;
 /// How sure we are that an event of the time asked about belongs to the task.

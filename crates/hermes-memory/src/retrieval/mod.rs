@@ -8,7 +8,6 @@ mod procedural;
 mod recency;
 mod render;
 mod semantic;
-mod when;
 
 use hermes_llm::Embedder;
 use hermes_store::memory::{ItemKind, MemoryStore, Scope};

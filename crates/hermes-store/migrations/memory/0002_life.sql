@@ -82,6 +82,13 @@ alter table task add column steps text;
 alter table task add column words text;
 alter table task add column skill integer;
 create unique index task_once on task (user_id, external_id) where external_id is not null;
-create index fact_by_subject on fact (user_id, subject, predicate) where subject is not null;
+create index fact_by_subject on fact (user_id, subject collate nocase, predicate collate nocase)
+  where subject is not null;
 create index session_waiting on session (last_at) where reflected_at is null;
 create unique index proposal_once on proposal (user_id, kind, body);
+
+-- When a superseded fact would have ended otherwise: what undoing brings back.
+alter table fact add column valid_to_before integer;
+update fact set valid_to_before = valid_to where superseded_by is not null and valid_to <> retired_at;
+alter table identity add column chat text not null default 'direct' check (chat in ('direct', 'group'));
+create index audit_of_facts on audit (item) where item >= 'fact:' and item < 'fact;';

@@ -10,6 +10,7 @@ mod profile;
 mod reference;
 mod sessions;
 mod shell;
+mod skills;
 mod soul;
 mod start;
 
@@ -105,6 +106,9 @@ enum Command {
     /// The persona in SOUL.md
     #[command(subcommand)]
     Soul(soul::Command),
+    /// Skills: how kinds of tasks are done, in folders with a SKILL.md
+    #[command(subcommand, visible_alias = "skill")]
+    Skills(skills::Command),
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
@@ -133,6 +137,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Config(command) => config::run(command, app),
         Command::Memory(command) => memory::run(command, app),
         Command::Soul(command) => soul::run(&command, app),
+        Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),

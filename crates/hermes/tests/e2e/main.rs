@@ -15,3 +15,4 @@ mod peer;
 mod recall;
 mod sandbox;
 mod sessions;
+mod skills;

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::fact_view::{self, Change, Changed, Deleted, Detail, Listed, Shown, name_of};
-use super::later;
 use super::whose::Whose;
+use super::{fact_life, later};
 use crate::app::{App, Memory};
 use crate::failure::{Outcome, Problem};
 use crate::output::{counted, one_line};
@@ -36,6 +36,18 @@ pub(crate) enum Command {
     Edit(Text),
     /// Put a new fact in the place of one that is no longer true
     Supersede(Text),
+    /// What happened to a fact, and who did it
+    History(One),
+    /// Take back the last change of a fact
+    Undo(One),
+    /// Keep a fact as it is: nothing drawn from a conversation takes its place
+    Pin(One),
+    /// Let a pinned fact be superseded again
+    Unpin(One),
+    /// Facts that may not both be true
+    Conflicts(fact_life::Conflicts),
+    /// Say that two facts may both be true
+    Settle(fact_life::Settle),
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +93,9 @@ pub(crate) struct List {
     /// Also those that were deleted or superseded
     #[arg(long)]
     all: bool,
+    /// As a table, with the day it was recorded and its kind
+    #[arg(long, short = 'l')]
+    long: bool,
     #[command(flatten)]
     whose: Whose,
 }
@@ -88,9 +103,9 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 pub(crate) struct One {
     /// The fact: 42, fact:042, or the beginning of its uid
-    id: String,
+    pub(super) id: String,
     #[command(flatten)]
-    whose: Whose,
+    pub(super) whose: Whose,
 }
 
 #[derive(Debug, Args)]
@@ -130,6 +145,12 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Restore(arguments) => restore(arguments, &home, app),
         Command::Edit(arguments) => edit(arguments, &home, app),
         Command::Supersede(arguments) => supersede(arguments, &home, app),
+        Command::History(arguments) => fact_life::history(arguments, &home, app),
+        Command::Undo(arguments) => fact_life::undo(arguments, &home, app),
+        Command::Pin(arguments) => fact_life::pin(arguments, true, &home, app),
+        Command::Unpin(arguments) => fact_life::pin(arguments, false, &home, app),
+        Command::Conflicts(arguments) => fact_life::conflicts(arguments, &home, app),
+        Command::Settle(arguments) => fact_life::settle(arguments, &home, app),
     }
 }
 
@@ -186,7 +207,8 @@ fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
     let scope = arguments.whose.reader(&memory.store, app)?;
     let facts = memory.store.list_facts(scope, &filter, app.now)?;
     let is_cut = Some(facts.len()) == limit && arguments.limit == USUAL_LIMIT;
-    app.out.show(&Listed { results: facts.iter().map(Shown::of).collect(), zone })?;
+    let results = facts.iter().map(Shown::of).collect();
+    app.out.show(&Listed { results, zone, long: arguments.long })?;
     if is_cut {
         app.out.hint("there may be more: `--limit 0` lists all");
     }
@@ -308,7 +330,7 @@ fn successor(
 }
 
 /// The memory that must hold the fact; a missing one is not made only to find nothing in it.
-fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<Memory> {
+pub(super) fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<Memory> {
     let memory = app.memory(home, Access::Read)?;
     if memory.exists {
         return app.memory(home, Access::Write);

@@ -39,12 +39,14 @@ pub(super) struct Shown {
     entities: Vec<String>,
 }
 
-/// Facts in a table.
+/// Facts in lines, or in a table.
 #[derive(Debug, Serialize)]
 pub(super) struct Listed {
     pub(super) results: Vec<Shown>,
     #[serde(skip)]
     pub(super) zone: TimeZone,
+    #[serde(skip)]
+    pub(super) long: bool,
 }
 
 /// A fact with where it comes from and what it said before.
@@ -142,6 +144,17 @@ impl Shown {
         }
     }
 
+    /// `[fact:042] User prefers tea (confidence: high)`; what the user typed needs no such word.
+    fn line(&self) -> String {
+        let sure = match self.confidence {
+            1.0.. => "",
+            0.8..1.0 => " (confidence: high)",
+            0.5..0.8 => " (confidence: medium)",
+            _ => " (confidence: low)",
+        };
+        format!("[{}] {}{}{sure}", self.id, self.mark(), one_line(&self.text, 160))
+    }
+
     /// What keeps it out of answers, in a word.
     fn mark(&self) -> &'static str {
         match (self.retired_at, &self.superseded_by, self.quarantined) {
@@ -158,6 +171,9 @@ impl Show for Listed {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
             return page.line("no facts");
+        }
+        if !self.long {
+            return self.results.iter().try_for_each(|fact| page.line(fact.line()));
         }
         let row = |fact: &Shown| {
             vec![

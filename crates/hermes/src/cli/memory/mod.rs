@@ -4,8 +4,10 @@ mod change;
 mod context;
 pub(crate) mod edit;
 mod fact;
+mod fact_life;
 mod fact_view;
 mod files;
+mod forget;
 pub(crate) mod history;
 mod hit;
 mod later;
@@ -17,6 +19,7 @@ mod reembed;
 mod search;
 mod show;
 mod status;
+mod timeline;
 mod vacuum;
 mod whose;
 
@@ -48,7 +51,7 @@ pub(crate) enum Command {
     Restore(history::Restore),
     /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
-    /// Facts in memory.db: add, list, show, edit, supersede, delete, restore
+    /// Facts in memory.db: add, list, show, edit, supersede, delete, restore, history, undo, pin
     #[command(subcommand, visible_alias = "facts")]
     Fact(fact::Command),
     /// Find what is remembered: facts, conversations, procedures, events, files
@@ -59,6 +62,10 @@ pub(crate) enum Command {
     /// Record messages of conversations from lines of JSON
     #[command(after_help = record::FORM)]
     Record(record::Arguments),
+    /// What happened when: tasks, decisions, results, failures, and why
+    Timeline(timeline::Arguments),
+    /// Forget a conversation, a source, a type, a user or everything (says how much first)
+    Forget(forget::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Make memory.db as small as it can be
@@ -118,6 +125,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Search(arguments) => search::run(&arguments, app),
         Command::Context(arguments) => context::run(&arguments, app),
         Command::Record(arguments) => record::run(&arguments, app),
+        Command::Timeline(arguments) => timeline::run(&arguments, app),
+        Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),

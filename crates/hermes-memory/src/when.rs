@@ -1,4 +1,4 @@
-//! The time in the past that a task asks about: `last Tuesday`, `in May`, `3 days ago`, `2024-05-01`.
+//! The time in the past that a text names: `last Tuesday`, `in May`, `3 days ago`, `2024-05-01`.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
 /// The time a text names, whole days where the reader lives; none if it names none in the past.
-pub(super) fn asked_about(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Range<Timestamp>> {
+pub fn asked_about(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Range<Timestamp>> {
     let today = now.to_zoned(zone.clone()).date();
     let lower = text.to_lowercase();
     let is_cut = |c: char| !(c.is_alphanumeric() || c == '-');

@@ -1,0 +1,207 @@
+//! hermes memory fact history, undo, pin, unpin, conflicts, settle
+
+use std::io;
+
+use clap::Args;
+use hermes_home::Home;
+use hermes_memory::chunk::{self, Words};
+use hermes_store::memory::{Fact, FactChange, Facts as _, Undone, Vectors as _};
+use hermes_store::sqlite::Access;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::fact::{One, existing};
+use super::fact_view::name_of;
+use super::later;
+use super::whose::Whose;
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::{DIM, Page, Show, one_line};
+use crate::{clock, embedding};
+
+#[derive(Debug, Args)]
+pub(crate) struct Conflicts {
+    #[command(flatten)]
+    whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Settle {
+    /// One of the two facts
+    fact: String,
+    /// The other
+    other: String,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// What happened to a fact.
+#[derive(Debug, Serialize)]
+struct History {
+    id: String,
+    text: String,
+    results: Vec<FactChange>,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+/// Two facts that may not both be true.
+#[derive(Debug, Serialize)]
+struct Pair {
+    fact: String,
+    text: String,
+    other: String,
+    other_text: String,
+    at: Timestamp,
+}
+
+#[derive(Debug, Serialize)]
+struct Pairs {
+    results: Vec<Pair>,
+}
+
+/// What became of a fact.
+#[derive(Debug, Serialize)]
+struct Became {
+    id: String,
+    text: String,
+    change: String,
+}
+
+pub(super) fn history(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let memory = app.memory(home, Access::Read)?;
+    let scope = arguments.whose.reader(&memory.store, app)?;
+    let fact = memory.store.find_fact(scope, &arguments.id)?;
+    let results = memory.store.history_of_fact(scope, fact.id)?;
+    let zone = app.zone(home)?;
+    app.out.show(&History { id: name_of(fact.id), text: fact.statement, results, zone })?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn undo(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let mut memory = existing(home, app, &arguments.id)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let fact = memory.store.find_fact(scope, &arguments.id)?;
+    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+    let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
+    let Undone { action, fact: id } =
+        memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
+    let text = text_of(&memory.store.facts(scope, &[id])?);
+    app.out.show(&Became { id: name_of(id), text, change: undone(&action) })?;
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn pin(
+    arguments: &One,
+    pinned: bool,
+    home: &Home,
+    app: &mut App,
+) -> anyhow::Result<Outcome> {
+    let mut memory = existing(home, app, &arguments.id)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let fact = memory.store.find_fact(scope, &arguments.id)?;
+    memory.store.pin_fact(scope, fact.id, pinned, app.change())?;
+    let change = match pinned {
+        true => "is pinned: nothing drawn from a conversation takes its place",
+        false => "is no longer pinned",
+    };
+    app.out.show(&Became {
+        id: name_of(fact.id),
+        text: fact.statement,
+        change: change.to_owned(),
+    })?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn conflicts(
+    arguments: &Conflicts,
+    home: &Home,
+    app: &mut App,
+) -> anyhow::Result<Outcome> {
+    let memory = app.memory(home, Access::Read)?;
+    let scope = arguments.whose.reader(&memory.store, app)?;
+    let mut results = Vec::new();
+    for conflict in memory.store.conflicts(scope)? {
+        results.push(Pair {
+            fact: name_of(conflict.fact),
+            text: text_of(&memory.store.facts(scope, &[conflict.fact])?),
+            other: name_of(conflict.other),
+            other_text: text_of(&memory.store.facts(scope, &[conflict.other])?),
+            at: conflict.at,
+        });
+    }
+    let is_empty = results.is_empty();
+    app.out.show(&Pairs { results })?;
+    if !is_empty {
+        app.out.hint("keep one: `hermes memory fact delete ID`; both hold: `hermes memory fact settle ID ID`");
+    }
+    Ok(Outcome::Done)
+}
+
+pub(super) fn settle(arguments: &Settle, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let mut memory = existing(home, app, &arguments.fact)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let fact = memory.store.find_fact(scope, &arguments.fact)?;
+    let other = memory.store.find_fact(scope, &arguments.other)?;
+    memory.store.settle_conflict(scope, fact.id, other.id, app.change())?;
+    let change = format!("and {} may both be true", name_of(other.id));
+    app.out.show(&Became { id: name_of(fact.id), text: fact.statement, change })?;
+    Ok(Outcome::Done)
+}
+
+fn text_of(facts: &[Fact]) -> String {
+    facts.first().map(|fact| fact.statement.clone()).unwrap_or_default()
+}
+
+fn undone(action: &str) -> String {
+    let what = match action {
+        "fact.edit" => "its earlier text is back",
+        "fact.supersede" => "is back, and what took its place is retired",
+        "fact.retire" => "is back",
+        "fact.restore" => "is deleted again",
+        _ => "is as it was before",
+    };
+    what.to_owned()
+}
+
+impl Show for Became {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!("{} \"{}\" {}", self.id, one_line(&self.text, 120), self.change))
+    }
+}
+
+impl Show for History {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!("{} \"{}\"", self.id, one_line(&self.text, 120)))?;
+        for change in &self.results {
+            let at = clock::minute(change.at, &self.zone);
+            let action = change.action.strip_prefix("fact.").unwrap_or(&change.action);
+            let text = change.text.as_deref().map(|text| format!("  \"{}\"", one_line(text, 100)));
+            let text = text.unwrap_or_default();
+            page.line(format_args!(
+                "  {DIM}{at}{DIM:#}  {action:<10} by {}{text}",
+                one_line(&change.actor, 40)
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+impl Show for Pairs {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.results.is_empty() {
+            return page.line("no conflicts");
+        }
+        for pair in &self.results {
+            page.line(format_args!("{}  {}", pair.fact, one_line(&pair.text, 110)))?;
+            page.line(format_args!(
+                "  {DIM}or{DIM:#} {}  {}",
+                pair.other,
+                one_line(&pair.other_text, 105)
+            ))?;
+        }
+        Ok(())
+    }
+}
