@@ -40,7 +40,7 @@ fn main() {
         if v["task"] == t.as_str() { tok += 1 } else if mode == "task" { println!("{} want {} got {}: {}", v["id"], v["task"], t.as_str(), text.chars().take(160).collect::<String>().replace('\n', "⏎")); }
         }
         let want: Vec<String> = v["entities"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_lowercase()).collect();
-        let got: Vec<String> = hermes_memory::task::names(text).iter().map(|e| e.to_lowercase()).collect();
+        let got: Vec<String> = hermes_memory::task::entities(text).iter().map(|e| e.to_lowercase()).collect();
         let mut l = want.clone(); let mut bad = vec![];
         for g in &got { if let Some(at) = l.iter().position(|w| w == g) { l.remove(at); etp += 1; } else { efp += 1; bad.push(g.clone()); } }
         efn += l.len();

@@ -65,6 +65,29 @@ pub fn draw(message: &Spoken<'_>) -> Vec<Found> {
     drawing.done()
 }
 
+/// Every sentence that states something, whether or not it is worth keeping by itself: what a held
+/// fact can be compared with.
+pub fn statements(message: &Spoken<'_>) -> Vec<Found> {
+    if message.role != "user" {
+        return Vec::new();
+    }
+    let text = beginning(message.text);
+    let quotations = words::quotations(text);
+    let mut drawing =
+        Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
+    for place in own::sentences(text) {
+        let words = drawing.words(&place);
+        let is_stated = clause::clauses(&words)
+            .first()
+            .is_some_and(|clause| matches!(clause.doubt, None | Some(Doubt::Past)));
+        if is_stated && words.len() >= 3 && !is_not_meant(&text[place]) {
+            let said = rewrite::capitalised(&rewrite::third_person(text, &words));
+            drawing.push(Kind::Fact, said, &words, None, false);
+        }
+    }
+    drawing.done()
+}
+
 fn beginning(text: &str) -> &str {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
@@ -143,7 +166,7 @@ impl Drawing<'_> {
             let found = &mut self.found[before + at];
             found.statement = said;
             found.quote = first.place.start..last.place.end;
-            found.entities = task::names(&self.text[found.quote.clone()]);
+            found.entities = task::entities(&self.text[found.quote.clone()]);
         }
         let mut number = 0;
         self.found.retain(|found| {
@@ -381,7 +404,7 @@ impl Drawing<'_> {
             valid_from: None,
             valid_to: None,
             due: None,
-            entities: task::names(said),
+            entities: task::entities(said),
             quote,
             is_explicit,
             is_change: wish::is_change(words),
@@ -436,7 +459,7 @@ impl Drawing<'_> {
             if !matches!(found.kind, Kind::Deadline) || !found.entities.is_empty() {
                 continue;
             }
-            let before = task::names(&self.text[..found.quote.start]);
+            let before = task::entities(&self.text[..found.quote.start]);
             if let [name] = &before[..] {
                 found.statement.push_str(&format!(" ({name})"));
             }

@@ -44,6 +44,7 @@ enum What {
     Modifier,
     Relation,
     Role,
+    Count,
 }
 
 /// What a pattern found: the words it covers, and those it took.
@@ -124,6 +125,7 @@ fn element(text: &'static str) -> Element {
             Some("mod") => What::Modifier,
             Some("relation") => What::Relation,
             Some("role") => What::Role,
+            Some("count") => What::Count,
             _ => What::Any,
         };
         return Element::Take { name: inside.chars().next().unwrap_or('x'), what, is_optional };
@@ -200,6 +202,7 @@ fn lengths(
         What::Zone => if words.get(at).is_some_and(|word| is_zone(&word.lower)) { vec![1] } else { Vec::new() },
         What::Relation => if words.get(at).is_some_and(|word| RELATIONS.binary_search(&word.lower.as_str()).is_ok()) { vec![1] } else { Vec::new() },
         What::Role => super::shape::role_length(&words[at.min(words.len())..]).into_iter().collect(),
+        What::Count => if words.get(at).is_some_and(|word| is_count(&word.lower)) { vec![1] } else { Vec::new() },
         What::Thing => thing_lengths(&words[at.min(words.len())..]),
         What::Modifier => (1..=left.min(2)).collect(),
         What::Date => match dates(&words[at.min(words.len())..]) {
@@ -253,6 +256,11 @@ fn phone_length(words: &[Word]) -> Option<usize> {
     let has_digit = |word: &&Word| word.lower.chars().any(|c| c.is_ascii_digit());
     let length = words.iter().take_while(has_digit).count();
     (length > 0).then_some(length)
+}
+
+fn is_count(word: &str) -> bool {
+    let tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+    word.parse::<u8>().is_ok() || tens.iter().any(|ten| word.starts_with(ten))
 }
 
 fn is_zone(word: &str) -> bool {

@@ -56,6 +56,7 @@ pub(super) const IDENTITY: &[Row] = &[
     ("my birthday is|'s on? the? {x}", "User's birthday is {x}", "user|birthday|{x}", Statement),
     ("i was born on|in {x}", "", "user|birthday|{x}", Statement),
     ("i am {x:one} years old", "", "user|age|{x}", Statement),
+    ("i am {x:count} $", "", "user|age|{x}", Statement),
     ("i just? turned|turn {x:one}", "", "user|age|{x}", Statement),
     ("i now|currently|also|still? work for|at {x:name}", "", "user|works_at|{x}", Statement),
     ("i now|currently|also|still? work for|at|with|in {x}", "", "user|works_at|{x}", Statement),

@@ -87,6 +87,7 @@ pub(super) const OTHER_LANGUAGES: &[Row] = &[
     ("ich heiße|heisse {x:name}", "User's name is {x}", "user|name|{x}", Statement),
     ("mein name ist {x:name}", "User's name is {x}", "user|name|{x}", Statement),
     ("ich wohne|lebe jetzt? in {x:name}", "User lives in {x}", "user|lives_in|{x}", Statement),
+    ("wir|ich sind|bin ..4 nach {x:name} gezogen|umgezogen", "User lives in {x}", "user|lives_in|{x}", Statement),
     ("ich arbeite jetzt? bei {x:name}", "User works at {x}", "user|works_at|{x}", Statement),
     // French
     ("je préfère|déteste|adore {x}", "User prefers (in French): {c}", "", Lasting),
