@@ -1,7 +1,11 @@
 //! Draw facts from conversations: by rules, or by a model whose every fact is checked against the words.
 
+pub mod model;
 pub mod relate;
 pub mod rules;
+mod run;
+
+pub use run::{Report, Settings, Target, Wish, run};
 
 use std::ops::Range;
 

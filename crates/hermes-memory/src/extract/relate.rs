@@ -82,6 +82,12 @@ pub fn standing(new: &Found, said_at: Timestamp, held: &[Held<'_>]) -> Standing 
     doubt.unwrap_or(Standing::New)
 }
 
+/// Whether a fact may change how a held one stands, whichever was said later.
+pub fn touches(new: &Found, held: &Held<'_>) -> bool {
+    let words = Words::of(&new.statement);
+    [true, false].into_iter().any(|is_later| compare(new, &words, held, is_later) != Verdict::Compatible)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Compatible,
