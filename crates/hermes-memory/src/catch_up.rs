@@ -74,6 +74,22 @@ pub fn catch_up(
     Ok(report)
 }
 
+/// Whether catching up would find something to take in.
+pub fn is_needed(
+    sessions: Option<&SessionStore>,
+    store: &dyn MemoryStore,
+    spool: &Path,
+) -> Result<bool> {
+    if crate::record::spool::waiting(spool) > 0 {
+        return Ok(true);
+    }
+    let Some(sessions) = sessions else { return Ok(false) };
+    let taken: HashMap<String, TakenIn> =
+        store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
+    let marks = sessions.marks()?;
+    Ok(marks.iter().any(|mark| mark.has_changed(taken.get(mark.session_id.as_str()))))
+}
+
 /// What decides whether a session is looked at.
 trait Interest {
     fn has_changed(&self, before: Option<&TakenIn>) -> bool;

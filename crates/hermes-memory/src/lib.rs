@@ -4,6 +4,7 @@ pub mod ask;
 pub mod catch_up;
 pub mod chunk;
 mod error;
+pub mod extract;
 pub mod identity;
 pub mod record;
 pub mod reembed;

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         sessions: stats.as_ref().ok().map(|stats| stats.sessions),
         messages: stats.as_ref().ok().map(|stats| stats.messages),
         daemon: launched.as_ref().map(|launched| DaemonState::of(launched, app, &home)),
-        models: daemon::models_line(),
+        models: daemon::models_line(app, &home),
         findings,
     })?;
     if let Some(launched) = launched {

@@ -68,8 +68,8 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     }
     let root = app.for_profile(&home);
     let zone = root.zone(&home).unwrap_or(TimeZone::UTC);
-    let status =
-        Status { daemon: Daemon::of(&found), models: daemon::models_line(), profiles, zone };
+    let models = daemon::models_line(&root, &home);
+    let status = Status { daemon: Daemon::of(&found), models, profiles, zone };
     app.out.show(&status)?;
     if !status.daemon.running {
         app.out.hint("start it with `hermes start`");

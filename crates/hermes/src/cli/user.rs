@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::memory;
+use crate::daemon::life;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{DIM, Page, Show, printable};
 
@@ -155,7 +155,7 @@ fn link(
     let mut store = app.memory(home, Access::Write)?.store;
     let number = known(&store, user)?;
     // What was said before belongs to whom it went to then.
-    memory::catch_up::catch_up(app, home, &mut store)?;
+    life::take_in(app, home, &mut store)?;
     store.link_identity(channel, native_id, number, app.change())?;
     let message =
         format!("{native_id} of {channel} is {user}: what they say from now on is theirs");

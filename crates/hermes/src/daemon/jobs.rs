@@ -5,10 +5,10 @@ use hermes_home::config::{Config, Schedule as Often};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
 use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors as _};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
-use super::CATCH_UP;
 use super::work::Worker;
+use super::{CATCH_UP, life};
 use crate::app::App;
 use crate::clock;
 use crate::embedding::{self, Haste};
@@ -37,7 +37,18 @@ pub(crate) enum Comes {
     /// By a rule that the settings give: a cron line, or `every 15m`; none: never.
     ByRule(fn(&Config) -> Option<String>),
     /// When a look at the profile shows that it is needed.
-    WhenNeeded(fn(&Look<'_>) -> anyhow::Result<bool>),
+    WhenNeeded(fn(&Look<'_>) -> anyhow::Result<Need>),
+}
+
+/// Whether a job is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// At once.
+    Now,
+    /// Not before this time, if nothing changes.
+    At(Timestamp),
+    /// Not as things are.
+    No,
 }
 
 /// What a look at a profile sees.
@@ -53,8 +64,8 @@ pub(crate) struct Look<'a> {
 /// Every kind of job.
 #[rustfmt::skip] // One kind a row reads as a table.
 pub(crate) const KINDS: &[Kind] = &[
-    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenQueued, None),
-    kind("extract", "draw facts from conversations that are over", Comes::WhenQueued, None),
+    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), Some(life::catch_up)),
+    kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), Some(life::extract)),
     kind("reflect", "look back on a task", Comes::WhenQueued, None),
     kind("compact", "tell old conversations by a summary", Comes::WhenQueued, None),
     kind("learn", "draft skills from tasks that went well", Comes::WhenQueued, None),
@@ -124,23 +135,23 @@ fn vacuum(worker: &mut Worker<'_>) -> anyhow::Result<String> {
 }
 
 /// Another model than the settings ask for answers, or some texts have no vector.
-fn lacks_vectors(look: &Look<'_>) -> anyhow::Result<bool> {
-    let Some(store) = look.store else { return Ok(false) };
-    let Some(active) = store.active_model()? else { return Ok(true) };
+fn lacks_vectors(look: &Look<'_>) -> anyhow::Result<Need> {
+    let Some(store) = look.store else { return Ok(Need::No) };
+    let Some(active) = store.active_model()? else { return Ok(Need::Now) };
     let is_wanted = match look.app.embedder(look.home, Haste::Work) {
         Ok(embedder) => reembed::is_model(&active, embedder.id()),
         // The job says what is missing, where people look for it.
         Err(_) => false,
     };
     if !is_wanted {
-        return Ok(true);
+        return Ok(Need::Now);
     }
     if embedding::vectors(Some(&active)) == Vectors::Now {
         // Made with the text itself, so there is nothing to count.
-        return Ok(false);
+        return Ok(Need::No);
     }
     let coverage = store.coverage(Admin, active.id)?;
-    Ok(coverage.done < coverage.all)
+    Ok(if coverage.done < coverage.all { Need::Now } else { Need::No })
 }
 
 fn reembed(worker: &mut Worker<'_>) -> anyhow::Result<String> {

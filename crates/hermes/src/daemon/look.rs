@@ -10,7 +10,7 @@ use hermes_store::memory::{
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
-use super::jobs::{self, Comes, KINDS, Look};
+use super::jobs::{self, Comes, KINDS, Look, Need};
 use super::platform::{self, Identity};
 use super::schedule::{self, Known};
 use super::work::{self, Cut};
@@ -98,7 +98,7 @@ impl Watched {
         }
         let is_there = path.symlink_metadata().is_ok();
         let look = Look { app, home: &self.home, store: None };
-        if !is_there && needed(&look)?.is_empty() {
+        if !is_there && needed(&look)?.0.is_empty() {
             return Ok(None);
         }
         let memory = app.memory(&self.home, Access::Write)?;
@@ -112,9 +112,14 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
     let now = app.now;
     free(store, owner, now)?;
     let mut next = keep_schedules(app, home, store)?;
-    let needed = needed(&Look { app, home, store: Some(store) })?;
+    let (needed, later) = needed(&Look { app, home, store: Some(store) })?;
+    next = earlier(next, later);
     for kind in needed {
-        queue(store, kind, now)?;
+        let rests_until = rest(store, kind)?.filter(|until| *until > now);
+        match rests_until {
+            Some(until) => next = earlier(next, Some(until)),
+            None => queue(store, kind, now)?,
+        }
     }
     for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| jobs::can(&job.kind)) {
         let at = match job.state {
@@ -187,16 +192,25 @@ fn keep_schedules(
     Ok(first)
 }
 
-/// The kinds that a look shows to be needed.
-fn needed(look: &Look<'_>) -> anyhow::Result<Vec<&'static str>> {
-    let mut found = Vec::new();
+/// The kinds that a look shows to be needed, and when one will be if nothing changes.
+fn needed(look: &Look<'_>) -> anyhow::Result<(Vec<&'static str>, Option<Timestamp>)> {
+    let (mut found, mut later) = (Vec::new(), None);
     for kind in KINDS.iter().filter(|kind| jobs::can(kind.name)) {
-        let Comes::WhenNeeded(is_needed) = kind.comes else { continue };
-        if is_needed(look)? {
-            found.push(kind.name);
+        let Comes::WhenNeeded(need_of) = kind.comes else { continue };
+        match need_of(look)? {
+            Need::Now => found.push(kind.name),
+            Need::At(at) => later = earlier(later, Some(at)),
+            Need::No => {}
         }
     }
-    Ok(found)
+    Ok((found, later))
+}
+
+/// Until when a kind rests after it was done: work that leaves something undone must not spin.
+fn rest(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<Timestamp>> {
+    let done = store.jobs(Admin, Some(JobState::Done), jobs::MANY)?;
+    let last = done.iter().filter(|job| job.kind == kind).filter_map(|job| job.finished_at).max();
+    Ok(last.map(|last| last + SOON))
 }
 
 /// Queues a job of a kind once; one that was given up rests a day, then all begins again.

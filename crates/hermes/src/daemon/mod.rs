@@ -2,6 +2,7 @@
 
 pub(crate) mod jobs;
 pub(crate) mod launch;
+pub(crate) mod life;
 pub(crate) mod log;
 mod look;
 pub(crate) mod platform;
@@ -46,14 +47,13 @@ pub(crate) fn find(home: &Home) -> anyhow::Result<Found> {
 }
 
 /// What background work is done with.
-pub(crate) fn models_line() -> String {
-    "background work: rules only".to_owned()
+pub(crate) fn models_line(app: &App, home: &Home) -> String {
+    match app.models(home) {
+        Ok(models) => models.describe(),
+        Err(error) => format!("background work: rules only ({})", crate::failure::message(&error)),
+    }
 }
 
-#[expect(
-    dead_code,
-    reason = "the commands that record and recall call it as soon as there is such work"
-)]
 /// Does the work of catching up within a bound of time, if no daemon runs that would do it.
 ///
 /// Says what was done; nothing if a daemon runs, or somebody else catches up in this moment.

@@ -2,46 +2,23 @@
 
 use std::io;
 
-use hermes_home::Home;
-use hermes_memory::catch_up::{self, Report};
-use hermes_memory::record::turn::Settings;
-use hermes_store::Error as StoreError;
-use hermes_store::memory::{SqliteMemory, Vectors as _};
-use hermes_store::sessions::{SessionStore, random_bytes};
+use hermes_memory::catch_up::Report;
 use hermes_store::sqlite::Access;
 
 use super::later;
 use crate::app::App;
-use crate::embedding;
+use crate::daemon::life;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted, printable};
 
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut memory = app.memory(&home, Access::Write)?;
-    let report = catch_up(app, &home, &mut memory.store)?;
+    let report = life::take_in(app, &home, &mut memory.store)?;
     let is_partial = !report.problems.is_empty();
     app.out.show(&report)?;
     later::fill_in(&home, app, &mut memory.store)?;
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
-}
-
-/// Takes in what the memory of a home lacks.
-pub(crate) fn catch_up(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Report> {
-    let zone = app.zone(home)?;
-    let settings = Settings {
-        mode: app.config(home)?.config.users.mode,
-        zone: &zone,
-        now: app.now,
-        vectors: embedding::vectors(store.active_model()?.as_ref()),
-        random: random_bytes(),
-    };
-    let sessions = match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
-        Ok(sessions) => Some(sessions),
-        Err(StoreError::Missing { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
-    Ok(catch_up::catch_up(sessions.as_ref(), store, &home.spool(), &settings)?)
 }
 
 impl Show for Report {

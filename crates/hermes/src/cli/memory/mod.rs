@@ -4,6 +4,7 @@ pub(crate) mod catch_up;
 mod change;
 mod context;
 pub(crate) mod edit;
+mod extract;
 mod fact;
 mod fact_life;
 mod fact_view;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     /// Record messages of conversations from lines of JSON
     #[command(after_help = record::FORM)]
     Record(record::Arguments),
+    /// Draw facts from conversations that are over; the daemon does it by itself
+    Extract(extract::Arguments),
     /// What happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
@@ -132,6 +135,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Search(arguments) => search::run(&arguments, app),
         Command::Context(arguments) => context::run(&arguments, app),
         Command::Record(arguments) => record::run(&arguments, app),
+        Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Turn(arguments) => turn::run(&arguments, app),
