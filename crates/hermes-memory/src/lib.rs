@@ -5,6 +5,8 @@ pub mod chunk;
 mod error;
 pub mod record;
 pub mod reembed;
+pub mod reflect;
+pub mod remember;
 pub mod retrieval;
 pub mod search;
 pub mod task;
