@@ -208,8 +208,10 @@ pub(super) fn end(
 ) -> Step<()> {
     let (at, ended) = (change.at.as_millisecond(), ended.as_millisecond());
     transaction.prepare_cached(SUPERSEDE)?.execute(params![held.id, at, new, ended])?;
-    let before = audit::hash_of(&held.statement);
-    audit::append(transaction, change, "fact.supersede", &held.name(), Some(&before), None)
+    let statement: String =
+        transaction.prepare_cached(STATEMENT)?.query_row([new], |row| row.get(0))?;
+    let (before, after) = (audit::hash_of(&held.statement), audit::hash_of(&statement));
+    audit::append(transaction, change, "fact.supersede", &held.name(), Some(&before), Some(&after))
 }
 
 pub(super) fn retire(transaction: &Transaction<'_>, held: &Kept, change: Change<'_>) -> Step<()> {
@@ -355,6 +357,7 @@ const KEPT: &str = "
     select id, uid, user_id, statement, recorded_at, retired_at is not null, superseded_by,
       norm_hash, revision, pinned
     from fact where id = ?1 and user_id in (?2, 0)";
+const STATEMENT: &str = "select statement from fact where id = ?1";
 const SAID_BY: &str =
     "select id from fact where user_id = ?1 and norm_hash = ?2 and retired_at is null";
 const INSERT: &str = "

@@ -103,7 +103,7 @@ fn supersede_again(
     }
     let (before, after) = (audit::hash_of(&old.statement), audit::hash_of(&new.statement));
     audit::append(transaction, change, "fact.succeed", &new.name(), None, Some(&after))?;
-    audit::append(transaction, change, "fact.supersede", &old.name(), Some(&before), None)?;
+    audit::append(transaction, change, "fact.supersede", &old.name(), Some(&before), Some(&after))?;
     Ok(undone("fact.unsupersede", new.id))
 }
 
