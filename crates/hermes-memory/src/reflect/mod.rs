@@ -1,8 +1,16 @@
 //! Look back on finished work: how it went, what it taught, what is often the same.
 
+pub mod lessons;
+pub mod model;
+mod run;
 mod sentences;
 mod sign_words;
 pub mod signs;
+mod talks;
 pub mod work;
 
+#[cfg(test)]
+mod work_tests;
+
+pub use run::{Gave, IDLE, Report, Settings, Trouble, look_back_on, run, write_log};
 pub(crate) use sentences::{first, shorten};
