@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod chunk;
 mod error;
+pub mod learn;
 pub mod record;
 pub mod reembed;
 pub mod reflect;

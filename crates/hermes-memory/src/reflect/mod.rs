@@ -1,11 +1,15 @@
 //! Look back on finished work: how it went, what it taught, what is often the same.
 
 pub mod lessons;
+pub mod look_back;
 pub mod model;
+mod pattern_words;
+pub mod patterns;
 mod run;
 mod sentences;
 mod sign_words;
 pub mod signs;
+mod stale;
 mod talks;
 pub mod work;
 
@@ -13,4 +17,4 @@ pub mod work;
 mod work_tests;
 
 pub use run::{Gave, IDLE, Report, Settings, Trouble, look_back_on, run, write_log};
-pub(crate) use sentences::{first, shorten};
+pub(crate) use sentences::shorten;

@@ -26,6 +26,7 @@ use crate::chunk::{self, Vectors, Words};
 pub use proposal::{Approved, Pending, approve, pending, propose_removal, reject};
 pub use suspect::{is_hidden, suspicion, without_hidden};
 pub use undo::{TakenBack, undo};
+pub(crate) use write::{hash as entry_hash, links};
 
 /// Which file a thing belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

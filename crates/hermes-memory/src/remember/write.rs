@@ -25,7 +25,7 @@ pub(super) fn fact_of_reason(reason: &str) -> Option<i64> {
 }
 
 /// The hash by which an entry is known again.
-pub(super) fn hash(text: &str) -> [u8; 32] {
+pub(crate) fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
@@ -75,7 +75,7 @@ fn holds(document: &Document, text: &str) -> bool {
 }
 
 /// The facts that the entries of a file say the same as.
-pub(super) fn links(
+pub(crate) fn links(
     store: &dyn MemoryStore,
     scope: Scope,
     place: &Place,

@@ -12,14 +12,19 @@ pub(crate) mod history;
 mod hit;
 mod later;
 mod merge;
+mod pending;
 mod progress;
 mod prune;
 mod record;
 mod reembed;
+mod reflect;
+mod reflections;
+mod remembering;
 mod search;
 mod show;
 mod status;
 mod timeline;
+mod undo;
 mod vacuum;
 mod whose;
 
@@ -49,6 +54,14 @@ pub(crate) enum Command {
     Versions(Which),
     /// Bring an earlier version back; this too can be undone
     Restore(history::Restore),
+    /// Take back what was remembered last: its entry and its fact together
+    Undo(undo::Arguments),
+    /// List what is proposed for the memory files and waits for your word
+    Pending(pending::List),
+    /// Do what is proposed: write an entry, or take one out
+    Approve(pending::Approve),
+    /// Do not do what is proposed; it is not proposed again
+    Reject(pending::Reject),
     /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
     /// Facts in memory.db: add, list, show, edit, supersede, delete, restore, history, undo, pin
@@ -64,6 +77,11 @@ pub(crate) enum Command {
     Record(record::Arguments),
     /// What happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
+    /// Look back on finished sessions now: lessons, habits, drafts of skills
+    Reflect,
+    /// What finished work taught
+    #[command(subcommand)]
+    Reflections(reflections::Command),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
     /// Count what is in memory.db
@@ -120,12 +138,18 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Restore(arguments) => {
             history::restore(&arguments.which.target()?, &arguments.wanted, app)
         }
+        Command::Undo(arguments) => undo::run(&arguments, app),
+        Command::Pending(arguments) => pending::list(&arguments, app),
+        Command::Approve(arguments) => pending::approve(&arguments, app),
+        Command::Reject(arguments) => pending::reject(&arguments, app),
         Command::Merge => merge::run(app),
         Command::Fact(command) => fact::run(&command, app),
         Command::Search(arguments) => search::run(&arguments, app),
         Command::Context(arguments) => context::run(&arguments, app),
         Command::Record(arguments) => record::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
+        Command::Reflect => reflect::run(app),
+        Command::Reflections(command) => reflections::run(&command, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
