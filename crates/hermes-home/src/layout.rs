@@ -187,6 +187,17 @@ impl Home {
         self.folder.join("workspace")
     }
 
+    /// What finished work taught: `workspace/REFLECTIONS.md`, or one person's own.
+    pub fn reflections(&self, user: Option<&UserId>) -> PathBuf {
+        let folder = user.map_or_else(|| self.workspace(), |id| self.users().join(id.as_str()));
+        folder.join("REFLECTIONS.md")
+    }
+
+    /// Which reflections were written to a file once.
+    pub fn reflections_written(&self) -> PathBuf {
+        self.own().join("reflections.json")
+    }
+
     /// `config.yaml`.
     pub fn config(&self) -> PathBuf {
         self.folder.join("config.yaml")

@@ -50,9 +50,10 @@ const WORDS_USERS: &[&str] = &["single", "several"];
 #[rustfmt::skip] // One setting a row reads as a table.
 pub const KEYS: &[Key] = &[
     used("timezone", Kind::TimeZone, "The time zone that times are shown in, such as Europe/London; none: the system's.").shared(),
-    later("memory.auto_write", Kind::Switch, "Write what was learned to MEMORY.md and USER.md; false: only propose it."),
-    later("memory.write_approval", Kind::Switch, "Wait for approval before writing memory: the same as auto_write: false.").shared(),
-    later("memory.reflection_enabled", Kind::Switch, "Look back on finished work and keep what it taught."),
+    used("memory.auto_write", Kind::Switch, "Write what was learned to MEMORY.md and USER.md; false: only propose it."),
+    used("memory.write_approval", Kind::Switch, "Wait for approval before writing memory: the same as auto_write: false.").shared(),
+    used("memory.reflection_enabled", Kind::Switch, "Look back on finished work and keep what it taught."),
+    used("memory.stale_after_days", Kind::Whole(1, 36_500), "After how many days without use an entry of a memory file is proposed for removal."),
     later("memory.provider", Kind::Text, "An external memory provider to ask as well; empty: none.").shared(),
     used("memory.memory_char_limit", LIMIT, "The longest MEMORY.md, in characters; none: no limit (2200 in a home of Hermes Agent).").shared(),
     used("memory.user_char_limit", LIMIT, "The longest USER.md, in characters; none: no limit (1375 in a home of Hermes Agent).").shared(),

@@ -4,4 +4,5 @@
 mod contexts;
 mod recording;
 mod reembedding;
+mod reflecting;
 mod support;

@@ -14,15 +14,20 @@ pub(crate) mod history;
 mod hit;
 mod later;
 mod merge;
+mod pending;
 mod progress;
 mod prune;
 mod record;
 mod reembed;
+mod reflect;
+mod reflections;
+mod remembering;
 mod search;
 mod show;
 mod status;
 mod timeline;
 mod turn;
+mod undo;
 mod vacuum;
 mod whose;
 
@@ -52,6 +57,14 @@ pub(crate) enum Command {
     Versions(Which),
     /// Bring an earlier version back; this too can be undone
     Restore(history::Restore),
+    /// Take back what was remembered last: its entry and its fact together
+    Undo(undo::Arguments),
+    /// List what is proposed for the memory files and waits for your word
+    Pending(pending::List),
+    /// Do what is proposed: write an entry, or take one out
+    Approve(pending::Approve),
+    /// Do not do what is proposed; it is not proposed again
+    Reject(pending::Reject),
     /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
     /// Facts in memory.db: add, list, show, edit, supersede, delete, restore, history, undo, pin
@@ -69,6 +82,11 @@ pub(crate) enum Command {
     Extract(extract::Arguments),
     /// What happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
+    /// Look back on finished sessions now: lessons, habits, drafts of skills
+    Reflect,
+    /// What finished work taught
+    #[command(subcommand)]
+    Reflections(reflections::Command),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
     /// Record a finished turn: what was asked, done and answered
@@ -130,6 +148,10 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Restore(arguments) => {
             history::restore(&arguments.which.target()?, &arguments.wanted, app)
         }
+        Command::Undo(arguments) => undo::run(&arguments, app),
+        Command::Pending(arguments) => pending::list(&arguments, app),
+        Command::Approve(arguments) => pending::approve(&arguments, app),
+        Command::Reject(arguments) => pending::reject(&arguments, app),
         Command::Merge => merge::run(app),
         Command::Fact(command) => fact::run(&command, app),
         Command::Search(arguments) => search::run(&arguments, app),
@@ -137,6 +159,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Record(arguments) => record::run(&arguments, app),
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
+        Command::Reflect => reflect::run(app),
+        Command::Reflections(command) => reflections::run(&command, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Turn(arguments) => turn::run(&arguments, app),
         Command::CatchUp => catch_up::run(app),
