@@ -86,7 +86,7 @@ fn says_failure(object: &Map<String, Value>) -> bool {
     is("is_error", true)
         || is("isError", true)
         || is("success", false)
-        || ["exit_code", "exitCode", "returncode"].iter().any(|key| code(key))
+        || ["exit_code", "exitCode", "returncode"].iter().any(code)
         || has_error
 }
 

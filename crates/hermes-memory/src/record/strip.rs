@@ -62,7 +62,7 @@ fn without(text: &str, ranges: Vec<Range<usize>>) -> String {
     let mut left = String::with_capacity(text.len());
     let mut from = 0;
     let end = text.len();
-    for range in ranges.into_iter().chain([end..end]) {
+    for range in ranges.into_iter().chain(std::iter::once(end..end)) {
         let piece = &text[from..range.start];
         let piece = if from == 0 { piece } else { piece.trim_start() };
         let piece =
@@ -103,7 +103,7 @@ fn find(text: &str) -> Option<Vec<Range<usize>>> {
 }
 
 /// How long the fence is that opens here. What is not closed here is not closed further on: it is looked for once.
-fn fenced<'n>(text: &str, at: usize, after: usize, unclosed: &mut Vec<&'n str>) -> Option<usize> {
+fn fenced(text: &str, at: usize, after: usize, unclosed: &mut Vec<&'static str>) -> Option<usize> {
     let rest = &text[at..];
     let (name, inside) = FENCES.iter().find_map(|name| Some((*name, tag(rest, "<", name)?)))?;
     let mut from = if unclosed.contains(&name) { rest.len() } else { inside };
