@@ -260,8 +260,9 @@ fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
     use hermes_llm::ErrorKind;
     let kind = match error.kind() {
         ErrorKind::Unavailable => Kind::Unavailable,
-        ErrorKind::DimensionMismatch => Kind::Refused,
-        ErrorKind::Refused | ErrorKind::BadAnswer => Kind::Failure,
+        ErrorKind::NoSuchModel => Kind::NotFound,
+        ErrorKind::DimensionMismatch | ErrorKind::NoAccess | ErrorKind::Declined => Kind::Refused,
+        ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
     };
     (kind, error.hint())
 }

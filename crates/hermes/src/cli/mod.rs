@@ -7,6 +7,7 @@ mod init;
 mod jobs;
 mod logs;
 mod memory;
+mod model;
 mod paths;
 mod profile;
 mod reference;
@@ -122,6 +123,9 @@ enum Command {
     /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
     #[command(subcommand)]
     Memory(memory::Command),
+    /// Chat models: which one each kind of work uses, and whether it answers
+    #[command(subcommand)]
+    Model(model::Command),
     /// The persona in SOUL.md
     #[command(subcommand)]
     Soul(soul::Command),
@@ -161,6 +165,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Profile(command) => profile::run(command, app),
         Command::Config(command) => config::run(command, app),
         Command::Memory(command) => memory::run(command, app),
+        Command::Model(command) => model::run(&command, app),
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),

@@ -12,6 +12,8 @@ mod faults;
 mod home;
 mod manners;
 mod memory;
+mod model_server;
+mod models;
 mod peer;
 mod recall;
 mod sandbox;

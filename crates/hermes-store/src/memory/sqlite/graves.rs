@@ -120,6 +120,15 @@ pub(super) fn lift_one(
     Ok(())
 }
 
+/// Lifts the grave of a session.
+pub(super) fn lift_session(
+    transaction: &Transaction<'_>,
+    user: UserNumber,
+    session_id: &str,
+) -> Step<()> {
+    lift_one(transaction, user, (GraveKind::Session, session_key(user, session_id)))
+}
+
 /// When something was buried last, by its user or for everybody.
 pub(super) fn buried_at(
     transaction: &Transaction<'_>,

@@ -23,7 +23,7 @@ pub(super) struct Recorder<'t> {
     labels: HashMap<String, i64>,
     speakers: HashSet<String>,
     /// Whether messages of these sessions are to be left out.
-    buried_sessions: HashMap<String, bool>,
+    buried_sessions: HashMap<String, Option<i64>>,
     has_buried_messages: bool,
     done: Recorded,
     digest: Sha256,
@@ -129,20 +129,23 @@ impl<'t> Recorder<'t> {
         Ok(())
     }
 
-    /// Whether the message or its session was to be forgotten.
+    /// Whether the message was to be forgotten, alone or with all that was said in its session until then.
     fn is_buried(&mut self, message: &NewMessage<'_>, origin: graves::Key) -> Step<bool> {
-        let is_session_buried = match self.buried_sessions.get(message.session_id) {
+        let buried_until = match self.buried_sessions.get(message.session_id) {
             Some(known) => *known,
             None => {
                 let key = graves::session_key(self.user, message.session_id);
                 let session = (GraveKind::Session, key);
-                let found = graves::buried_at(self.transaction, self.user, session)?.is_some();
+                let found = graves::buried_at(self.transaction, self.user, session)?;
                 self.buried_sessions.insert(message.session_id.to_owned(), found);
                 found
             }
         };
-        if is_session_buried || !self.has_buried_messages {
-            return Ok(is_session_buried);
+        if buried_until.is_some_and(|until| !graves::is_newer(message.at, until)) {
+            return Ok(true);
+        }
+        if !self.has_buried_messages {
+            return Ok(false);
         }
         let found = graves::buried_at(self.transaction, self.user, (GraveKind::Message, origin))?;
         Ok(found.is_some())
