@@ -148,7 +148,8 @@ fn fact(item: &Value, sources: &[Source<'_>]) -> Option<(usize, Found)> {
     let kind = Kind::from_word(&item.kind)?;
     let zone = sources[place].zone;
     let due = item.valid_to.as_deref().and_then(day).filter(|_| kind == Kind::Deadline);
-    let predicate = item.predicate.filter(|name| relate::PREDICATES.iter().any(|(known, _)| known == name));
+    let predicate =
+        item.predicate.filter(|name| relate::PREDICATES.iter().any(|(known, _)| known == name));
     let known = |text: Option<String>| text.as_deref().and_then(sentence);
     let found = Found {
         kind,
@@ -158,7 +159,11 @@ fn fact(item: &Value, sources: &[Source<'_>]) -> Option<(usize, Found)> {
         predicate,
         confidence: item.confidence.unwrap_or(0.7).clamp(0.0, 1.0),
         valid_from: item.valid_from.as_deref().and_then(day).and_then(|day| midnight(day, zone)),
-        valid_to: item.valid_to.as_deref().and_then(day).and_then(|day| midnight(day.tomorrow().ok()?, zone)),
+        valid_to: item
+            .valid_to
+            .as_deref()
+            .and_then(day)
+            .and_then(|day| midnight(day.tomorrow().ok()?, zone)),
         due,
         entities: item.entities.iter().filter_map(|name| sentence(name)).take(16).collect(),
         quote,
@@ -264,8 +269,12 @@ mod tests {
     }
 
     fn answer(text: &str) -> Result<Answer> {
-        let said = [message("user", "I live  in\nPorto. My password is hunter2."), message("assistant", "You live in Rome.")];
-        let sources: Vec<_> = said.iter().map(|message| Source { message, zone: &TimeZone::UTC }).collect();
+        let said = [
+            message("user", "I live  in\nPorto. My password is hunter2."),
+            message("assistant", "You live in Rome."),
+        ];
+        let zone = TimeZone::UTC;
+        let sources: Vec<_> = said.iter().map(|message| Source { message, zone: &zone }).collect();
         read(&Reply { text: text.to_owned(), model: "m".to_owned() }, &sources)
     }
 
@@ -284,10 +293,12 @@ mod tests {
 
     #[test]
     fn a_fact_is_believed_only_with_the_users_own_words() {
-        let good = answer(&item("m1", "I live in Porto", "User lives in Porto", "identity")).unwrap();
+        let good =
+            answer(&item("m1", "I live in Porto", "User lives in Porto", "identity")).unwrap();
         assert_eq!((good.facts.len(), good.dropped), (1, 0));
         assert_eq!(good.facts[0].1.quote, 0..16);
-        let fenced = format!("```json\n{}\n```", item("m1", "Porto", "User lives in Porto", "identity"));
+        let fenced =
+            format!("```json\n{}\n```", item("m1", "Porto", "User lives in Porto", "identity"));
         assert_eq!(answer(&fenced).unwrap().facts.len(), 1);
         for bad in [
             item("m9", "I live in Porto", "User lives in Porto", "identity"),
@@ -309,7 +320,18 @@ mod tests {
     fn an_answer_that_is_not_what_was_asked_for_is_refused_whole() {
         let long = format!("{{\"facts\":[],\"x\":\"{}\"}}", "y".repeat(LONGEST_REPLY));
         let half = "{\"facts\":[{\"message\":\"m1\"";
-        for text in ["", "  ", "I cannot help with that.", "<html></html>", half, "[]", "{}", "{\"facts\":{}}", "Here: {\"facts\":[]}", &long] {
+        for text in [
+            "",
+            "  ",
+            "I cannot help with that.",
+            "<html></html>",
+            half,
+            "[]",
+            "{}",
+            "{\"facts\":{}}",
+            "Here: {\"facts\":[]}",
+            &long,
+        ] {
             assert!(matches!(answer(text), Err(Error::BadReply { .. })), "{}", text.len());
         }
         assert_eq!(answer("{\"facts\":[],\"events\":[]}").unwrap(), Answer::default());

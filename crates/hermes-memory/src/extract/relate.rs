@@ -85,7 +85,9 @@ pub fn standing(new: &Found, said_at: Timestamp, held: &[Held<'_>]) -> Standing 
 /// Whether a fact may change how a held one stands, whichever was said later.
 pub fn touches(new: &Found, held: &Held<'_>) -> bool {
     let words = Words::of(&new.statement);
-    [true, false].into_iter().any(|is_later| compare(new, &words, held, is_later) != Verdict::Compatible)
+    [true, false]
+        .into_iter()
+        .any(|is_later| compare(new, &words, held, is_later) != Verdict::Compatible)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +140,8 @@ fn folded(text: &str) -> String {
 
 /// The words of two sentences: what they share, and whether the newer one says that something changed.
 fn by_words(newer: &Words, older: &Words) -> Verdict {
-    let shared: Vec<&str> = newer.content.intersection(&older.content).map(String::as_str).collect();
+    let shared: Vec<&str> =
+        newer.content.intersection(&older.content).map(String::as_str).collect();
     let least = newer.content.len().min(older.content.len()).max(1);
     let share = shared.len() as f64 / least as f64;
     let is_opposed = are_opposed(newer, older, !shared.is_empty());
@@ -174,7 +177,24 @@ const STRONG: &[&str] = &[
 ];
 
 /// Words that may say so.
-const WEAK: &[&str] = &["now", "new", "since", "final", "started", "again", "finally", "currently", "became", "turned", "actually", "jetzt", "maintenant", "ahora", "agora", "adesso"];
+const WEAK: &[&str] = &[
+    "now",
+    "new",
+    "since",
+    "final",
+    "started",
+    "again",
+    "finally",
+    "currently",
+    "became",
+    "turned",
+    "actually",
+    "jetzt",
+    "maintenant",
+    "ahora",
+    "agora",
+    "adesso",
+];
 
 /// Pairs of words of which only one can hold of the same thing; the last says whether they need no
 /// other word in common.
@@ -203,7 +223,8 @@ fn are_opposed(newer: &Words, older: &Words, share_something: bool) -> bool {
     OPPOSITES.iter().any(|(one, other, needs_nothing)| {
         let crossed = (says(older, one) && says(newer, other) && !says(newer, one))
             || (says(older, other) && says(newer, one) && !says(newer, other));
-        let means_change = newer.has(STRONG) || newer.has(WEAK) || newer.has(&["everywhere", "all", "always"]);
+        let means_change =
+            newer.has(STRONG) || newer.has(WEAK) || newer.has(&["everywhere", "all", "always"]);
         crossed && (*needs_nothing || (share_something && means_change))
     })
 }
@@ -228,7 +249,13 @@ fn has_another_version(newer: &Words, older: &Words) -> bool {
 fn has_another_number(newer: &Words, older: &Words, shared: usize, share: f64) -> bool {
     const MOST: usize = 4;
     let numbers = |words: &Words| -> Vec<String> {
-        words.all.iter().filter(|word| is_number(word) && !is_day(word)).take(MOST).cloned().collect()
+        words
+            .all
+            .iter()
+            .filter(|word| is_number(word) && !is_day(word))
+            .take(MOST)
+            .cloned()
+            .collect()
     };
     let (new, old) = (numbers(newer), numbers(older));
     let differ = !new.is_empty() && !old.is_empty() && new.iter().all(|one| !old.contains(one));
@@ -253,7 +280,9 @@ struct Words {
 impl Words {
     fn of(text: &str) -> Words {
         let lower = text.to_lowercase().replace('’', "'");
-        let is_cut = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '\'' | ':' | ','));
+        let is_cut = |c: char| {
+            !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '\'' | ':' | ','))
+        };
         let trim = |c: char| matches!(c, '.' | ',' | ':' | '\'' | '-');
         let all: Vec<String> = lower
             .split(is_cut)
@@ -309,8 +338,7 @@ mod tests {
     fn verdict(old: &str, new: &str) -> Standing {
         let at: Timestamp = "2026-03-04T09:00:00Z".parse().unwrap();
         let draw = |text: &str| {
-            let spoken =
-                Spoken { role: "user", text, before: &[], at, zone: &TimeZone::UTC };
+            let spoken = Spoken { role: "user", text, before: &[], at, zone: &TimeZone::UTC };
             let mut found = rules::draw(&spoken);
             if found.is_empty() {
                 found = rules::statements(&spoken);
@@ -332,17 +360,29 @@ mod tests {
     #[test]
     fn another_value_of_what_has_one_replaces_and_others_stand_beside() {
         assert_eq!(verdict("I live in Lyon.", "I live in Porto."), Standing::Supersedes(7));
-        assert_eq!(verdict("I live in Lyon.", "We moved to Porto last month."), Standing::Supersedes(7));
+        assert_eq!(
+            verdict("I live in Lyon.", "We moved to Porto last month."),
+            Standing::Supersedes(7)
+        );
         assert_eq!(verdict("I live in Lyon.", "I live in Lyon now."), Standing::New);
         assert_eq!(verdict("I like tea.", "I like coffee."), Standing::New);
-        assert_eq!(verdict("Atlas uses Postgres.", "Atlas uses Redis for the queue."), Standing::New);
+        assert_eq!(
+            verdict("Atlas uses Postgres.", "Atlas uses Redis for the queue."),
+            Standing::New
+        );
     }
 
     #[test]
     fn what_was_said_earlier_gives_way_to_what_is_held() {
         let earlier: Timestamp = "2026-01-01T09:00:00Z".parse().unwrap();
         let later: Timestamp = "2026-02-01T09:00:00Z".parse().unwrap();
-        let spoken = Spoken { role: "user", text: "I live in Lyon.", before: &[], at: earlier, zone: &TimeZone::UTC };
+        let spoken = Spoken {
+            role: "user",
+            text: "I live in Lyon.",
+            before: &[],
+            at: earlier,
+            zone: &TimeZone::UTC,
+        };
         let found = rules::draw(&spoken).remove(0);
         let held = Held {
             id: 3,
@@ -358,6 +398,9 @@ mod tests {
     #[test]
     fn words_of_change_against_the_same_thing_are_noticed() {
         assert_ne!(verdict("Atlas runs on Node 18.", "Atlas is on Node 22 now."), Standing::New);
-        assert_ne!(verdict("I always want bullet points.", "No more bullet points please."), Standing::New);
+        assert_ne!(
+            verdict("I always want bullet points.", "No more bullet points please."),
+            Standing::New
+        );
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use hermes_home::tokens;
 use hermes_store::memory::{
-    Added, Admin, Change, Drawn, DrawnFact, Episode, EventKind, Fact, FactFilter, MemoryStore, Message,
-    MessageKey, NewEvent, NewFact, NewSource, Origin, OriginId, Scope, Standing, Trust, UserNumber,
+    Added, Admin, Change, Drawn, DrawnFact, Episode, EventKind, Fact, FactFilter, MemoryStore,
+    Message, MessageKey, NewEvent, NewFact, NewSource, Origin, OriginId, Scope, Standing, Trust,
+    UserNumber,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -157,7 +158,11 @@ impl Read {
                 zone: &self.zone,
             })
         };
-        self.messages.iter().enumerate().map(|(place, message)| (message, spoken(place, message))).collect()
+        self.messages
+            .iter()
+            .enumerate()
+            .map(|(place, message)| (message, spoken(place, message)))
+            .collect()
     }
 }
 
@@ -186,8 +191,10 @@ impl Run<'_> {
         let scope = Scope::of(episode.user);
         let messages = self.store.messages_of(scope, &episode)?;
         let places = (episode.first_place - 2).max(0)..episode.first_place;
-        let keys: Vec<MessageKey> = places.filter_map(|place| MessageKey::new(episode.session, place)).collect();
-        let before = if keys.is_empty() { Vec::new() } else { self.store.messages(scope, &keys)? };
+        let keys: Vec<MessageKey> =
+            places.filter_map(|place| MessageKey::new(episode.session, place)).collect();
+        let before =
+            if keys.is_empty() { Vec::new() } else { self.store.messages(scope, &keys)? };
         let zone = (self.settings.zone_of)(episode.user);
         Ok(Read { episode, messages, before, zone })
     }
@@ -195,7 +202,8 @@ impl Run<'_> {
     fn by_rules(&mut self, read: &Read) -> Result<()> {
         for (message, facts) in read.found() {
             for found in &facts {
-                let item = Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
+                let item =
+                    Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
                 let fact = self.keep(&item)?;
                 if found.kind == Kind::Decision && fact.is_some() {
                     self.note_decision(&item, &found.statement, None)?;
@@ -226,7 +234,12 @@ impl Run<'_> {
     }
 
     /// Keeps what a model found; wishes are taken from the user's words alone, by the rules.
-    fn believe(&mut self, answer: &model::Answer, places: &[(&Read, &Message)], model: &str) -> Result<()> {
+    fn believe(
+        &mut self,
+        answer: &model::Answer,
+        places: &[(&Read, &Message)],
+        model: &str,
+    ) -> Result<()> {
         self.report.dropped += answer.dropped;
         let mut kept: Vec<(i64, std::ops::Range<usize>, i64)> = Vec::new();
         for (place, found) in &answer.facts {
@@ -250,10 +263,18 @@ impl Run<'_> {
             for (message, facts) in read.found() {
                 for found in &facts {
                     let overlaps = |(key, quote, _): &&(i64, std::ops::Range<usize>, i64)| {
-                        *key == message.key.get() && quote.start < found.quote.end && found.quote.start < quote.end
+                        *key == message.key.get()
+                            && quote.start < found.quote.end
+                            && found.quote.start < quote.end
                     };
                     let fact = kept.iter().find(overlaps).map(|(_, _, fact)| *fact);
-                    let item = Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
+                    let item = Item {
+                        read,
+                        message,
+                        found,
+                        extractor: rules::EXTRACTOR,
+                        trust: Trust::User,
+                    };
                     self.wish(&item, fact);
                 }
             }
@@ -268,12 +289,19 @@ impl Run<'_> {
     }
 
     fn wish(&mut self, item: &Item<'_>, fact: Option<i64>) {
-        let is_buried = fact.is_none() && item.trust == Trust::User && item.extractor == rules::EXTRACTOR && self.report.calls == 0;
+        let is_buried = fact.is_none()
+            && item.trust == Trust::User
+            && item.extractor == rules::EXTRACTOR
+            && self.report.calls == 0;
         if !item.found.is_explicit || is_buried {
             return;
         }
         let target = match item.found.kind {
-            Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => Target::User,
+            Kind::Preference
+            | Kind::Instruction
+            | Kind::Identity
+            | Kind::Account
+            | Kind::Relation => Target::User,
             Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
         };
         self.report.wishes.push(Wish {
@@ -311,7 +339,8 @@ impl Run<'_> {
             sources: &sources,
             chunks: chunk::prepare(&words, self.settings.vectors),
         };
-        let drawn = DrawnFact { fact, standing, said_at: item.message.at, is_explicit: found.is_explicit };
+        let drawn =
+            DrawnFact { fact, standing, said_at: item.message.at, is_explicit: found.is_explicit };
         let change = self.change();
         let kept = self.store.draw_fact(scope, &drawn, change)?;
         self.count(kept, standing);
@@ -330,7 +359,9 @@ impl Run<'_> {
             Drawn::New(_) => {
                 self.report.facts += 1;
                 match standing {
-                    Standing::Supersedes(_) | Standing::SupersededBy(_) => self.report.superseded += 1,
+                    Standing::Supersedes(_) | Standing::SupersededBy(_) => {
+                        self.report.superseded += 1
+                    }
                     Standing::MayContradict(_) => self.report.doubtful += 1,
                     Standing::New => {}
                 }
@@ -360,7 +391,9 @@ impl Run<'_> {
         }
         let held = self.held.get(&scope.user()).map_or(&[][..], Vec::as_slice);
         let mut touching = Vec::new();
-        for fact in held.iter().filter(|fact| relate::touches(item.found, &as_held(fact, item.message.at))) {
+        for fact in
+            held.iter().filter(|fact| relate::touches(item.found, &as_held(fact, item.message.at)))
+        {
             touching.push((fact, self.said_at(scope, fact)?));
         }
         let touching: Vec<_> = touching.into_iter().map(|(fact, at)| as_held(fact, at)).collect();

@@ -79,9 +79,10 @@ fn is_at(words: &[Word], phrase: &str) -> bool {
 }
 
 const SUBJECTS: &[&str] = &[
-    "i", "my", "we", "our", "you", "he", "she", "they", "please", "can", "could", "would", "always",
-    "never", "let", "remember", "call", "do", "don't", "mine", "from", "what", "how", "should",
-    "that", "this", "use", "keep", "which", "where", "when", "whenever", "why", "no", "make", "write", "help", "give", "note", "also", "her", "his",
+    "i", "my", "we", "our", "you", "he", "she", "they", "please", "can", "could", "would",
+    "always", "never", "let", "remember", "call", "do", "don't", "mine", "from", "what", "how",
+    "should", "that", "this", "use", "keep", "which", "where", "when", "whenever", "why", "no",
+    "make", "write", "help", "give", "note", "also", "her", "his",
 ];
 
 /// Whether a new clause begins at a word.
@@ -95,16 +96,43 @@ fn is_cut(words: &[Word], start: usize, at: usize) -> bool {
     }
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     let lower = word.lower.as_str();
-    let is_joint = matches!(lower, "and" | "but" | "so" | "though" | "although" | "while" | "whereas" | "because" | "since" | "as" | "plus" | "then");
+    let is_joint = matches!(
+        lower,
+        "and"
+            | "but"
+            | "so"
+            | "though"
+            | "although"
+            | "while"
+            | "whereas"
+            | "because"
+            | "since"
+            | "as"
+            | "plus"
+            | "then"
+    );
     let is_lead = at - start < 2;
     if before.after.comma || before.after.bracket || word.before.bracket {
         if is_joint {
-            return SUBJECTS.contains(&next) || (lower == "and" && begins_a_clause(&words[at + 1..])) || matches!(next, "the" | "for") || lower == "but" || lower == "because" || lower == "since";
+            return SUBJECTS.contains(&next)
+                || (lower == "and" && begins_a_clause(&words[at + 1..]))
+                || matches!(next, "the" | "for")
+                || lower == "but"
+                || lower == "because"
+                || lower == "since";
         }
-        if before.after.comma && begins_a_clause(&words[at..]) && (has_verb(&words[start..at]) || at - start >= 3) {
+        if before.after.comma
+            && begins_a_clause(&words[at..])
+            && (has_verb(&words[start..at]) || at - start >= 3)
+        {
             return true;
         }
-        return !is_lead && SUBJECTS.contains(&lower) && !matches!(lower, "from" | "use" | "that" | "make" | "also" | "which" | "where" | "when" | "no")
+        return !is_lead
+            && SUBJECTS.contains(&lower)
+            && !matches!(
+                lower,
+                "from" | "use" | "that" | "make" | "also" | "which" | "where" | "when" | "no"
+            )
             && (lower != "do" || next == "not")
             && (!matches!(lower, "my" | "our" | "his" | "her") || has_verb(&words[at..]))
             || (!is_lead && lower == "the" && matches!(next, "deadline" | "repo" | "project"));
@@ -116,8 +144,10 @@ fn is_cut(words: &[Word], start: usize, at: usize) -> bool {
         "so" if next == "do" || next == "when" || next == "no" => true,
         "no" if at - start >= 2 && matches!(words[start].lower.as_str(), "no") => true,
         "and" | "but" | "so" | "because" | "since" => {
-            matches!(next, "i" | "my" | "we" | "our" | "please" | "always" | "never" | "can" | "could")
-                || (lower == "and" && matches!(next, "call" | "do"))
+            matches!(
+                next,
+                "i" | "my" | "we" | "our" | "please" | "always" | "never" | "can" | "could"
+            ) || (lower == "and" && matches!(next, "call" | "do"))
                 || (lower == "and" && names_a_doer(&words[at + 1..]))
         }
         _ => false,
@@ -134,18 +164,54 @@ const VERBS: &[&str] = &[
 
 /// Whether the words before a comma already have a verb.
 fn has_verb(words: &[Word]) -> bool {
-    words.iter().any(|word| VERBS.contains(&word.lower.as_str())) || words.iter().any(|word| word.after.colon)
+    words.iter().any(|word| VERBS.contains(&word.lower.as_str()))
+        || words.iter().any(|word| word.after.colon)
 }
 
 /// Whether the words up to the next comma are a clause: a subject and soon a verb.
 fn begins_a_clause(words: &[Word]) -> bool {
     const FAR: usize = 7;
     let first = words[0].lower.as_str();
-    if matches!(first, "which" | "it" | "who" | "that" | "where" | "whose" | "when" | "not" | "or" | "and" | "if" | "as" | "because") {
+    if matches!(
+        first,
+        "which"
+            | "it"
+            | "who"
+            | "that"
+            | "where"
+            | "whose"
+            | "when"
+            | "not"
+            | "or"
+            | "and"
+            | "if"
+            | "as"
+            | "because"
+    ) {
         return false;
     }
     for (at, word) in words.iter().enumerate().take(FAR) {
-        if at > 0 && VERBS.contains(&word.lower.as_str()) && !matches!(word.lower.as_str(), "use" | "run" | "work" | "need" | "like" | "love" | "hate" | "want" | "go" | "do" | "can" | "live" | "find" | "cut" | "left") {
+        if at > 0
+            && VERBS.contains(&word.lower.as_str())
+            && !matches!(
+                word.lower.as_str(),
+                "use"
+                    | "run"
+                    | "work"
+                    | "need"
+                    | "like"
+                    | "love"
+                    | "hate"
+                    | "want"
+                    | "go"
+                    | "do"
+                    | "can"
+                    | "live"
+                    | "find"
+                    | "cut"
+                    | "left"
+            )
+        {
             return true;
         }
         if word.after.comma {
@@ -158,7 +224,20 @@ fn begins_a_clause(words: &[Word]) -> bool {
 /// `Aylin is`, `Jonas leads`: somebody who does something.
 fn names_a_doer(words: &[Word]) -> bool {
     let [first, second, ..] = words else { return false };
-    first.is_capital && matches!(second.lower.as_str(), "is" | "'s" | "leads" | "handles" | "does" | "owns" | "runs" | "uses" | "was" | "manages" | "has")
+    first.is_capital
+        && matches!(
+            second.lower.as_str(),
+            "is" | "'s"
+                | "leads"
+                | "handles"
+                | "does"
+                | "owns"
+                | "runs"
+                | "uses"
+                | "was"
+                | "manages"
+                | "has"
+        )
 }
 
 /// What people say before they come to the point.
@@ -178,13 +257,19 @@ pub(super) fn point(words: &[Word]) -> usize {
     let mut at = 0;
     while at < words.len() {
         let rest = &words[at..];
-        let lead = LEADS.iter().filter(|lead| is_at(rest, lead)).map(|lead| lead.split(' ').count()).max();
-        let is_answer = matches!(words[at].lower.as_str(), "no" | "right" | "as") && !words[at].after.comma;
+        let lead =
+            LEADS.iter().filter(|lead| is_at(rest, lead)).map(|lead| lead.split(' ').count()).max();
+        let is_answer =
+            matches!(words[at].lower.as_str(), "no" | "right" | "as") && !words[at].after.comma;
         match lead {
             Some(length) if at + length < words.len() && !is_answer => {
                 at += length;
                 // `note that`, `fyi that`, `since that`
-                if words.get(at).is_some_and(|word| word.lower == "that") && words.get(at + 1).is_some_and(|word| matches!(word.lower.as_str(), "i" | "my" | "we" | "our" | "the")) {
+                if words.get(at).is_some_and(|word| word.lower == "that")
+                    && words.get(at + 1).is_some_and(|word| {
+                        matches!(word.lower.as_str(), "i" | "my" | "we" | "our" | "the")
+                    })
+                {
                     at += 1;
                 }
             }
@@ -197,10 +282,36 @@ pub(super) fn point(words: &[Word]) -> usize {
 /// Where a wish to remember can begin: after greetings and courtesies.
 pub(super) fn point_of_wish(words: &[Word]) -> usize {
     const BEFORE: &[&str] = &[
-        "please", "ok", "okay", "oh", "hey", "hi", "also", "and", "btw", "by the way", "can you", "could you", "pls", "bitte", "just", "so", "one more thing", "do", "yes", "right", "well", "anyway", "solved", "ok solved", "and hey",
+        "please",
+        "ok",
+        "okay",
+        "oh",
+        "hey",
+        "hi",
+        "also",
+        "and",
+        "btw",
+        "by the way",
+        "can you",
+        "could you",
+        "pls",
+        "bitte",
+        "just",
+        "so",
+        "one more thing",
+        "do",
+        "yes",
+        "right",
+        "well",
+        "anyway",
+        "solved",
+        "ok solved",
+        "and hey",
     ];
     let mut at = 0;
-    while let Some(lead) = BEFORE.iter().filter(|lead| is_at(&words[at..], lead)).max_by_key(|lead| lead.len()) {
+    while let Some(lead) =
+        BEFORE.iter().filter(|lead| is_at(&words[at..], lead)).max_by_key(|lead| lead.len())
+    {
         let length = lead.split(' ').count();
         if at + length >= words.len() || is_at(&words[at..], "do not") {
             break;
@@ -232,14 +343,34 @@ fn carries(before: &Clause<'_>, words: &[Word]) -> Option<Doubt> {
         Doubt::Hypothesis if before.words.last().is_some_and(|word| word.after.colon) => None,
         Doubt::Hypothesis => Some(Doubt::Hypothesis),
         Doubt::Request if has_any(before.words, SAYING) => Some(Doubt::Request),
-        Doubt::Request if before.words.last().is_some_and(|word| word.after.colon) => Some(Doubt::Request),
-        Doubt::Reported if !starts_with_any(rest, &["i", "my", "we", "our"]) || has_any(before.words, &["quote"]) => Some(Doubt::Reported),
+        Doubt::Request if before.words.last().is_some_and(|word| word.after.colon) => {
+            Some(Doubt::Request)
+        }
+        Doubt::Reported
+            if !starts_with_any(rest, &["i", "my", "we", "our"])
+                || has_any(before.words, &["quote"]) =>
+        {
+            Some(Doubt::Reported)
+        }
         Doubt::Joke => Some(Doubt::Joke),
         _ => None,
     }
 }
 
-const SAYING: &[&str] = &["saying", "say", "says", "that", "telling", "tell", "explaining", "where", "about", "asking", "titled", "like"];
+const SAYING: &[&str] = &[
+    "saying",
+    "say",
+    "says",
+    "that",
+    "telling",
+    "tell",
+    "explaining",
+    "where",
+    "about",
+    "asking",
+    "titled",
+    "like",
+];
 
 #[rustfmt::skip]
 const ASKING: &[&str] = &[
@@ -249,26 +380,161 @@ const ASKING: &[&str] = &[
 ];
 
 fn is_question(words: &[Word], rest: &[Word]) -> bool {
-    let is_when = starts_with_any(rest, &["when i", "when you", "when we", "whenever", "which is", "which means", "what i", "what we", "where i", "how i", "who is"]);
+    let is_when = starts_with_any(
+        rest,
+        &[
+            "when i",
+            "when you",
+            "when we",
+            "whenever",
+            "which is",
+            "which means",
+            "what i",
+            "what we",
+            "where i",
+            "how i",
+            "who is",
+        ],
+    );
     words.last().is_some_and(|word| word.after.question)
         || (!is_when && starts_with_any(rest, ASKING))
-        || has_any(rest, &["i wonder", "wondering if", "wondering whether", "not sure if", "not sure whether"])
+        || has_any(
+            rest,
+            &["i wonder", "wondering if", "wondering whether", "not sure if", "not sure whether"],
+        )
 }
 
 fn is_hypothesis(rest: &[Word]) -> bool {
-    let is_standing = starts_with_any(rest, &["if you", "if i ask", "if i say", "if something", "if there", "if it", "if a", "if an", "if the", "if someone", "if any", "if anyone"]);
-    (starts_with_any(rest, &["if", "unless", "suppose", "supposing", "imagine", "assume", "assuming", "pretend", "let us say", "let us pretend", "say", "what if", "in case", "had i", "were i"]) && !is_standing)
-        || has_any(rest, &["if i", "if we", "if only", "i wish", "would have", "hypothetically", "in theory", "pretend", "imagine", "as if", "could have", "role play", "roleplay", "if my", "if our", "were to", "in another life", "in my dream", "one day", "someday", "some day", "i would love to", "i would rather be", "dream of"])
+    let is_standing = starts_with_any(
+        rest,
+        &[
+            "if you",
+            "if i ask",
+            "if i say",
+            "if something",
+            "if there",
+            "if it",
+            "if a",
+            "if an",
+            "if the",
+            "if someone",
+            "if any",
+            "if anyone",
+        ],
+    );
+    (starts_with_any(
+        rest,
+        &[
+            "if",
+            "unless",
+            "suppose",
+            "supposing",
+            "imagine",
+            "assume",
+            "assuming",
+            "pretend",
+            "let us say",
+            "let us pretend",
+            "say",
+            "what if",
+            "in case",
+            "had i",
+            "were i",
+        ],
+    ) && !is_standing)
+        || has_any(
+            rest,
+            &[
+                "if i",
+                "if we",
+                "if only",
+                "i wish",
+                "would have",
+                "hypothetically",
+                "in theory",
+                "pretend",
+                "imagine",
+                "as if",
+                "could have",
+                "role play",
+                "roleplay",
+                "if my",
+                "if our",
+                "were to",
+                "in another life",
+                "in my dream",
+                "one day",
+                "someday",
+                "some day",
+                "i would love to",
+                "i would rather be",
+                "dream of",
+            ],
+        )
 }
 
 fn is_reported(rest: &[Word]) -> bool {
-    const SPEAKING: &[&str] = &["says", "said", "thinks", "claims", "claimed", "told", "tells", "wrote", "mentioned", "believes", "suggested", "suggests", "keeps", "insists", "swears", "reckons", "argued", "argues", "recommends", "recommended", "asked", "asks", "wonders", "thought", "complained", "complains", "reported", "announced", "admitted", "joked", "quoted", "heard", "apparently", "supposedly", "allegedly"];
-    if has_any(rest, &["according to", "i heard", "i read", "rumor has it", "rumour has it", "the article", "the docs say", "they say", "people say"]) {
+    const SPEAKING: &[&str] = &[
+        "says",
+        "said",
+        "thinks",
+        "claims",
+        "claimed",
+        "told",
+        "tells",
+        "wrote",
+        "mentioned",
+        "believes",
+        "suggested",
+        "suggests",
+        "keeps",
+        "insists",
+        "swears",
+        "reckons",
+        "argued",
+        "argues",
+        "recommends",
+        "recommended",
+        "asked",
+        "asks",
+        "wonders",
+        "thought",
+        "complained",
+        "complains",
+        "reported",
+        "announced",
+        "admitted",
+        "joked",
+        "quoted",
+        "heard",
+        "apparently",
+        "supposedly",
+        "allegedly",
+    ];
+    if has_any(
+        rest,
+        &[
+            "according to",
+            "i heard",
+            "i read",
+            "rumor has it",
+            "rumour has it",
+            "the article",
+            "the docs say",
+            "they say",
+            "people say",
+        ],
+    ) {
         return true;
     }
-    let speaks = rest.iter().position(|word| !word.is_quoted && SPEAKING.contains(&word.lower.as_str()));
+    let speaks =
+        rest.iter().position(|word| !word.is_quoted && SPEAKING.contains(&word.lower.as_str()));
     speaks.is_some_and(|at| {
-        let by_me = at > 0 && matches!(rest[at - 1].lower.as_str(), "i" | "i've" | "have" | "already" | "just" | "as");
+        let by_me = at > 0
+            && matches!(
+                rest[at - 1].lower.as_str(),
+                "i" | "i've" | "have" | "already" | "just" | "as"
+            );
         !by_me
     })
 }
@@ -287,7 +553,28 @@ const REQUESTS: &[&str] = &[
 ];
 
 fn is_request(rest: &[Word]) -> bool {
-    let asks = starts_with_any(rest, &["can you", "could you", "would you", "will you", "i need you to", "i want you to", "i would like you to", "i need", "i want", "let us", "i am looking for", "help me", "kannst du", "peux tu", "puedes", "pourrais tu", "könntest du"]);
+    let asks = starts_with_any(
+        rest,
+        &[
+            "can you",
+            "could you",
+            "would you",
+            "will you",
+            "i need you to",
+            "i want you to",
+            "i would like you to",
+            "i need",
+            "i want",
+            "let us",
+            "i am looking for",
+            "help me",
+            "kannst du",
+            "peux tu",
+            "puedes",
+            "pourrais tu",
+            "könntest du",
+        ],
+    );
     let first = rest.first().map_or("", |word| word.lower.as_str());
     asks || REQUESTS.contains(&first)
 }
@@ -299,8 +586,46 @@ const UNSURE: &[&str] = &[
 ];
 
 fn is_past(rest: &[Word]) -> bool {
-    let is_over = has_any(rest, &["used to", "i once", "we once", "back when", "when i was", "when we were", "years ago i", "previously", "formerly", "back then", "in college", "in university", "at my old job", "my old", "my previous", "my former", "my last job", "i was", "we were", "back in", "in the past", "as a kid", "as a child", "growing up", "at my last", "had been", "my ex", "at my previous", "years ago we", "we had", "i had"]);
-    let is_new = has_any(rest, &["but now", "now i", "and now", "these days", "anymore", "any more", "no longer", "since"]);
+    let is_over = has_any(
+        rest,
+        &[
+            "used to",
+            "i once",
+            "we once",
+            "back when",
+            "when i was",
+            "when we were",
+            "years ago i",
+            "previously",
+            "formerly",
+            "back then",
+            "in college",
+            "in university",
+            "at my old job",
+            "my old",
+            "my previous",
+            "my former",
+            "my last job",
+            "i was",
+            "we were",
+            "back in",
+            "in the past",
+            "as a kid",
+            "as a child",
+            "growing up",
+            "at my last",
+            "had been",
+            "my ex",
+            "at my previous",
+            "years ago we",
+            "we had",
+            "i had",
+        ],
+    );
+    let is_new = has_any(
+        rest,
+        &["but now", "now i", "and now", "these days", "anymore", "any more", "no longer", "since"],
+    );
     is_over && !is_new
 }
 

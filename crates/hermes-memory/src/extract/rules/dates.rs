@@ -40,7 +40,27 @@ pub(super) fn last(words: &[Word], said: Date) -> Option<(usize, Named)> {
 }
 
 fn is_article(word: &str) -> bool {
-    matches!(word, "the" | "on" | "by" | "until" | "till" | "til" | "before" | "bis" | "zum" | "am" | "le" | "el" | "at" | "for" | "no" | "later" | "than" | "due")
+    matches!(
+        word,
+        "the"
+            | "on"
+            | "by"
+            | "until"
+            | "till"
+            | "til"
+            | "before"
+            | "bis"
+            | "zum"
+            | "am"
+            | "le"
+            | "el"
+            | "at"
+            | "for"
+            | "no"
+            | "later"
+            | "than"
+            | "due"
+    )
 }
 
 fn named(words: &[&str], said: Date) -> Option<Named> {
@@ -127,7 +147,10 @@ fn this(unit: &str, said: Date) -> Option<Date> {
 
 fn end_of(words: &[&str], said: Date) -> Option<Named> {
     let mut at = 1;
-    while words.get(at).is_some_and(|word| matches!(*word, "of" | "the" | "this" | "business" | "on")) {
+    while words
+        .get(at)
+        .is_some_and(|word| matches!(*word, "of" | "the" | "this" | "business" | "on"))
+    {
         at += 1;
     }
     let unit = *words.get(at)?;
@@ -145,7 +168,10 @@ fn end_of(words: &[&str], said: Date) -> Option<Named> {
             }
             if let Some(month) = month(unit) {
                 let (year, length) = year_at(words, at + 1, month, 28, said)?;
-                return found(Some(Date::new(year, month, 1).ok()?.last_of_month()), at + 1 + length);
+                return found(
+                    Some(Date::new(year, month, 1).ok()?.last_of_month()),
+                    at + 1 + length,
+                );
             }
             let day = named(&words[at..], said)?;
             found(Some(day.day), at + day.length)
@@ -208,7 +234,8 @@ fn holiday(words: &[&str], said: Date) -> Option<Named> {
 
 fn number(word: &str) -> Option<i64> {
     const WORDS: [&str; 13] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
     ];
     if matches!(word, "a" | "an") {
         return Some(1);
@@ -248,7 +275,10 @@ fn written(words: &[&str], said: Date) -> Option<Named> {
         let (year, length) = year_at(words, at + 1, month, day, said)?;
         return Some(Named { day: Date::new(year, month, day).ok()?, length: at + 1 + length });
     }
-    let is_ordinal = words[0].ends_with("st") || words[0].ends_with("nd") || words[0].ends_with("rd") || words[0].ends_with("th");
+    let is_ordinal = words[0].ends_with("st")
+        || words[0].ends_with("nd")
+        || words[0].ends_with("rd")
+        || words[0].ends_with("th");
     if !is_ordinal {
         return None;
     }
@@ -275,7 +305,10 @@ fn year(word: &str) -> Option<i16> {
 }
 
 fn day_number(word: &str) -> Option<i8> {
-    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending))
+        .unwrap_or(word);
     digits.trim_end_matches('.').parse().ok().filter(|day| (1..=31).contains(day))
 }
 
@@ -297,9 +330,15 @@ fn numbers(word: &str) -> Option<Named> {
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" | "mon" | "montag" | "lundi" | "lunes" | "lunedì" => Weekday::Monday,
-        "tuesday" | "tue" | "tues" | "dienstag" | "mardi" | "martes" | "martedì" => Weekday::Tuesday,
-        "wednesday" | "wed" | "mittwoch" | "mercredi" | "miércoles" | "mercoledì" => Weekday::Wednesday,
-        "thursday" | "thu" | "thurs" | "donnerstag" | "jeudi" | "jueves" | "giovedì" => Weekday::Thursday,
+        "tuesday" | "tue" | "tues" | "dienstag" | "mardi" | "martes" | "martedì" => {
+            Weekday::Tuesday
+        }
+        "wednesday" | "wed" | "mittwoch" | "mercredi" | "miércoles" | "mercoledì" => {
+            Weekday::Wednesday
+        }
+        "thursday" | "thu" | "thurs" | "donnerstag" | "jeudi" | "jueves" | "giovedì" => {
+            Weekday::Thursday
+        }
         "friday" | "fri" | "freitag" | "vendredi" | "viernes" | "venerdì" => Weekday::Friday,
         "saturday" | "sat" | "samstag" | "samedi" | "sábado" | "sabato" => Weekday::Saturday,
         "sunday" | "sun" | "sonntag" | "dimanche" | "domingo" | "domenica" => Weekday::Sunday,
@@ -311,7 +350,9 @@ pub(super) fn month(word: &str) -> Option<i8> {
     let word = word.trim_end_matches('.');
     let at = crate::chunk::MONTHS.iter().position(|name| {
         let name = name.to_lowercase();
-        word == name || (word.len() == 3 && name.starts_with(word)) || (word == "sept" && name == "september")
+        word == name
+            || (word.len() == 3 && name.starts_with(word))
+            || (word == "sept" && name == "september")
     });
     let number = match at {
         Some(at) => at + 1,

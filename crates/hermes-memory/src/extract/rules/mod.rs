@@ -14,6 +14,9 @@ mod table_work;
 mod wish;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use secret::has_secret;
 
 use std::ops::Range;
@@ -42,8 +45,7 @@ pub fn draw(message: &Spoken<'_>) -> Vec<Found> {
     }
     let text = beginning(message.text);
     let quotations = words::quotations(text);
-    let mut drawing =
-        Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
+    let mut drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
     let sentences = own::sentences(text);
     let mut list_wish = false;
     for (number, place) in sentences.iter().enumerate() {
@@ -73,8 +75,7 @@ pub fn statements(message: &Spoken<'_>) -> Vec<Found> {
     }
     let text = beginning(message.text);
     let quotations = words::quotations(text);
-    let mut drawing =
-        Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
+    let mut drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
     for place in own::sentences(text) {
         let words = drawing.words(&place);
         let is_stated = clause::clauses(&words)
@@ -155,7 +156,8 @@ impl Drawing<'_> {
 
     /// A decision is told by its whole sentence, and is one however many clauses tell it.
     fn widen_decision(&mut self, before: usize, words: &[Word]) {
-        let Some(at) = self.found[before..].iter().position(|found| found.kind == Kind::Decision) else {
+        let Some(at) = self.found[before..].iter().position(|found| found.kind == Kind::Decision)
+        else {
             return;
         };
         let kept = without_the_wish(words);
@@ -181,11 +183,16 @@ impl Drawing<'_> {
         let is_condition = |found: &Found| {
             let said = self.text[found.quote.clone()].to_lowercase();
             found.kind == Kind::Instruction
-                && ["when ", "whenever ", "next time ", "every time ", "if "].iter().any(|start| said.starts_with(start))
+                && ["when ", "whenever ", "next time ", "every time ", "if "]
+                    .iter()
+                    .any(|start| said.starts_with(start))
         };
         let Some(at) = self.found[before..].iter().position(is_condition) else { return };
         let at = before + at;
-        let start = words.iter().position(|word| word.place.start == self.found[at].quote.start).unwrap_or(0);
+        let start = words
+            .iter()
+            .position(|word| word.place.start == self.found[at].quote.start)
+            .unwrap_or(0);
         let kept = without_the_wish(&words[start..]);
         let said = format!("User wants: {}", rewrite::third_person(self.text, kept));
         if let Some(last) = kept.last()
@@ -213,14 +220,16 @@ impl Drawing<'_> {
         }
         let said = rewrite::capitalised(&rewrite::third_person(self.text, words));
         let kind = wish::noted_kind(words, asked.is_order);
-        let statement = if kind == Kind::Instruction { format!("User wants: {said}") } else { said };
+        let statement =
+            if kind == Kind::Instruction { format!("User wants: {said}") } else { said };
         self.push(kind, statement, words, None, true);
     }
 
     fn clause(&mut self, clause: &Clause<'_>, is_explicit: bool) {
         let words = &clause.words[clause.start..];
         let said = self.said;
-        let dates = move |words: &[Word]| dates::at_start(words, said).map_or(0, |named| named.length);
+        let dates =
+            move |words: &[Word]| dates::at_start(words, said).map_or(0, |named| named.length);
         let mut claimed: Vec<Range<usize>> = Vec::new();
         let mut matches: Vec<(usize, Match)> = Vec::new();
         for (at, word) in words.iter().enumerate() {
@@ -238,7 +247,10 @@ impl Drawing<'_> {
             let is_free = claimed
                 .iter()
                 .all(|other| other.end <= found.words.start || found.words.end <= other.start);
-            if is_free && self.is_allowed(rule, &found, clause) && self.apply(rule, &found, words, is_explicit) {
+            if is_free
+                && self.is_allowed(rule, &found, clause)
+                && self.apply(rule, &found, words, is_explicit)
+            {
                 claimed.push(found.words.clone());
             }
         }
@@ -263,9 +275,14 @@ impl Drawing<'_> {
             if let Some(last) = self.found.last_mut() {
                 last.due = Some(day);
             }
-        } else if is_ordered && !clause.is_for_now && shape::is_rule(words) && wish::is_lasting(words) {
+        } else if is_ordered
+            && !clause.is_for_now
+            && shape::is_rule(words)
+            && wish::is_lasting(words)
+        {
             let statement = format!("User wants: {}", rewrite::third_person(self.text, words));
-            let is_liking = clause::has_any(words, &["better", "best", "nicer", "fine", "preferred"]);
+            let is_liking =
+                clause::has_any(words, &["better", "best", "nicer", "fine", "preferred"]);
             let kind = if is_liking { Kind::Preference } else { Kind::Instruction };
             self.push(kind, statement, words, None, true);
         }
@@ -298,7 +315,9 @@ impl Drawing<'_> {
     fn apply(&mut self, rule: &Rule, found: &Match, words: &[Word], is_explicit: bool) -> bool {
         let fill = |template: &str| self.fill(template, found, words);
         let day = match rule.needs {
-            Needs::Day => found.taken('d').and_then(|place| dates::at_start(&words[place], self.said)),
+            Needs::Day => {
+                found.taken('d').and_then(|place| dates::at_start(&words[place], self.said))
+            }
             _ => None,
         };
         if rule.needs == Needs::Day && day.is_none() {
@@ -318,7 +337,13 @@ impl Drawing<'_> {
             let object = day.map_or_else(|| short(&fill(object)), |named| named.day.to_string());
             (short(&fill(subject)), predicate.to_owned(), object)
         });
-        self.push(rule.kind, statement, words, triple, is_explicit || wish::is_explicit(words, rule.kind));
+        self.push(
+            rule.kind,
+            statement,
+            words,
+            triple,
+            is_explicit || wish::is_explicit(words, rule.kind),
+        );
         if let (Some(last), Some(named)) = (self.found.last_mut(), day) {
             last.due = Some(named.day);
         }
@@ -336,7 +361,8 @@ impl Drawing<'_> {
         {
             let role = &words[taken.end..taken.end + length];
             let statement = format!("User is {}", rewrite::third_person(self.text, role));
-            let triple = ("user".to_owned(), "job".to_owned(), rewrite::third_person(self.text, role));
+            let triple =
+                ("user".to_owned(), "job".to_owned(), rewrite::third_person(self.text, role));
             self.push(Kind::Identity, statement, role, Some(triple), is_explicit);
         }
         if (rule.needs == Needs::Trait || predicate == "name")
@@ -345,7 +371,13 @@ impl Drawing<'_> {
             let place = &words[taken.start + place.start..taken.start + place.end];
             let name = rewrite::third_person(self.text, place);
             let triple = ("user".to_owned(), "works_at".to_owned(), name.clone());
-            self.push(Kind::Identity, format!("User is at {name}"), place, Some(triple), is_explicit);
+            self.push(
+                Kind::Identity,
+                format!("User is at {name}"),
+                place,
+                Some(triple),
+                is_explicit,
+            );
         }
         if rule.kind == Kind::Tool
             && let Some(second) = shape::second_tool(&words[taken.start..])
@@ -366,7 +398,8 @@ impl Drawing<'_> {
         for name in ['x', 'y', 'z', 's', 'r'] {
             let place = format!("{{{name}}}");
             if filled.contains(&place) {
-                let taken = found.taken(name).map(|taken| rewrite::third_person(self.text, &words[taken]));
+                let taken =
+                    found.taken(name).map(|taken| rewrite::third_person(self.text, &words[taken]));
                 filled = filled.replace(&place, taken.as_deref().unwrap_or_default());
             }
         }
@@ -376,6 +409,7 @@ impl Drawing<'_> {
         rewrite::tidy(&filled)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what kind, which words, what they say, how")]
     fn push(
         &mut self,
         kind: Kind,
@@ -441,7 +475,8 @@ impl Drawing<'_> {
 
     /// A short yes to a question of the assistant.
     fn answer(&mut self) {
-        let Some((_, question)) = self.message.before.iter().rev().find(|(role, _)| *role == "assistant")
+        let Some((_, question)) =
+            self.message.before.iter().rev().find(|(role, _)| *role == "assistant")
         else {
             return;
         };
@@ -481,7 +516,8 @@ impl Drawing<'_> {
         let zone = self.message.zone.clone();
         for found in &mut self.found {
             if let Some(day) = found.due {
-                let end = day.checked_add(1.day()).ok().and_then(|next| next.to_zoned(zone.clone()).ok());
+                let end =
+                    day.checked_add(1.day()).ok().and_then(|next| next.to_zoned(zone.clone()).ok());
                 found.valid_to = end.map(|end| end.timestamp());
             }
             if found.is_change {
@@ -508,8 +544,24 @@ fn confidence(kind: Kind) -> f64 {
 /// A value without what is said around it.
 fn short(value: &str) -> String {
     const ENDS: &[&str] = &[
-        " because ", " since ", " so ", " when ", " but ", ", ", " (", " for ", " now", " instead",
-        " these days", " with ", " from now", " if ", " as ", " and ", " over ", " these",
+        " because ",
+        " since ",
+        " so ",
+        " when ",
+        " but ",
+        ", ",
+        " (",
+        " for ",
+        " now",
+        " instead",
+        " these days",
+        " with ",
+        " from now",
+        " if ",
+        " as ",
+        " and ",
+        " over ",
+        " these",
     ];
     let lower = value.to_lowercase();
     let end = ENDS.iter().filter_map(|sign| lower.find(sign)).filter(|at| *at > 0).min();
@@ -532,5 +584,6 @@ fn without_the_wish(words: &[Word]) -> &[Word] {
 
 /// Signs that a sentence is not meant.
 fn is_not_meant(sentence: &str) -> bool {
-    sentence.contains(['😂', '🙄', '🤣', '😜', '😉', '😏', '🙃']) || sentence.contains("/s")  && sentence.trim_end().ends_with("/s")
+    sentence.contains(['😂', '🙄', '🤣', '😜', '😉', '😏', '🙃'])
+        || sentence.contains("/s") && sentence.trim_end().ends_with("/s")
 }

@@ -100,13 +100,15 @@ fn is_own(line: &str, content: &str) -> bool {
         return false;
     }
     let is_indented = line.starts_with("    ") || line.starts_with('\t');
-    let is_bullet = content.starts_with(['-', '*', '•']) || content.starts_with(|c: char| c.is_ascii_digit());
+    let is_bullet =
+        content.starts_with(['-', '*', '•']) || content.starts_with(|c: char| c.is_ascii_digit());
     let is_table = content.starts_with('|') || content.matches('|').count() >= 2;
     let first = content.split_whitespace().next().unwrap_or_default();
     let is_shell = first.contains('@') && first.ends_with([':', '$', '#']);
-    let is_prompt = is_shell || ["$ ", ">>> ", "# ", "% ", "In [", "+ ", "--- ", "+++ ", "@@ "]
-        .iter()
-        .any(|start| content.starts_with(start));
+    let is_prompt = is_shell
+        || ["$ ", ">>> ", "# ", "% ", "In [", "+ ", "--- ", "+++ ", "@@ "]
+            .iter()
+            .any(|start| content.starts_with(start));
     !(is_table || is_prompt || (is_indented && !is_bullet) || is_log(content) || is_code(content))
 }
 
@@ -115,33 +117,54 @@ fn is_log(content: &str) -> bool {
     let bare = first.trim_matches(['[', ']', ':', '(', ')']);
     let is_level = matches!(
         bare,
-        "INFO" | "WARN" | "WARNING" | "ERROR" | "DEBUG" | "TRACE" | "FATAL" | "CRITICAL" | "Traceback"
+        "INFO"
+            | "WARN"
+            | "WARNING"
+            | "ERROR"
+            | "DEBUG"
+            | "TRACE"
+            | "FATAL"
+            | "CRITICAL"
+            | "Traceback"
     );
     let digits = bare.chars().filter(char::is_ascii_digit).count();
     let is_stamp = digits >= 6
-        && bare.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | 'T' | 'Z' | '.' | '/' | '+' | ','))
+        && bare.chars().all(|c| {
+            c.is_ascii_digit() || matches!(c, '-' | ':' | 'T' | 'Z' | '.' | '/' | '+' | ',')
+        })
         && bare.contains([':', '-', '/'])
         && content.split_whitespace().nth(1).is_some_and(|next| {
             let next = next.trim_matches(['[', ']', ':']);
-            next.starts_with(|c: char| c.is_ascii_digit()) || next.chars().all(|c| c.is_ascii_uppercase())
+            next.starts_with(|c: char| c.is_ascii_digit())
+                || next.chars().all(|c| c.is_ascii_uppercase())
         });
-    is_level || is_stamp || content.starts_with("at ") && content.contains('(') && content.contains(':')
+    is_level
+        || is_stamp
+        || content.starts_with("at ") && content.contains('(') && content.contains(':')
 }
 
 fn is_code(content: &str) -> bool {
-    let ends_like_code = content.ends_with(['{', '}', ';']) && content.contains(['(', '=', '{', '}']);
-    let starts_like_code = ["def ", "fn ", "import ", "#include", "const ", "let ", "var ", "class ", "SELECT ", "File \""]
-        .iter()
-        .any(|start| content.starts_with(start));
+    let ends_like_code =
+        content.ends_with(['{', '}', ';']) && content.contains(['(', '=', '{', '}']);
+    let starts_like_code = [
+        "def ", "fn ", "import ", "#include", "const ", "let ", "var ", "class ", "SELECT ",
+        "File \"",
+    ]
+    .iter()
+    .any(|start| content.starts_with(start));
     let is_shaped = content.contains(['(', '=', '{', '*', '"', '.']) && !content.ends_with('.');
-    ends_like_code || (starts_like_code && is_shaped && content.contains(['(', '=', '{', '<', '*', '"']))
+    ends_like_code
+        || (starts_like_code && is_shaped && content.contains(['(', '=', '{', '<', '*', '"']))
 }
 
 /// Whether what follows is a mail of somebody: header lines, or the line that introduces one.
 fn begins_a_pasted_mail(content: &str, headers: &mut usize) -> bool {
-    let is_header = ["From:", "To:", "Subject:", "Sent:", "Date:", "Cc:", "Von:", "Betreff:", "De:", "Objet:", "Asunto:"]
-        .iter()
-        .any(|header| content.starts_with(header));
+    let is_header = [
+        "From:", "To:", "Subject:", "Sent:", "Date:", "Cc:", "Von:", "Betreff:", "De:", "Objet:",
+        "Asunto:",
+    ]
+    .iter()
+    .any(|header| content.starts_with(header));
     *headers = if is_header { *headers + 1 } else { 0 };
     let lower = content.to_lowercase();
     *headers >= 2
@@ -153,13 +176,63 @@ fn begins_a_pasted_mail(content: &str, headers: &mut usize) -> bool {
 /// Whether a line says that what follows is text to work on, or another's words.
 fn announces_pasted_text(content: &str) -> bool {
     const SIGNS: &[&str] = &[
-        "this", "following", "below", "text", "mail", "email", "message", "paragraph", "wrote",
-        "says", "said", "sentence", "draft", "log", "logs", "output", "transcript", "review",
-        "translate", "proofread", "summarize", "summarise", "rewrite", "article", "snippet",
-        "feedback", "letter", "quote", "reply", "note", "notes", "error", "config", "bio",
-        "übersetze", "traduis", "traduce", "traduz", "traduci", "texte", "texto", "testo",
-        "story", "dialogue", "post", "comment", "ticket", "minutes", "paste", "pasted", "dump",
-        "wrote", "response", "statement", "intro", "description", "readme",
+        "this",
+        "following",
+        "below",
+        "text",
+        "mail",
+        "email",
+        "message",
+        "paragraph",
+        "wrote",
+        "says",
+        "said",
+        "sentence",
+        "draft",
+        "log",
+        "logs",
+        "output",
+        "transcript",
+        "review",
+        "translate",
+        "proofread",
+        "summarize",
+        "summarise",
+        "rewrite",
+        "article",
+        "snippet",
+        "feedback",
+        "letter",
+        "quote",
+        "reply",
+        "note",
+        "notes",
+        "error",
+        "config",
+        "bio",
+        "übersetze",
+        "traduis",
+        "traduce",
+        "traduz",
+        "traduci",
+        "texte",
+        "texto",
+        "testo",
+        "story",
+        "dialogue",
+        "post",
+        "comment",
+        "ticket",
+        "minutes",
+        "paste",
+        "pasted",
+        "dump",
+        "wrote",
+        "response",
+        "statement",
+        "intro",
+        "description",
+        "readme",
     ];
     if !content.ends_with(':') {
         return false;
@@ -179,7 +252,8 @@ fn split(text: &str, line: Range<usize>, found: &mut Vec<Range<usize>>) {
         let next = text[end..line.end].chars().next();
         let is_alone = matches!(c, '。' | '！' | '？' | '\n');
         let is_stop = matches!(c, '.' | '!' | '?' | '…')
-            && next.is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '”' | ')' | '\''))
+            && next
+                .is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '”' | ')' | '\''))
             && !(c == '.' && is_abbreviation(&text[start..end - 1]));
         if is_alone || is_stop {
             add(text, start..end, found);
@@ -207,7 +281,27 @@ fn is_abbreviation(before: &str) -> bool {
     let lower = word.to_lowercase();
     matches!(
         lower.as_str(),
-        "e.g" | "i.e" | "dr" | "mr" | "mrs" | "ms" | "st" | "vs" | "approx" | "prof" | "z.b" | "bzw" | "sr" | "sra" | "jr" | "etc" | "no" | "inc" | "ca" | "mme" | "resp"
+        "e.g"
+            | "i.e"
+            | "dr"
+            | "mr"
+            | "mrs"
+            | "ms"
+            | "st"
+            | "vs"
+            | "approx"
+            | "prof"
+            | "z.b"
+            | "bzw"
+            | "sr"
+            | "sra"
+            | "jr"
+            | "etc"
+            | "no"
+            | "inc"
+            | "ca"
+            | "mme"
+            | "resp"
     ) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
@@ -221,13 +315,24 @@ mod tests {
 
     #[test]
     fn only_the_users_own_sentences_are_read() {
-        assert_eq!(own("I use Python 3.12. Dr. No said so! Ok?"), ["I use Python 3.12.", "Dr. No said so!", "Ok?"]);
-        assert_eq!(own("One.\n> I live in Rome.\n| a | b |\n2026-01-01 10:00:00 ERROR I live in Rome\nTwo."), ["One.", "Two."]);
+        assert_eq!(
+            own("I use Python 3.12. Dr. No said so! Ok?"),
+            ["I use Python 3.12.", "Dr. No said so!", "Ok?"]
+        );
+        assert_eq!(
+            own(
+                "One.\n> I live in Rome.\n| a | b |\n2026-01-01 10:00:00 ERROR I live in Rome\nTwo."
+            ),
+            ["One.", "Two."]
+        );
         assert_eq!(own("Look:\n```\nI live in Rome.\n```\nThanks."), ["Look:", "Thanks."]);
         assert_eq!(own("```rust\nI live in Rome.\n```\nThanks."), ["Thanks."]);
         assert_eq!(own("<memory-context>\nI live in Rome.\n</memory-context>\nHi."), ["Hi."]);
         assert_eq!(own("Translate this text:\nI live in Rome."), ["Translate this text:"]);
-        assert_eq!(own("See below.\nFrom: Bob\nSubject: x\nI live in Rome."), ["See below.", "From: Bob"]);
+        assert_eq!(
+            own("See below.\nFrom: Bob\nSubject: x\nI live in Rome."),
+            ["See below.", "From: Bob"]
+        );
         assert_eq!(own("# Remembered\n## Facts\n[fact:1]\n> I live in Rome.\n\nHi."), ["Hi."]);
     }
 }

@@ -92,7 +92,12 @@ impl Pattern {
     }
 
     /// The match that begins exactly here.
-    pub(super) fn find_at(&self, words: &[Word], at: usize, dates: DateLength<'_>) -> Option<Match> {
+    pub(super) fn find_at(
+        &self,
+        words: &[Word],
+        at: usize,
+        dates: DateLength<'_>,
+    ) -> Option<Match> {
         let mut found = Match::default();
         let end = go(&self.elements, words, at, &mut found.taken, dates)?;
         found.words = at..end;
@@ -194,16 +199,57 @@ fn lengths(
 ) -> Vec<usize> {
     let left = words.len().saturating_sub(at);
     match what {
-        What::Any if is_last => if left > 0 { vec![left] } else { Vec::new() },
+        What::Any if is_last => {
+            if left > 0 {
+                vec![left]
+            } else {
+                Vec::new()
+            }
+        }
         What::Any => (1..=left.min(14)).collect(),
         What::Name => (1..=name_length(&words[at.min(words.len())..])).rev().collect(),
-        What::One => if left > 0 { vec![1] } else { Vec::new() },
-        What::Code => if words.get(at).is_some_and(is_code) { vec![1] } else { Vec::new() },
+        What::One => {
+            if left > 0 {
+                vec![1]
+            } else {
+                Vec::new()
+            }
+        }
+        What::Code => {
+            if words.get(at).is_some_and(is_code) {
+                vec![1]
+            } else {
+                Vec::new()
+            }
+        }
         What::Phone => phone_length(&words[at.min(words.len())..]).into_iter().collect(),
-        What::Zone => if words.get(at).is_some_and(|word| is_zone(&word.lower)) { vec![1] } else { Vec::new() },
-        What::Relation => if words.get(at).is_some_and(|word| RELATIONS.binary_search(&word.lower.as_str()).is_ok()) { vec![1] } else { Vec::new() },
-        What::Role => super::shape::role_length(&words[at.min(words.len())..]).into_iter().collect(),
-        What::Count => if words.get(at).is_some_and(|word| is_count(&word.lower)) { vec![1] } else { Vec::new() },
+        What::Zone => {
+            if words.get(at).is_some_and(|word| is_zone(&word.lower)) {
+                vec![1]
+            } else {
+                Vec::new()
+            }
+        }
+        What::Relation => {
+            if words
+                .get(at)
+                .is_some_and(|word| RELATIONS.binary_search(&word.lower.as_str()).is_ok())
+            {
+                vec![1]
+            } else {
+                Vec::new()
+            }
+        }
+        What::Role => {
+            super::shape::role_length(&words[at.min(words.len())..]).into_iter().collect()
+        }
+        What::Count => {
+            if words.get(at).is_some_and(|word| is_count(&word.lower)) {
+                vec![1]
+            } else {
+                Vec::new()
+            }
+        }
         What::Thing => thing_lengths(&words[at.min(words.len())..]),
         What::Modifier => (1..=left.min(2)).collect(),
         What::Date => match dates(&words[at.min(words.len())..]) {
@@ -219,9 +265,23 @@ fn name_length(words: &[Word]) -> usize {
     let mut length = 0;
     for word in words.iter().take(LONGEST) {
         let joins = length > 0
-            && matches!(word.lower.as_str(), "de" | "da" | "do" | "dos" | "van" | "von" | "der" | "la" | "le" | "del" | "&" | "of")
+            && matches!(
+                word.lower.as_str(),
+                "de" | "da"
+                    | "do"
+                    | "dos"
+                    | "van"
+                    | "von"
+                    | "der"
+                    | "la"
+                    | "le"
+                    | "del"
+                    | "&"
+                    | "of"
+            )
             && words.get(length + 1).is_some_and(|next| next.is_capital);
-        if !(word.is_capital || joins) || (length > 0 && (word.before.bracket || word.before.dash)) {
+        if !(word.is_capital || joins) || (length > 0 && (word.before.bracket || word.before.dash))
+        {
             break;
         }
         length += 1;
@@ -267,10 +327,38 @@ fn is_count(word: &str) -> bool {
 fn is_zone(word: &str) -> bool {
     matches!(
         word,
-        "cet" | "cest" | "gmt" | "utc" | "bst" | "est" | "edt" | "pst" | "pdt" | "cst" | "cdt" | "mst" | "ist"
-            | "jst" | "sgt" | "aest" | "aedt" | "wet" | "west" | "eet" | "eest" | "hkt" | "brt" | "msk" | "nzst"
-    ) || word.starts_with("utc+") || word.starts_with("gmt+") || word.starts_with("utc-") || word.starts_with("gmt-")
-        || (word.contains('/') && word.starts_with("europe") || word.starts_with("america/") || word.starts_with("asia/"))
+        "cet"
+            | "cest"
+            | "gmt"
+            | "utc"
+            | "bst"
+            | "est"
+            | "edt"
+            | "pst"
+            | "pdt"
+            | "cst"
+            | "cdt"
+            | "mst"
+            | "ist"
+            | "jst"
+            | "sgt"
+            | "aest"
+            | "aedt"
+            | "wet"
+            | "west"
+            | "eet"
+            | "eest"
+            | "hkt"
+            | "brt"
+            | "msk"
+            | "nzst"
+    ) || word.starts_with("utc+")
+        || word.starts_with("gmt+")
+        || word.starts_with("utc-")
+        || word.starts_with("gmt-")
+        || (word.contains('/') && word.starts_with("europe")
+            || word.starts_with("america/")
+            || word.starts_with("asia/"))
 }
 
 /// How many words can be the thing a sentence is about: a name, or `the`, `our`, `my` and up to four more.
@@ -280,7 +368,23 @@ fn thing_lengths(words: &[Word]) -> Vec<usize> {
     let can_be = is_led || first.is_capital || first.lower.len() > 2;
     let is_pronoun = matches!(
         first.lower.as_str(),
-        "i" | "we" | "you" | "he" | "she" | "they" | "it" | "this" | "that" | "there" | "what" | "who" | "which" | "how" | "everything" | "here" | "and" | "but"
+        "i" | "we"
+            | "you"
+            | "he"
+            | "she"
+            | "they"
+            | "it"
+            | "this"
+            | "that"
+            | "there"
+            | "what"
+            | "who"
+            | "which"
+            | "how"
+            | "everything"
+            | "here"
+            | "and"
+            | "but"
     );
     if !can_be || is_pronoun {
         return Vec::new();
@@ -290,7 +394,30 @@ fn thing_lengths(words: &[Word]) -> Vec<usize> {
         !word.is_quoted
             && !matches!(
                 word.lower.as_str(),
-                "i" | "we" | "you" | "to" | "not" | "is" | "are" | "was" | "writes" | "and" | "or" | "says" | "who" | "that" | "which" | "gets" | "if" | "where" | "meant" | "can" | "would" | "should" | "does" | "do" | "please"
+                "i" | "we"
+                    | "you"
+                    | "to"
+                    | "not"
+                    | "is"
+                    | "are"
+                    | "was"
+                    | "writes"
+                    | "and"
+                    | "or"
+                    | "says"
+                    | "who"
+                    | "that"
+                    | "which"
+                    | "gets"
+                    | "if"
+                    | "where"
+                    | "meant"
+                    | "can"
+                    | "would"
+                    | "should"
+                    | "does"
+                    | "do"
+                    | "please"
             )
     };
     let unbroken = words.iter().take_while(is_inner).take_while(|word| !word.after.comma).count();
@@ -326,7 +453,10 @@ mod tests {
         assert_eq!(taken("from {x} to", "switched from Vim to Helix"), Some("Vim"));
         assert_eq!(taken("at {x:name}", "I work at Bright Cart in Porto"), Some("Bright Cart"));
         assert_eq!(taken("name is {x:name}", "my name is nobody"), None);
-        assert_eq!(taken("pref* ..2 tea $", "I preferred some hot tea"), Some("preferred some hot tea"));
+        assert_eq!(
+            taken("pref* ..2 tea $", "I preferred some hot tea"),
+            Some("preferred some hot tea")
+        );
         assert_eq!(taken("handle is {x:code}", "my handle is @nadia-dev"), Some("@nadia-dev"));
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn third_person(text: &str, words: &[Word]) -> String {
 fn original<'a>(text: &'a str, words: &'a [Word], at: usize) -> &'a str {
     let word = &words[at];
     let is_half = |other: Option<&Word>| other.is_some_and(|other| other.place == word.place);
-    let is_split = is_half(at.checked_sub(1).and_then(|before| words.get(before))) || is_half(words.get(at + 1));
+    let is_split = is_half(at.checked_sub(1).and_then(|before| words.get(before)))
+        || is_half(words.get(at + 1));
     if !is_split {
         return text.get(word.place.clone()).unwrap_or(&word.lower);
     }
@@ -57,7 +58,9 @@ fn pronoun(word: &str, next: &str) -> Option<&'static str> {
         "mine" => "the user's",
         "we" | "us" => "the team",
         "our" | "ours" => "the team's",
-        "you" if matches!(next, "to" | "should" | "can" | "always" | "never" | "must") => "the assistant",
+        "you" if matches!(next, "to" | "should" | "can" | "always" | "never" | "must") => {
+            "the assistant"
+        }
         _ => return None,
     })
 }
@@ -65,21 +68,56 @@ fn pronoun(word: &str, next: &str) -> Option<&'static str> {
 fn is_adverb(word: &str) -> bool {
     matches!(
         word,
-        "really" | "always" | "usually" | "never" | "also" | "just" | "still" | "now" | "currently"
-            | "mostly" | "generally" | "actually" | "strongly" | "much" | "only" | "absolutely"
-            | "personally" | "typically" | "often" | "definitely" | "already" | "recently" | "finally"
-            | "normally" | "primarily" | "mainly" | "both" | "all" | "truly" | "kind" | "sort" | "of"
-            | "genuinely" | "simply" | "strictly" | "officially" | "basically" | "greatly" | "vastly"
+        "really"
+            | "always"
+            | "usually"
+            | "never"
+            | "also"
+            | "just"
+            | "still"
+            | "now"
+            | "currently"
+            | "mostly"
+            | "generally"
+            | "actually"
+            | "strongly"
+            | "much"
+            | "only"
+            | "absolutely"
+            | "personally"
+            | "typically"
+            | "often"
+            | "definitely"
+            | "already"
+            | "recently"
+            | "finally"
+            | "normally"
+            | "primarily"
+            | "mainly"
+            | "both"
+            | "all"
+            | "truly"
+            | "kind"
+            | "sort"
+            | "of"
+            | "genuinely"
+            | "simply"
+            | "strictly"
+            | "officially"
+            | "basically"
+            | "greatly"
+            | "vastly"
     )
 }
 
 /// The verb that follows `the user`.
 fn third_form(verb: &str, original: &str) -> String {
     const UNCHANGED: &[&str] = &[
-        "will", "would", "can", "could", "should", "must", "may", "might", "did", "had", "was", "went", "got",
-        "chose", "left", "quit", "became", "lost", "bought", "found", "told", "said", "made", "took", "came",
-        "began", "gave", "built", "met", "won", "ran", "wrote", "sold", "cut", "put", "set", "split", "is", "has",
-        "does", "'s", "spent", "kept", "paid", "sent", "held", "'d", "grew", "thought", "broke", "picked",
+        "will", "would", "can", "could", "should", "must", "may", "might", "did", "had", "was",
+        "went", "got", "chose", "left", "quit", "became", "lost", "bought", "found", "told",
+        "said", "made", "took", "came", "began", "gave", "built", "met", "won", "ran", "wrote",
+        "sold", "cut", "put", "set", "split", "is", "has", "does", "'s", "spent", "kept", "paid",
+        "sent", "held", "'d", "grew", "thought", "broke", "picked",
     ];
     match verb {
         "am" | "are" => "is".to_owned(),
@@ -87,11 +125,21 @@ fn third_form(verb: &str, original: &str) -> String {
         "have" => "has".to_owned(),
         "do" => "does".to_owned(),
         "go" => "goes".to_owned(),
-        _ if UNCHANGED.contains(&verb) || verb.ends_with("ed") || !verb.is_ascii() => original.to_owned(),
-        _ if verb.ends_with("ss") || verb.ends_with("sh") || verb.ends_with("ch") || verb.ends_with('x') => {
+        _ if UNCHANGED.contains(&verb) || verb.ends_with("ed") || !verb.is_ascii() => {
+            original.to_owned()
+        }
+        _ if verb.ends_with("ss")
+            || verb.ends_with("sh")
+            || verb.ends_with("ch")
+            || verb.ends_with('x') =>
+        {
             format!("{original}es")
         }
-        _ if verb.ends_with('y') && !verb.ends_with("ay") && !verb.ends_with("oy") && !verb.ends_with("ey") => {
+        _ if verb.ends_with('y')
+            && !verb.ends_with("ay")
+            && !verb.ends_with("oy")
+            && !verb.ends_with("ey") =>
+        {
             format!("{}ies", &original[..original.len() - 1])
         }
         _ if verb.ends_with('s') => original.to_owned(),
@@ -102,8 +150,11 @@ fn third_form(verb: &str, original: &str) -> String {
 /// One line, with a capital at the start and no full stop.
 pub(super) fn tidy(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.trim_end_matches(['.', ',', ';', ':', '!', ' ', '-', '—']).trim_start_matches([',', ' ', ':', '-', '—']);
-    let mut said = line.strip_prefix("the user").map_or_else(|| line.to_owned(), |rest| format!("User{rest}"));
+    let line = line
+        .trim_end_matches(['.', ',', ';', ':', '!', ' ', '-', '—'])
+        .trim_start_matches([',', ' ', ':', '-', '—']);
+    let mut said =
+        line.strip_prefix("the user").map_or_else(|| line.to_owned(), |rest| format!("User{rest}"));
     if let Some(rest) = line.strip_prefix("the team") {
         said = format!("The team{rest}");
     }

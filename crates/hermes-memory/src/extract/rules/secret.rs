@@ -8,52 +8,143 @@ pub fn has_secret(text: &str) -> bool {
 /// Whether a text speaks of a password or key and gives something that can be one.
 fn names_a_secret(text: &str) -> bool {
     const NAMES: &[&str] = &[
-        "password", "passwort", "passphrase", "passcode", "pwd", "api key", "api-key", "apikey",
-        "api_key", "secret key", "secret_key", "access key", "access token", "access_token",
-        "auth token", "bearer", "private key", "client secret", "client_secret", "pin code", "my pin",
-        "pin is", "pin:", "cvv", "cvc", "credit card", "card number", "seed phrase", "recovery code", "recovery phrase",
-        "mot de passe", "contraseña", "senha", "ssn", "social security", "iban", "2fa code", "token is", "token:", "token=", "license key",
-        "webhook secret", "signing secret", "kennwort", "parola d'ordine", "clave de", "door code", "alarm code", "verification code", "otp", "passwd", "credentials are", "secret:", "secret is",
+        "password",
+        "passwort",
+        "passphrase",
+        "passcode",
+        "pwd",
+        "api key",
+        "api-key",
+        "apikey",
+        "api_key",
+        "secret key",
+        "secret_key",
+        "access key",
+        "access token",
+        "access_token",
+        "auth token",
+        "bearer",
+        "private key",
+        "client secret",
+        "client_secret",
+        "pin code",
+        "my pin",
+        "pin is",
+        "pin:",
+        "cvv",
+        "cvc",
+        "credit card",
+        "card number",
+        "seed phrase",
+        "recovery code",
+        "recovery phrase",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        "ssn",
+        "social security",
+        "iban",
+        "2fa code",
+        "token is",
+        "token:",
+        "token=",
+        "license key",
+        "webhook secret",
+        "signing secret",
+        "kennwort",
+        "parola d'ordine",
+        "clave de",
+        "door code",
+        "alarm code",
+        "verification code",
+        "otp",
+        "passwd",
+        "credentials are",
+        "secret:",
+        "secret is",
     ];
     let lower = text.to_lowercase();
-    let Some(at) = NAMES.iter().filter_map(|name| lower.find(name).map(|at| at + name.len())).min() else {
+    let Some(at) = NAMES.iter().filter_map(|name| lower.find(name).map(|at| at + name.len())).min()
+    else {
         return false;
     };
     // The name alone is no secret: `use a password manager`.
     let rest = &lower[at..];
-    let gives = [" is ", ":", "=", " für", " for the", " to ", " 's "].iter().any(|sign| rest.contains(sign));
+    let gives = [" is ", ":", "=", " für", " for the", " to ", " 's "]
+        .iter()
+        .any(|sign| rest.contains(sign));
     gives || rest.split_whitespace().any(looks_random)
 }
 
 /// Whether a word has the form of a key, token or password.
 pub(super) fn is_secret_token(raw: &str) -> bool {
     const STARTS: &[&str] = &[
-        "sk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "xoxb-",
-        "xoxp-", "xoxa-", "xapp-", "akia", "asia", "aiza", "eyj", "hf_", "npm_", "pypi-", "dop_v1_", "sg.",
-        "whsec_", "-----begin", "ya29.", "shpat_", "lin_api_", "secret_", "age-secret-key", "r8_", "gsk_", "tvly-", "pplx-",
+        "sk-",
+        "sk_",
+        "pk_",
+        "rk_",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "xoxp-",
+        "xoxa-",
+        "xapp-",
+        "akia",
+        "asia",
+        "aiza",
+        "eyj",
+        "hf_",
+        "npm_",
+        "pypi-",
+        "dop_v1_",
+        "sg.",
+        "whsec_",
+        "-----begin",
+        "ya29.",
+        "shpat_",
+        "lin_api_",
+        "secret_",
+        "age-secret-key",
+        "r8_",
+        "gsk_",
+        "tvly-",
+        "pplx-",
     ];
     let word = raw.trim_matches(|c: char| "\"'`.,;:()[]{}<>*“”".contains(c));
     let value = word.rsplit(['=', ':']).next().unwrap_or(word);
     [word, value].iter().any(|part| {
         let lower = part.to_lowercase();
         let has_start = STARTS.iter().any(|start| lower.starts_with(start));
-        (has_start && part.len() >= 12 && (lower.chars().any(|c| c.is_ascii_digit()) || part.len() >= 20)) || is_random(part)
+        (has_start
+            && part.len() >= 12
+            && (lower.chars().any(|c| c.is_ascii_digit()) || part.len() >= 20))
+            || is_random(part)
     }) || has_login(word)
 }
 
 /// `https://name:password@host`.
 fn has_login(word: &str) -> bool {
     let Some((_, rest)) = word.split_once("://") else { return false };
-    rest.split('/').next().and_then(|host| host.split_once('@')).is_some_and(|(login, _)| login.contains(':'))
+    rest.split('/')
+        .next()
+        .and_then(|host| host.split_once('@'))
+        .is_some_and(|(login, _)| login.contains(':'))
 }
 
 /// Long, and of letters in both cases with digits: nothing people say.
 fn is_random(word: &str) -> bool {
     const LONG: usize = 20;
-    if word.len() < LONG || word.contains(['/', '@']) && word.contains('.') || word.contains("://") {
+    if word.len() < LONG || word.contains(['/', '@']) && word.contains('.') || word.contains("://")
+    {
         return false;
     }
-    let body = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-' | '.'));
+    let body = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-' | '.'));
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let upper = word.chars().filter(char::is_ascii_uppercase).count();
     let lower = word.chars().filter(char::is_ascii_lowercase).count();

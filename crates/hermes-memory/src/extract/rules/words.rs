@@ -54,7 +54,25 @@ pub(super) fn words(sentence: &str, start: usize) -> Vec<Word> {
     let mut dash = false;
     // `im` is a word of German, and a careless `I'm`.
     let is_german = pieces(sentence).any(|(_, word)| {
-        matches!(word, "der" | "die" | "das" | "und" | "ich" | "nicht" | "bitte" | "Bitte" | "ist" | "ein" | "eine" | "immer" | "wir" | "Wir" | "Ich" | "sind")
+        matches!(
+            word,
+            "der"
+                | "die"
+                | "das"
+                | "und"
+                | "ich"
+                | "nicht"
+                | "bitte"
+                | "Bitte"
+                | "ist"
+                | "ein"
+                | "eine"
+                | "immer"
+                | "wir"
+                | "Wir"
+                | "Ich"
+                | "sind"
+        )
     });
     for (at, raw) in pieces(sentence) {
         let core = trimmed(raw);
@@ -69,7 +87,14 @@ pub(super) fn words(sentence: &str, start: usize) -> Vec<Word> {
         let after = Marks::of(&raw[lead + core.len()..]);
         let place = start + at + lead..start + at + lead + core.len();
         if is_german && core.eq_ignore_ascii_case("im") {
-            found.push(Word { place, lower: "im".to_owned(), before, after, is_quoted: false, is_capital: false });
+            found.push(Word {
+                place,
+                lower: "im".to_owned(),
+                before,
+                after,
+                is_quoted: false,
+                is_capital: false,
+            });
             continue;
         }
         push(&mut found, core, &place, (before, after));
@@ -86,11 +111,8 @@ fn pieces(sentence: &str) -> impl Iterator<Item = (usize, &str)> {
         let text = &sentence[start..];
         let first = text.chars().next()?;
         let is_cut = |c: char| c.is_whitespace() || matches!(c, '—' | '–');
-        let length = if is_cut(first) {
-            first.len_utf8()
-        } else {
-            text.find(is_cut).unwrap_or(text.len())
-        };
+        let length =
+            if is_cut(first) { first.len_utf8() } else { text.find(is_cut).unwrap_or(text.len()) };
         rest = start + length;
         Some((start, &text[..length]))
     })

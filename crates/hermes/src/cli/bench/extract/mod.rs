@@ -44,7 +44,10 @@ fn figures_of(half: &set::Half) -> anyhow::Result<Vec<Figure>> {
     ];
     for kind in Kind::ALL {
         let score = facts.of(kind);
-        figures.push(Figure::plain(&format!("{}: facts of kind {}", half.name, kind.as_str()), score.written()));
+        figures.push(Figure::plain(
+            &format!("{}: facts of kind {}", half.name, kind.as_str()),
+            score.written(),
+        ));
     }
     Ok(figures)
 }

@@ -57,7 +57,11 @@ pub(super) struct FactScores {
 
 impl FactScores {
     pub(super) fn of(&self, kind: Kind) -> Score {
-        self.kinds.iter().find(|(known, _)| *known == kind).map(|(_, score)| *score).unwrap_or_default()
+        self.kinds
+            .iter()
+            .find(|(known, _)| *known == kind)
+            .map(|(_, score)| *score)
+            .unwrap_or_default()
     }
 
     fn note(&mut self, kind: Kind, wanted: bool, got: bool) {
@@ -106,7 +110,10 @@ fn fits(found: &Found, label: &Label) -> bool {
     let statement = found.statement.to_lowercase();
     label.kind.iter().any(|kind| kind == found.kind.as_str())
         && label.must.iter().all(|words| statement.contains(words.as_str()))
-        && label.date.as_deref().is_none_or(|date| found.due.is_some_and(|due| due.to_string() == date))
+        && label
+            .date
+            .as_deref()
+            .is_none_or(|date| found.due.is_some_and(|due| due.to_string() == date))
 }
 
 /// Every message of a user asks for one type of task; `general` means that it asks for none of the others.
@@ -129,7 +136,8 @@ pub(super) fn tasks(half: &Half) -> Score {
 pub(super) fn names(half: &Half) -> Score {
     let mut score = Score::default();
     for turn in half.turns.iter().filter(|turn| turn.role == "user") {
-        let mut wanted: Vec<String> = turn.entities.iter().map(|name| name.to_lowercase()).collect();
+        let mut wanted: Vec<String> =
+            turn.entities.iter().map(|name| name.to_lowercase()).collect();
         for name in task::entities(&turn.text) {
             let place = wanted.iter().position(|one| *one == name.to_lowercase());
             if let Some(place) = place {
@@ -152,7 +160,8 @@ pub(super) fn pairs(half: &Half) -> anyhow::Result<Score> {
     for pair in &half.pairs {
         let (old, new) = (all_of(&pair.old, said), all_of(&pair.new, later));
         let held: Vec<relate::Held<'_>> = old.iter().map(|found| held(found, said)).collect();
-        let contradicts = new.iter().any(|found| relate::standing(found, later, &held) != Standing::New);
+        let contradicts =
+            new.iter().any(|found| relate::standing(found, later, &held) != Standing::New);
         score.add(pair.relation == "contradicts", contradicts);
     }
     Ok(score)
