@@ -40,6 +40,28 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Turns that wait in a file cannot be read or taken away.
+    #[error("could not use {}", path.display())]
+    Spool {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What was written to a memory file is not in it.
+    #[error("could not keep the entry in {}: it was written, but is not found there", path.display())]
+    NotReadBack {
+        /// The file.
+        path: std::path::PathBuf,
+    },
+    /// A proposal cannot be carried out.
+    #[error("could not approve proposal {id}: {why}")]
+    NotApproved {
+        /// Its number.
+        id: i64,
+        /// Why not.
+        why: String,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -63,7 +85,13 @@ impl Error {
                 "each line is one message: {\"session_id\": …, \"role\": …, \"timestamp\": …, \"text\": …}"
                     .to_owned(),
             ),
-            Error::Unreadable(_) => None,
+            Error::NotReadBack { .. } => {
+                Some("look at it with `hermes memory show` and `hermes memory versions`".to_owned())
+            }
+            Error::NotApproved { .. } => {
+                Some("see what waits with `hermes memory pending`".to_owned())
+            }
+            Error::Unreadable(_) | Error::Spool { .. } => None,
         }
     }
 }

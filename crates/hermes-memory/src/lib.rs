@@ -1,11 +1,16 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
 pub mod ask;
+pub mod catch_up;
 pub mod chunk;
 mod error;
 pub mod extract;
+pub mod identity;
+pub mod learn;
 pub mod record;
 pub mod reembed;
+pub mod reflect;
+pub mod remember;
 pub mod retrieval;
 pub mod search;
 pub mod task;

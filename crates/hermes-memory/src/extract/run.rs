@@ -61,6 +61,21 @@ pub struct Report {
     pub wishes: Vec<Wish>,
 }
 
+impl Report {
+    /// Counts what another run drew.
+    pub fn add(&mut self, other: &Report) {
+        self.episodes += other.episodes;
+        self.facts += other.facts;
+        self.known += other.known;
+        self.buried += other.buried;
+        self.superseded += other.superseded;
+        self.doubtful += other.doubtful;
+        self.events += other.events;
+        self.dropped += other.dropped;
+        self.calls += other.calls;
+    }
+}
+
 /// Something the user asked to remember in so many words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {

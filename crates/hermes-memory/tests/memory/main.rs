@@ -5,4 +5,5 @@ mod contexts;
 mod extracting;
 mod recording;
 mod reembedding;
+mod reflecting;
 mod support;

@@ -8,6 +8,7 @@ mod scale;
 mod scratch;
 mod sessions;
 mod text;
+mod turns;
 
 use clap::Subcommand;
 
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Extract(extract::Arguments),
     /// Build a memory of made-up messages and measure it
     Scale(scale::Arguments),
+    /// Record made-up turns and measure it
+    Turns(turns::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
@@ -35,5 +38,6 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Recall(arguments) => recall::run(&arguments, app),
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
+        Command::Turns(arguments) => turns::run(&arguments, app),
     }
 }
