@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
 mod contexts;
+mod extracting;
 mod recording;
 mod reembedding;
 mod reflecting;
