@@ -40,6 +40,20 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The document is not an export of a memory.
+    #[error("could not read the export: {why}")]
+    NotExport {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The export was written by a later version.
+    #[error("could not read the export: its form is {found}, this build knows {known}")]
+    NewerExport {
+        /// The form of the document.
+        found: u32,
+        /// The newest form this build knows.
+        known: u32,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -63,6 +77,12 @@ impl Error {
                 "each line is one message: {\"session_id\": …, \"role\": …, \"timestamp\": …, \"text\": …}"
                     .to_owned(),
             ),
+            Error::NotExport { .. } => {
+                Some("`hermes memory export` writes what can be imported".to_owned())
+            }
+            Error::NewerExport { .. } => {
+                Some("bring this program up to date, then import again".to_owned())
+            }
             Error::Unreadable(_) => None,
         }
     }

@@ -8,6 +8,7 @@ pub mod reembed;
 pub mod retrieval;
 pub mod search;
 pub mod task;
+pub mod transfer;
 pub mod when;
 
 pub use error::{Error, Result};

@@ -201,6 +201,13 @@ pub struct Import {
     pub(crate) numbers_there: BTreeMap<String, i64>,
 }
 
+impl Import {
+    /// Whether a number means the same here as there, also that of something which is gone.
+    pub(crate) fn keeps_numbers(&self) -> bool {
+        self.into_empty || self.is_own
+    }
+}
+
 /// What became of the items of one part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {

@@ -3,6 +3,7 @@
 mod change;
 mod context;
 pub(crate) mod edit;
+mod export;
 mod fact;
 mod fact_life;
 mod fact_view;
@@ -10,6 +11,7 @@ mod files;
 mod forget;
 pub(crate) mod history;
 mod hit;
+mod import;
 mod later;
 mod merge;
 mod progress;
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Timeline(timeline::Arguments),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
+    /// Write everything that is remembered as one JSON document
+    Export(export::Arguments),
+    /// Take in what `hermes memory export` wrote; what is known adds nothing
+    Import(import::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Make memory.db as small as it can be
@@ -127,6 +133,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Record(arguments) => record::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Export(arguments) => export::run(&arguments, app),
+        Command::Import(arguments) => import::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),

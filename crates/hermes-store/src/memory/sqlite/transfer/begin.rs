@@ -103,10 +103,12 @@ pub(super) fn raise(transaction: &Transaction<'_>, table: &str, number: i64) -> 
 /// How the memory is before anything is taken in.
 fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Step<Noted> {
     let is_empty: bool = transaction.query_row(IS_EMPTY, [], |row| row.get(0))?;
-    let numbers = transaction
-        .prepare(reading::NUMBERS)?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+    let mut numbers = BTreeMap::new();
+    for sql in [reading::NUMBERS, LAST_SESSIONS] {
+        let mut statement = transaction.prepare(sql)?;
+        let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        numbers.extend(found.collect::<rusqlite::Result<Vec<(String, i64)>>>()?);
+    }
     Ok(Noted { into_empty: is_empty && !head.is_part, numbers })
 }
 
@@ -144,6 +146,8 @@ const IS_EMPTY: &str = "
     select not exists (select 1 from audit) and not exists (select 1 from session)
       and not exists (select 1 from fact) and not exists (select 1 from grave)
       and (select count(*) from user) <= 2";
+const LAST_SESSIONS: &str =
+    "select 'session:' || user_id, max(id) from session group by user_id order by 1";
 const TIE_FACTS: &str = "
     update fact set superseded_by = m.new
     from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0

@@ -56,7 +56,8 @@ impl Importer<'_> {
             .optional()?;
         if let Some(id) = known {
             self.note(Thing::Session, there, id)?;
-            if self.import.resumes {
+            // One that an earlier run of this import made, and no other.
+            if self.import.resumes && id > self.last_session_before(whose.here) {
                 self.write(writing::SESSION_END, fields, &[("id", Column::Integer(id))])?;
             }
             return Ok(Fate::Known);
@@ -268,7 +269,8 @@ impl Importer<'_> {
 
     fn session_number(&self, user: UserNumber, there: Option<i64>) -> Taking<i64> {
         let all = SessionKey::all_of(user);
-        if let Some(there) = there.filter(|there| all.contains(there))
+        let before = self.last_session_before(user);
+        if let Some(there) = there.filter(|there| all.contains(there) && *there > before)
             && !self.transaction.prepare_cached(writing::SESSION_TAKEN)?.exists([there])?
         {
             return Ok(there);
@@ -280,6 +282,12 @@ impl Importer<'_> {
         let number = last.map_or(0, |last| last - all.start() + 1);
         let key = SessionKey::new(user, number);
         Ok(key.ok_or_else(|| "its user has no room for more sessions".to_owned())?.get())
+    }
+
+    /// The last session that a user had before the import.
+    fn last_session_before(&self, user: UserNumber) -> i64 {
+        let name = format!("session:{}", user.get());
+        self.import.numbers_here.get(&name).copied().unwrap_or(-1)
     }
 
     fn keep_messages(

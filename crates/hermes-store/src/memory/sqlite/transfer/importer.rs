@@ -241,7 +241,7 @@ impl Importer<'_> {
         };
         // What is gone from a memory is gone from its twin: the number still says which one it was.
         let is_gone_there = matches!(thing, Thing::Episode | Thing::Message | Thing::Session);
-        let kept = here.or((self.import.into_empty && is_gone_there).then_some(there));
+        let kept = here.or((self.import.keeps_numbers() && is_gone_there).then_some(there));
         Ok(kept.map_or(Column::Null, Column::Integer))
     }
 

@@ -49,7 +49,7 @@ impl Importer<'_> {
         self.note_later(Later::Fact, id, fields)?;
         self.keep_belongings((ItemKind::Fact, id), fields, whose)?;
         // The files of another home are not ours.
-        if self.import.into_empty || self.import.is_own {
+        if self.import.keeps_numbers() {
             for file in objects(fields, "files") {
                 self.write(writing::FILE_ENTRY, file, &[("fact", Column::Integer(id))])?;
             }

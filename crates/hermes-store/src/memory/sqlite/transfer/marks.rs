@@ -24,7 +24,7 @@ impl Importer<'_> {
         let same: Option<i64> = self
             .transaction
             .prepare_cached(writing::RECEIPT_SAME)?
-            .query_row(params![at, user, session, turn, tokens, items, there], |row| row.get(0))
+            .query_row(params![at, user, session, turn, tokens, there], |row| row.get(0))
             .optional()?;
         if let Some(same) = same {
             // Two that say the same are two: each is matched once.
@@ -39,7 +39,7 @@ impl Importer<'_> {
 
     /// What was handed out, by the numbers it has here; what is not here is left out.
     fn items_here(&self, items: &str) -> Taking<String> {
-        if self.import.into_empty {
+        if self.import.keeps_numbers() {
             return Ok(items.to_owned());
         }
         let mut here: Vec<Value> = Vec::new();
@@ -63,7 +63,7 @@ impl Importer<'_> {
 
     /// How far state.db was taken in says something only beside that state.db.
     pub(super) fn take_taken(&mut self, fields: &Fields) -> Taking<Fate> {
-        if !self.import.into_empty && !self.import.is_own {
+        if !self.import.keeps_numbers() {
             return Ok(Fate::Known);
         }
         Ok(added_if(self.write(writing::TAKEN, fields, &[])?))
@@ -74,7 +74,7 @@ impl Importer<'_> {
         let number = integer(fields, "kind")?;
         let kind = ItemKind::from_number(number).ok_or_else(|| "its kind is not known".to_owned())?;
         let there = integer(fields, "item")?;
-        if !self.import.into_empty && !self.import.is_own {
+        if !self.import.keeps_numbers() {
             // Which user it belongs to is inside its hash: it means nothing in another memory.
             return Ok(Fate::Known);
         }
@@ -97,7 +97,7 @@ impl Importer<'_> {
             return Ok(Fate::Known);
         }
         let item = match text(fields, "item") {
-            Some(item) if self.import.into_empty => Some(item.to_owned()),
+            Some(item) if self.import.keeps_numbers() => Some(item.to_owned()),
             Some(item) => self.name_here(item)?,
             None => None,
         };

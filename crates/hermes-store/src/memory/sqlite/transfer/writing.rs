@@ -152,8 +152,7 @@ pub(super) const PROPOSAL: &str = "
 pub(super) const RECEIPT_SAME: &str = "
     select r.id from temp.seen_receipt s join receipt r on r.id = s.id
     where s.at = ?1 and s.user_id = ?2 and r.session_id is ?3 and r.turn is ?4 and r.tokens = ?5
-      and r.items = ?6
-    order by r.id = ?7 desc, r.id limit 1";
+    order by r.id = ?6 desc, r.id limit 1";
 pub(super) const RECEIPT_MATCHED: &str = "delete from temp.seen_receipt where id = ?1";
 pub(super) const RECEIPT: &str = "
     insert into receipt (id, user_id, at, session_id, turn, tokens, items)
