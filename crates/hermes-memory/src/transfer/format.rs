@@ -7,7 +7,9 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use hermes_store::memory::{ExportHead, PortableItem, Section};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 
 /// What listens while a document is read.

@@ -5,14 +5,49 @@ const REDACTED: &str = "[redacted]";
 
 /// How keys of well-known services begin.
 const PREFIXES: [&str; 30] = [
-    "sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
-    "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA",
-    "AIza", "ya29.", "hf_", "npm_", "pypi-", "dop_v1_", "SG.", "shpat_", "eyJ", "pa-",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "pk_live_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxr-",
+    "xoxs-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "SG.",
+    "shpat_",
+    "eyJ",
+    "pa-",
 ];
 
 /// Words after which a secret stands.
 const SAID: [&str; 10] = [
-    "password", "passwd", "passphrase", "pwd", "token", "secret", "bearer", "apikey", "api_key",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "token",
+    "secret",
+    "bearer",
+    "apikey",
+    "api_key",
     "credential",
 ];
 
@@ -42,7 +77,10 @@ pub fn redact(text: &str) -> String {
 
 fn is_gap(c: char) -> bool {
     c.is_whitespace()
-        || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|')
+        || matches!(
+            c,
+            '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|'
+        )
 }
 
 /// One word, or what is left of it.
@@ -80,12 +118,14 @@ fn could_be_secret(word: &str) -> bool {
 }
 
 fn looks_like_key(word: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | '=');
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+' | '=');
     if !word.chars().all(is_plain) {
         return false;
     }
     let is_prefixed = PREFIXES.iter().any(|prefix| {
-        word.strip_prefix(prefix).is_some_and(|rest| rest.len() >= SHORTEST_KEY.min(20 - prefix.len().min(8)))
+        word.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() >= SHORTEST_KEY.min(20 - prefix.len().min(8)))
             && word.len() >= SHORTEST_KEY
     });
     is_prefixed || is_random(word)
@@ -149,7 +189,10 @@ mod tests {
             ("API_KEY=abc123def", "API_KEY=[redacted]"),
             ("postgres://joe:s3cr3t@db/x", "postgres://joe:[redacted]@db/x"),
             ("say \"AKIAIOSFODNN7EXAMPLE\"", "say \"[redacted]\""),
-            ("a -----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY----- b", "a [redacted] b"),
+            (
+                "a -----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY----- b",
+                "a [redacted] b",
+            ),
         ] {
             assert_eq!(redact(said), kept);
         }

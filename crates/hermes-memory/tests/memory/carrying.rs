@@ -132,7 +132,9 @@ fn a_part_and_a_redacted_document_hold_what_was_asked_for() {
     let (_there, mut target) = memory();
     let report = taken(&mut target, document.as_bytes()).unwrap();
     assert_eq!((report.is_partial(), report.imported.tallies["facts"].added), (false, 31));
-    assert!(!target.check_memory(Admin).unwrap().iter().any(|found| found.problem.contains("refer")));
+    assert!(
+        !target.check_memory(Admin).unwrap().iter().any(|found| found.problem.contains("refer"))
+    );
     let mut looked = document.as_bytes();
     let import_settings = ImportSettings {
         profile: "default",

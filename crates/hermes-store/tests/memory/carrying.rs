@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{
     Admin, Audit, ChainState, Change, Choice, Depth, Episodes, ExportChoice, ExportHead, Exported,
-    Facts, Forgetting, Imported, Lifecycle, NewMessage, NewSource, NewSummary, PortableItem,
-    Scope, Section, SqliteMemory, Step, Transfer, Upkeep, UserNumber, Users,
+    Facts, Forgetting, Imported, Lifecycle, NewMessage, NewSource, NewSummary, PortableItem, Scope,
+    Section, SqliteMemory, Step, Transfer, Upkeep, UserNumber, Users,
 };
 use proptest::prelude::*;
 
@@ -26,7 +26,9 @@ impl Carried {
         memory
             .export(Admin, choice, &mut |exported| {
                 match exported {
-                    Exported::Head(head) => carried.head = ExportHead { exported_at: at(0), ..head },
+                    Exported::Head(head) => {
+                        carried.head = ExportHead { exported_at: at(0), ..head }
+                    }
                     Exported::Item(section, line) => {
                         carried.lines.push((section, String::from_utf8(line.to_vec()).unwrap()));
                     }
@@ -52,9 +54,8 @@ impl Carried {
         let mut sum = Imported::default();
         let items = self.items();
         for some in items.chunks(batch).take(batches) {
-            let chunker = |text: &hermes_store::memory::PortableText<'_>| {
-                vec![chunk(text.text, None)]
-            };
+            let chunker =
+                |text: &hermes_store::memory::PortableText<'_>| vec![chunk(text.text, None)];
             sum.join(memory.import_items(&mut import, some, &chunker, change).unwrap());
         }
         if items.chunks(batch).len() <= batches {
@@ -172,7 +173,8 @@ proptest! {
 
 /// The ids that chance gave to the items which two memories made by themselves.
 fn without_chance(line: &str) -> String {
-    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+    let mut fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(line).unwrap();
     fields.remove("uid");
     serde_json::Value::from(fields).to_string()
 }
@@ -200,8 +202,10 @@ fn eventful(place: &Place) -> SqliteMemory {
     };
     let summary = memory.keep_summary(alice(), &summary, by("compress", 10)).unwrap();
     memory.drop_raw(alice(), summary, "The harbor was closed.", by("compress", 11)).unwrap();
-    let sources = [NewSource { episode: Some(1), message: Some(3), quote: Some("closed"), extractor: None }];
-    let closed = hermes_store::memory::NewFact { sources: &sources, ..fact("The harbor is closed.") };
+    let sources =
+        [NewSource { episode: Some(1), message: Some(3), quote: Some("closed"), extractor: None }];
+    let closed =
+        hermes_store::memory::NewFact { sources: &sources, ..fact("The harbor is closed.") };
     memory.add_fact(alice(), &closed, by("user", 12)).unwrap();
     memory.supersede_fact(alice(), 1, &fact("The harbor is open."), by("user", 13)).unwrap();
     memory.add_fact(alice(), &fact("Copper is dear."), by("user", 14)).unwrap();

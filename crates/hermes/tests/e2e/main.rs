@@ -16,3 +16,4 @@ mod recall;
 mod sandbox;
 mod sessions;
 mod skills;
+mod transfer;

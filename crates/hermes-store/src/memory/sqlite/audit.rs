@@ -71,9 +71,9 @@ pub(super) fn append_made(transaction: &Transaction<'_>, made: &MadeEntry<'_>) -
     if made.id <= last || entry.hash() != made.hash {
         return Ok(false);
     }
-    transaction.prepare_cached(ADD_MADE)?.execute(params![
-        made.id, at, actor, action, item, before, after, previous, made.hash
-    ])?;
+    transaction
+        .prepare_cached(ADD_MADE)?
+        .execute(params![made.id, at, actor, action, item, before, after, previous, made.hash])?;
     Ok(true)
 }
 

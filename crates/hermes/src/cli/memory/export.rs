@@ -66,7 +66,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let memory = app.memory(&home, Access::Read)?;
     let since = arguments.since.as_ref();
     let since = since.map(|since| clock::parse_moment(since, app.now, &zone)).transpose()?;
-    let sections: Vec<Section> = arguments.types.iter().flat_map(|one| one.sections()).copied().collect();
+    let sections: Vec<Section> =
+        arguments.types.iter().flat_map(|one| one.sections()).copied().collect();
     let settings = ExportSettings {
         made_by: concat!("hermes ", env!("CARGO_PKG_VERSION")),
         now: app.now,

@@ -102,9 +102,10 @@ fn looks_like(beginning: &[u8], name: &str) -> Option<(&'static str, String)> {
     }
     let line: Value = serde_json::from_str(first).ok()?;
     match (line.get("session_id"), line.get("role"), line.get("messages")) {
-        (Some(_), Some(_), None) => {
-            Some(("messages, one a line", format!("take them in with `hermes memory record {name}`")))
-        }
+        (Some(_), Some(_), None) => Some((
+            "messages, one a line",
+            format!("take them in with `hermes memory record {name}`"),
+        )),
         (_, _, Some(_)) => {
             let hint = format!("take them in with `hermes sessions import {name}`");
             Some(("sessions, one a line", hint))
@@ -145,7 +146,9 @@ impl Show for Imported {
         }
         match &report.ending {
             Ending::Whole => Ok(()),
-            Ending::Cut => page.line("the file is cut off: what stood before the cut counts as read"),
+            Ending::Cut => {
+                page.line("the file is cut off: what stood before the cut counts as read")
+            }
             Ending::Damaged { line, why } => {
                 let why = printable(why);
                 page.line(format_args!("the file is damaged at line {line}: {why}"))
@@ -163,7 +166,8 @@ impl Imported {
         let report = &self.report;
         let by = printable(&report.made_by);
         page.line(format_args!("exported at {} by {by}", report.exported_at))?;
-        let rows = report.items.iter().map(|(name, count)| vec![(*name).to_owned(), thousands(*count)]);
+        let rows =
+            report.items.iter().map(|(name, count)| vec![(*name).to_owned(), thousands(*count)]);
         page.table(&["part", "items"], &rows.collect::<Vec<_>>())?;
         let known = thousands(report.here_already);
         page.line(format_args!("{known} known already; nothing was taken in"))

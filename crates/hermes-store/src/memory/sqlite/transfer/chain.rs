@@ -1,7 +1,7 @@
 //! The chain of changes of another memory: it comes over as it is into an empty one.
 
-use rusqlite::types::Value as Column;
 use rusqlite::OptionalExtension;
+use rusqlite::types::Value as Column;
 
 use super::importer::{Fate, Fields, Importer, Taking, integer, needed_text, time};
 use super::values;

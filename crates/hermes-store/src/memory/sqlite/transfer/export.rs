@@ -217,7 +217,8 @@ impl Exporter<'_> {
                 self.line.extend_from_slice(head);
                 is_first = true;
             }
-            let begin: &[u8] = if std::mem::take(&mut is_first) { b",\"messages\":[\n" } else { b",\n" };
+            let begin: &[u8] =
+                if std::mem::take(&mut is_first) { b",\"messages\":[\n" } else { b",\n" };
             self.line.extend_from_slice(begin);
             self.message(&names, row, origins)?;
         }
@@ -227,12 +228,7 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    fn message(
-        &mut self,
-        names: &[String],
-        row: &Row<'_>,
-        origins: &mut Origins<'_>,
-    ) -> Step<()> {
+    fn message(&mut self, names: &[String], row: &Row<'_>, origins: &mut Origins<'_>) -> Step<()> {
         self.fields(names, row)?;
         let id: i64 = row.get(0)?;
         self.list("steps", reading::STEPS, &[id])?;
@@ -307,10 +303,8 @@ fn wants(choice: &ExportChoice<'_>, section: Section) -> bool {
         Section::Sessions => has(Section::Episodes),
         _ => false,
     };
-    let is_of_the_whole = matches!(
-        section,
-        Section::Audit | Section::Taken | Section::Origins | Section::Tombstones
-    );
+    let is_of_the_whole =
+        matches!(section, Section::Audit | Section::Taken | Section::Origins | Section::Tombstones);
     if is_of_the_whole { choice.is_whole() } else { is_needed || has(section) }
 }
 

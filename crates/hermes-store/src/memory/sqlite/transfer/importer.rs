@@ -425,7 +425,9 @@ impl Table {
                 "select coalesce(max(seq), 0) from sqlite_sequence where name = 'procedure'"
             }
             Table::Task => "select coalesce(max(seq), 0) from sqlite_sequence where name = 'task'",
-            Table::Event => "select coalesce(max(seq), 0) from sqlite_sequence where name = 'event'",
+            Table::Event => {
+                "select coalesce(max(seq), 0) from sqlite_sequence where name = 'event'"
+            }
             Table::Proposal => {
                 "select coalesce(max(seq), 0) from sqlite_sequence where name = 'proposal'"
             }

@@ -9,9 +9,9 @@ use super::importer::{
 };
 use super::people::added_if;
 use super::{values, writing};
+use crate::memory::ItemKind;
 use crate::memory::sqlite::graves::Key;
 use crate::memory::sqlite::lifecycle::items_of;
-use crate::memory::ItemKind;
 
 impl Importer<'_> {
     pub(super) fn take_receipt(&mut self, fields: &Fields) -> Taking<Fate> {
@@ -72,7 +72,8 @@ impl Importer<'_> {
     /// Where something came from that is gone: it is not to be recorded again.
     pub(super) fn take_origin(&mut self, fields: &Fields) -> Taking<Fate> {
         let number = integer(fields, "kind")?;
-        let kind = ItemKind::from_number(number).ok_or_else(|| "its kind is not known".to_owned())?;
+        let kind =
+            ItemKind::from_number(number).ok_or_else(|| "its kind is not known".to_owned())?;
         let there = integer(fields, "item")?;
         if !self.import.keeps_numbers() {
             // Which user it belongs to is inside its hash: it means nothing in another memory.
@@ -139,4 +140,3 @@ fn key(fields: &Fields) -> Result<Key, String> {
         _ => Err("it has no key".to_owned()),
     }
 }
-

@@ -6,6 +6,8 @@
 mod begin;
 mod belongings;
 mod chain;
+#[cfg(test)]
+mod columns_tests;
 mod conversations;
 mod export;
 mod importer;

@@ -72,7 +72,8 @@ pub(super) const COVERS: &str =
 pub(super) const TOLD_SESSIONS: &str =
     "select session from summary_session where summary = ?1 order by session";
 /// Sorted by SQLite, since there is no index from a message to where it came from.
-pub(super) const MESSAGE_ORIGINS: &str = "select item, key from origin where kind = 0 order by item";
+pub(super) const MESSAGE_ORIGINS: &str =
+    "select item, key from origin where kind = 0 order by item";
 const FACTS: &str = "
     select id, uid, user_id as user, statement, kind, subject, predicate, object, confidence,
       origin, trust, quarantined_at, valid_from, valid_to, valid_to_before, recorded_at,

@@ -172,3 +172,40 @@ pub(super) const TOMBSTONE: &str =
 pub(super) const IS_KEPT: &str = "
     select 1 from fact where uid = ?1 union all select 1 from episode where uid = ?1
     union all select 1 from procedure where uid = ?1 union all select 1 from event where uid = ?1";
+
+/// Every statement that makes a row, for the test that none of the columns is left out.
+#[cfg(test)]
+pub(super) const ALL: [&str; 29] = [
+    USER,
+    IDENTITY,
+    SEEN_IDENTITY,
+    ENTITY,
+    ALIAS,
+    MENTION,
+    SESSION,
+    EPISODE,
+    MESSAGE,
+    MESSAGE_ORIGIN,
+    STEP,
+    COVER,
+    TOLD_SESSION,
+    FACT,
+    FILE_ENTRY,
+    SOURCE,
+    REVISION,
+    ORIGIN,
+    CONFLICT,
+    PROCEDURE,
+    TASK,
+    EVENT,
+    PROPOSAL,
+    RECEIPT,
+    TAKEN,
+    GRAVE,
+    TOMBSTONE,
+    ADD_AUDIT,
+    FILL_SESSION,
+];
+#[cfg(test)]
+const ADD_AUDIT: &str = "
+    insert into audit (id, at, actor, action, item, before, after, previous, hash) values ()";
