@@ -20,5 +20,6 @@ mod sandbox;
 mod service;
 mod sessions;
 mod skills;
+mod transfer;
 mod turns;
 mod users;

@@ -8,6 +8,7 @@ mod scale;
 mod scratch;
 mod sessions;
 mod text;
+mod transfer;
 mod turns;
 
 use clap::Subcommand;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Scale(scale::Arguments),
     /// Record made-up turns and measure it
     Turns(turns::Arguments),
+    /// Export a memory of made-up messages, and take it in elsewhere
+    Transfer(transfer::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
@@ -39,5 +42,6 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
         Command::Turns(arguments) => turns::run(&arguments, app),
+        Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }
