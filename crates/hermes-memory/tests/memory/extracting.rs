@@ -3,8 +3,8 @@
 use hermes_memory::Error;
 use hermes_memory::ask::{Prompt, Reply};
 use hermes_memory::chunk::Vectors;
-use hermes_memory::extract::{self, Report, Settings, Target};
-use hermes_store::memory::{FactFilter, Facts, SqliteMemory, Trust};
+use hermes_memory::extract::{self, Report, Settings};
+use hermes_store::memory::{FactFilter, Facts, SqliteMemory};
 use jiff::tz::TimeZone;
 
 use crate::support::{line, memory, now, owner, record};
@@ -17,6 +17,7 @@ fn settings() -> Settings<'static> {
         limit: 100,
         vectors: Vectors::Now,
         imported_with_model: true,
+        remember: None,
     }
 }
 
@@ -47,9 +48,6 @@ fn facts_come_from_the_users_words_and_only_once() {
     let report = draw(&mut memory);
     assert_eq!((report.episodes, report.facts), (1, 2), "{report:?}");
     assert!(statements(&memory).contains(&"User lives in Lyon".to_owned()));
-    let wish = report.wishes.first().unwrap();
-    assert_eq!((wish.target, wish.trust), (Target::User, Trust::User));
-    assert!(wish.fact.is_some());
     assert_eq!(draw(&mut memory).episodes, 0);
 }
 

@@ -15,6 +15,7 @@ use super::jobs::{Look, Need};
 use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
+use crate::cli::memory::remembering::rules_for;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -121,6 +122,7 @@ pub(crate) fn draw(
 ) -> anyhow::Result<extract::Report> {
     let now = clock::now();
     let zones = Zones::read(app, home, store)?;
+    let rules = rules_for(app, home, store)?;
     let settings = extract::Settings {
         now,
         zone_of: &|user| zones.of(user),
@@ -128,6 +130,7 @@ pub(crate) fn draw(
         limit: EPISODES_A_STEP,
         vectors: vectors(store)?,
         imported_with_model: drawing.imported_with_model,
+        remember: Some(&rules),
     };
     let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
     let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
