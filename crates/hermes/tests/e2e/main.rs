@@ -9,6 +9,7 @@ mod docs;
 mod doctor;
 mod embeddings;
 mod faults;
+mod forgotten;
 mod home;
 mod manners;
 mod memory;
