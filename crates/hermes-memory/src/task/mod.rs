@@ -65,11 +65,17 @@ pub fn infer(text: &str) -> TaskType {
     let words = lower_words(text);
     let mut best = (TaskType::General, 0);
     for (kind, signs) in SIGNS {
-        let words_score: u32 = words
-            .iter()
-            .map(|word| signs.iter().filter(|(sign, _)| fits(word, sign)).map(|(_, w)| w).max())
-            .map(|weight| weight.copied().unwrap_or(0))
-            .sum();
+        let weight = |word: &str| {
+            signs
+                .iter()
+                .filter(|(sign, _)| fits(word, sign))
+                .map(|(_, weight)| *weight)
+                .max()
+                .unwrap_or(0)
+        };
+        // The verb that begins a request says most: deploying a blog is not writing one.
+        let first = words.first().map_or(0, |word| weight(word));
+        let words_score: u32 = first + words.iter().map(|word| weight(word)).sum::<u32>();
         let score = words_score + shape_score(*kind, text);
         if score > best.1 {
             best = (*kind, score);

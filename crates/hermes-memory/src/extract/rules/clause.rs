@@ -171,7 +171,7 @@ fn has_verb(words: &[Word]) -> bool {
 /// Whether the words up to the next comma are a clause: a subject and soon a verb.
 fn begins_a_clause(words: &[Word]) -> bool {
     const FAR: usize = 7;
-    let first = words[0].lower.as_str();
+    let Some(first) = words.first().map(|word| word.lower.as_str()) else { return false };
     if matches!(
         first,
         "which"
