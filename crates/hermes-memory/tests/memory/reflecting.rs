@@ -21,6 +21,9 @@ use tempfile::TempDir;
 
 use crate::support::{add_fact, change, line, memory, now, owner, record};
 
+/// Where the user lives.
+static ZONE: TimeZone = TimeZone::UTC;
+
 fn home(folder: &TempDir) -> Home {
     let wanted = Wanted { home: Some(folder.path().to_owned()), profile: None };
     Home::locate(&wanted, &Env::default()).unwrap()
@@ -39,7 +42,7 @@ fn rules(home: &Home) -> Rules<'_> {
 }
 
 fn settings() -> reflect::Settings<'static> {
-    reflect::Settings { now: now(), zone: &TimeZone::UTC, vectors: Vectors::Now, limit: usize::MAX }
+    reflect::Settings { now: now(), zone: &ZONE, vectors: Vectors::Now, limit: usize::MAX }
 }
 
 fn look(home: &Home, store: &mut SqliteMemory) -> reflect::Report {
@@ -180,12 +183,8 @@ fn habits_over_three_sessions_become_one_entry_with_its_evidence() {
         record(&mut store, &corrected(&format!("s{day}"), &format!("2026-10-0{day}")));
     }
     look(&home, &mut store);
-    let settings = look_back::Settings {
-        now: now(),
-        zone: &TimeZone::UTC,
-        stale_after_days: 180,
-        embedder: None,
-    };
+    let settings =
+        look_back::Settings { now: now(), zone: &ZONE, stale_after_days: 180, embedder: None };
     let report = look_back::look_back(&mut store, &rules(&home), &settings).unwrap();
     assert_eq!((report.sessions, report.written), (3, 1));
     let user = std::fs::read_to_string(home.memories().join("USER.md")).unwrap();
@@ -205,12 +204,8 @@ fn entries_whose_time_is_over_are_proposed_for_removal_and_never_removed() {
     hermes_home::atomic::make_folder(&home.memories()).unwrap();
     let path = home.memories().join("MEMORY.md");
     hermes_home::atomic::write(&path, text.as_bytes()).unwrap();
-    let settings = look_back::Settings {
-        now: now(),
-        zone: &TimeZone::UTC,
-        stale_after_days: 180,
-        embedder: None,
-    };
+    let settings =
+        look_back::Settings { now: now(), zone: &ZONE, stale_after_days: 180, embedder: None };
     let rules = rules(&home);
     let report = look_back::look_back(&mut store, &rules, &settings).unwrap();
     assert_eq!(report.stale, 2);
@@ -393,13 +388,7 @@ fn deploy(store: &mut SqliteMemory, session: &str, what: &str, at: Timestamp) {
 }
 
 fn learning(home: &Home) -> learn::Settings<'_> {
-    learn::Settings {
-        home,
-        keep: Keep::Pending,
-        now: now(),
-        zone: &TimeZone::UTC,
-        vectors: Vectors::Now,
-    }
+    learn::Settings { home, keep: Keep::Pending, now: now(), zone: &ZONE, vectors: Vectors::Now }
 }
 
 #[test]
@@ -434,7 +423,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
         semantic_top_k: 0,
         min_relevance: 0.65,
         now: now(),
-        zone: &TimeZone::UTC,
+        zone: &ZONE,
         files: &[],
     };
     let shown = |store: &SqliteMemory| {
