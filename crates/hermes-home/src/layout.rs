@@ -237,6 +237,11 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// Turns that could not be recorded at once, a file each.
+    pub fn spool(&self) -> PathBuf {
+        self.own().join("spool")
+    }
+
     /// Skills that wait for the user's word.
     pub fn pending_skills(&self) -> PathBuf {
         self.own().join("pending-skills")
@@ -260,6 +265,28 @@ impl Home {
     /// Which sessions are pinned.
     pub fn pins(&self) -> PathBuf {
         self.own().join("pins.json")
+    }
+
+    /// The lock of the daemon: one for the root home with all its profiles.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.root.join(OWN).join("daemon.lock")
+    }
+
+    /// What the daemon last said about itself.
+    pub fn daemon_state(&self) -> PathBuf {
+        self.root.join(OWN).join("daemon.json")
+    }
+
+    /// The logs of the daemon, one for each day.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join(OWN).join("logs")
+    }
+
+    /// Where backups go: beside the root home, so that losing the home does not lose them.
+    pub fn backups(&self) -> PathBuf {
+        let mut name = self.root.as_os_str().to_owned();
+        name.push("-backups");
+        name.into()
     }
 }
 

@@ -40,6 +40,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Turns that wait in a file cannot be read or taken away.
+    #[error("could not use {}", path.display())]
+    Spool {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// What was written to a memory file is not in it.
     #[error("could not keep the entry in {}: it was written, but is not found there", path.display())]
     NotReadBack {
@@ -83,7 +91,7 @@ impl Error {
             Error::NotApproved { .. } => {
                 Some("see what waits with `hermes memory pending`".to_owned())
             }
-            Error::Unreadable(_) => None,
+            Error::Unreadable(_) | Error::Spool { .. } => None,
         }
     }
 }

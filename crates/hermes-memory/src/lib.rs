@@ -1,8 +1,11 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
 pub mod ask;
+pub mod catch_up;
 pub mod chunk;
 mod error;
+pub mod extract;
+pub mod identity;
 pub mod learn;
 pub mod record;
 pub mod reembed;

@@ -154,6 +154,12 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     Kind::Usage.exit_code()
 }
 
+/// The kind of an error in one word, for logs that must not hold what the error says.
+pub(crate) fn kind_word(error: &anyhow::Error) -> String {
+    let kind = serde_json::to_value(shown(error).kind).unwrap_or_default();
+    kind.as_str().unwrap_or("failure").to_owned()
+}
+
 fn print(shown: Shown, json: bool) {
     // Where even the error cannot be written there is nobody left to tell.
     if json {
@@ -185,7 +191,7 @@ fn shown(error: &anyhow::Error) -> Shown {
 }
 
 /// The chain of causes in one line, none said twice.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let part = cause.to_string();
@@ -256,8 +262,9 @@ fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
     use hermes_llm::ErrorKind;
     let kind = match error.kind() {
         ErrorKind::Unavailable => Kind::Unavailable,
-        ErrorKind::DimensionMismatch => Kind::Refused,
-        ErrorKind::Refused | ErrorKind::BadAnswer => Kind::Failure,
+        ErrorKind::NoSuchModel => Kind::NotFound,
+        ErrorKind::DimensionMismatch | ErrorKind::NoAccess | ErrorKind::Declined => Kind::Refused,
+        ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
     };
     (kind, error.hint())
 }

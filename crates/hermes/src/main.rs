@@ -1,15 +1,19 @@
 //! Parse, run, print the error, exit.
 
 mod app;
+mod background;
 mod cli;
 mod clock;
 mod confirm;
+mod daemon;
 mod editor;
 mod embedding;
 mod failure;
 mod input;
+mod models;
 mod output;
 mod platform;
+mod variables;
 
 use std::process::ExitCode;
 

@@ -106,15 +106,27 @@ pub struct Users {
 }
 
 /// The section `model`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Model {
     /// The model for conversations.
     pub default: Option<String>,
-    /// The model for small background work.
-    pub light: Option<String>,
-    /// The model for demanding work.
+    /// The provider of `default`, where its name does not say it.
+    pub provider: Option<String>,
+    /// Where the provider of `default` is; none means its usual address.
+    pub base_url: Option<String>,
+    /// The model for demanding conversations.
     pub main: Option<String>,
+    /// The model for background work.
+    pub light: Option<String>,
+    /// How many tokens background work may use a day; 0 means no limit.
+    pub daily_tokens: u64,
+    /// How many US dollars background work may cost a day; 0 means no limit.
+    pub daily_cost: f64,
+    /// What a million tokens read by `light` cost, in US dollars.
+    pub price_input: Option<f64>,
+    /// What a million tokens written by `light` cost, in US dollars.
+    pub price_output: Option<f64>,
 }
 
 /// The section `skills`.
@@ -287,6 +299,22 @@ impl Default for Embeddings {
             base_url: None,
             query_prefix: None,
             document_prefix: None,
+        }
+    }
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            default: None,
+            provider: None,
+            base_url: None,
+            main: None,
+            light: None,
+            daily_tokens: 500_000,
+            daily_cost: 1.0,
+            price_input: None,
+            price_output: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, SIGNS};
+use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, NOT_NAMES, ORDINARY_STARTS, SIGNS};
 
 /// Less than this is no sign of anything.
 const LEAST_SCORE: u32 = 2;
@@ -105,6 +105,40 @@ pub fn names(text: &str) -> Vec<String> {
     found.names
 }
 
+/// The names in a text that are worth tagging: each as it is written, without its parts, versions,
+/// addresses and handles.
+pub fn entities(text: &str) -> Vec<String> {
+    let mut found = Names::default();
+    let mut phrase: Vec<&str> = Vec::new();
+    let mut starts_sentence = true;
+    for raw in text.split_whitespace() {
+        let word = raw.trim_matches(is_around_a_name).trim_end_matches(['—', '–', '-']);
+        let opens = raw.starts_with(['(', '"', '“', '«']);
+        if opens {
+            found.take_whole(&mut phrase);
+        }
+        match entity_sort(word, starts_sentence) {
+            Sort::Alone => {
+                found.take_whole(&mut phrase);
+                found.add(word);
+            }
+            Sort::Capital => phrase.push(without_possessive(word)),
+            Sort::Plain | Sort::Version => found.take_whole(&mut phrase),
+        }
+        let is_title = matches!(raw, "Dr." | "Mr." | "Mrs." | "Ms." | "Prof." | "St.");
+        let ends = raw.ends_with(['.', '!', '?', ':', ';', ',', ')', '"', '”', '»', '…'])
+            || word.len() < raw.trim_end_matches(is_around_a_name).len()
+            || is_possessive(word);
+        if ends && !is_title {
+            found.take_whole(&mut phrase);
+        }
+        starts_sentence = !is_title && raw.ends_with(['.', '!', '?', ':', '…'])
+            || matches!(raw, "-" | "*" | "•" | "—");
+    }
+    found.take_whole(&mut phrase);
+    found.names
+}
+
 /// The words of a task that say what it is about, in lower case: no stop words, no courtesies.
 pub fn content_words(text: &str) -> Vec<String> {
     lower_words(text)
@@ -171,6 +205,14 @@ impl Names {
         }
     }
 
+    /// A phrase is one name.
+    fn take_whole(&mut self, phrase: &mut Vec<&str>) {
+        if !phrase.is_empty() {
+            self.add(&phrase.join(" "));
+            phrase.clear();
+        }
+    }
+
     /// A phrase is a name, and so is each of its words: `Ada Lovelace`, `Ada`, `Lovelace`.
     fn take(&mut self, phrase: &mut Vec<&str>) {
         if phrase.len() > 1 {
@@ -184,6 +226,77 @@ impl Names {
             self.add(word);
         }
     }
+}
+
+fn is_possessive(word: &str) -> bool {
+    word.ends_with("'s") || word.ends_with("’s")
+}
+
+/// What a word can be in a name that is worth tagging.
+fn entity_sort(word: &str, starts_sentence: bool) -> Sort {
+    let lower = word.to_lowercase();
+    let core = without_possessive(&lower);
+    let first = core.split(['\'', '’']).next().unwrap_or_default();
+    if NOT_NAMES.contains(&core)
+        || NOT_NAMES.contains(&first)
+        || is_address(word)
+        || word.starts_with(['@', '#'])
+    {
+        return Sort::Plain;
+    }
+    if is_dotted_name(word) {
+        let is_file = word.rsplit_once('.').is_some_and(|(_, end)| {
+            CODE_ENDINGS.contains(&end)
+                || matches!(
+                    end,
+                    "csv"
+                        | "xlsx"
+                        | "md"
+                        | "txt"
+                        | "pdf"
+                        | "docx"
+                        | "gd"
+                        | "log"
+                        | "ini"
+                        | "cfg"
+                        | "env"
+                        | "tsv"
+                        | "png"
+                        | "ipynb"
+                        | "tex"
+                        | "xml"
+                        | "pptx"
+                )
+        });
+        return if is_file { Sort::Alone } else { Sort::Plain };
+    }
+    if word.contains(|c: char| {
+        !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '&' | '+' | '#' | '.'))
+    }) || word.chars().filter(|c| c.is_alphabetic()).count() < 2
+    {
+        return Sort::Plain;
+    }
+    let is_shouted =
+        word.chars().count() > 3 && word.chars().all(|c| c.is_uppercase() || !c.is_alphabetic());
+    if is_shouted && starts_sentence {
+        return Sort::Plain;
+    }
+    match sort_of(word, starts_sentence) {
+        Sort::Capital if starts_sentence && !is_possessive(word) && !is_unlikely_start(core) => {
+            Sort::Capital
+        }
+        Sort::Capital if starts_sentence && !is_possessive(word) => Sort::Plain,
+        other => other,
+    }
+}
+
+/// Whether a word at the start of a sentence is more likely an ordinary word than a name.
+fn is_unlikely_start(lower: &str) -> bool {
+    const ENDINGS: &[&str] =
+        &["ing", "ly", "ed", "tion", "ment", "ness", "less", "ful", "able", "ous", "ings", "ers"];
+    lower.chars().count() < 3
+        || ENDINGS.iter().any(|ending| lower.ends_with(ending))
+        || ORDINARY_STARTS.contains(&lower)
 }
 
 /// What a word can be in a name.

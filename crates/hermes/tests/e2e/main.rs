@@ -4,6 +4,7 @@
 
 mod bench;
 mod config;
+mod daemon;
 mod docs;
 mod doctor;
 mod embeddings;
@@ -11,8 +12,13 @@ mod faults;
 mod home;
 mod manners;
 mod memory;
+mod model_server;
+mod models;
 mod peer;
 mod recall;
 mod sandbox;
+mod service;
 mod sessions;
 mod skills;
+mod turns;
+mod users;

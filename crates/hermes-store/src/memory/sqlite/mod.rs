@@ -13,6 +13,7 @@ mod graves;
 mod index;
 mod jobs;
 mod kernel;
+mod leases;
 mod lifecycle;
 mod models;
 mod origins;

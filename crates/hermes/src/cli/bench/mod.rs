@@ -7,6 +7,7 @@ mod scale;
 mod scratch;
 mod sessions;
 mod text;
+mod turns;
 
 use clap::Subcommand;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Recall(recall::Arguments),
     /// Build a memory of made-up messages and measure it
     Scale(scale::Arguments),
+    /// Record made-up turns and measure it
+    Turns(turns::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
@@ -31,5 +34,6 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
         Command::Recall(arguments) => recall::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
+        Command::Turns(arguments) => turns::run(&arguments, app),
     }
 }

@@ -1,8 +1,10 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
+pub(crate) mod catch_up;
 mod change;
 mod context;
 pub(crate) mod edit;
+mod extract;
 mod fact;
 mod fact_life;
 mod fact_view;
@@ -24,6 +26,7 @@ mod search;
 mod show;
 mod status;
 mod timeline;
+mod turn;
 mod undo;
 mod vacuum;
 mod whose;
@@ -75,6 +78,8 @@ pub(crate) enum Command {
     /// Record messages of conversations from lines of JSON
     #[command(after_help = record::FORM)]
     Record(record::Arguments),
+    /// Draw facts from conversations that are over; the daemon does it by itself
+    Extract(extract::Arguments),
     /// What happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
     /// Look back on finished sessions now: lessons, habits, drafts of skills
@@ -84,6 +89,11 @@ pub(crate) enum Command {
     Reflections(reflections::Command),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
+    /// Record a finished turn: what was asked, done and answered
+    #[command(after_help = turn::FORM)]
+    Turn(turn::Arguments),
+    /// Take in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait
+    CatchUp,
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Make memory.db as small as it can be
@@ -147,10 +157,13 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Search(arguments) => search::run(&arguments, app),
         Command::Context(arguments) => context::run(&arguments, app),
         Command::Record(arguments) => record::run(&arguments, app),
+        Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
         Command::Reflect => reflect::run(app),
         Command::Reflections(command) => reflections::run(&command, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Turn(arguments) => turn::run(&arguments, app),
+        Command::CatchUp => catch_up::run(app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
