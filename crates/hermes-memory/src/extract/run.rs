@@ -98,7 +98,8 @@ pub struct Wish {
 }
 
 /// A memory file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Target {
     /// What is known.
     Memory,

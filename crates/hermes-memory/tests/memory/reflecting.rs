@@ -156,7 +156,7 @@ fn procedures_that_were_handed_out_win_or_lose_once() {
 fn a_bad_answer_of_a_model_is_tried_again_and_a_good_one_adds_its_lesson() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    record(&mut store, &corrected("s1", "2026-10-01"));
+    record(&mut store, &corrected("s1", "2026-10-15"));
     let reply = |text: &str| Reply { text: text.to_owned(), model: "fake".to_owned() };
     let mut bad = |_: &_| Ok(reply("nonsense"));
     let report =
@@ -170,7 +170,7 @@ fn a_bad_answer_of_a_model_is_tried_again_and_a_good_one_adds_its_lesson() {
         reflect::run(&home, &mut store, &settings(), Some(&mut good), &mut |_| Ok(())).unwrap();
     assert_eq!((report.sessions, report.lessons), (1, 2));
     let mut spent = |_: &_| Err(Error::Spent { model: "fake".into(), spent: "1".into() });
-    record(&mut store, &corrected("s2", "2026-10-02"));
+    record(&mut store, &corrected("s2", "2026-10-15"));
     let stopped = reflect::run(&home, &mut store, &settings(), Some(&mut spent), &mut |_| Ok(()));
     assert!(matches!(stopped, Err(Error::Spent { .. })));
 }
@@ -404,7 +404,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
     deploy(&mut store, "c", "site", day(7));
     look(&home, &mut store);
     let report = learn::learn(&mut store, &learning(&home), None).unwrap();
-    assert_eq!(report.drafted.len(), 1, "{report:?}");
+    assert_eq!(report.drafted.len(), 1, "{report:?} {:?}", store.tasks(owner(), None, 9));
     let name = report.drafted[0].name.clone();
     let draft = skill::Catalog::find_pending(&home, &name).unwrap();
     for part in ["git pull", "cargo build -p <command>", "task"] {
