@@ -6,7 +6,7 @@ mod doctor;
 mod init;
 mod jobs;
 mod logs;
-mod memory;
+pub(crate) mod memory;
 mod model;
 mod paths;
 mod profile;

@@ -8,7 +8,7 @@ use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors 
 use jiff::{SignedDuration, Timestamp};
 
 use super::work::Worker;
-use super::{CATCH_UP, life};
+use super::{CATCH_UP, life, reflection};
 use crate::app::App;
 use crate::clock;
 use crate::embedding::{self, Haste};
@@ -66,10 +66,10 @@ pub(crate) struct Look<'a> {
 pub(crate) const KINDS: &[Kind] = &[
     kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), Some(life::catch_up)),
     kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), Some(life::extract)),
-    kind("reflect", "look back on a task", Comes::WhenQueued, None),
+    kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), Some(reflection::reflect)),
+    kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), Some(reflection::look_back)),
+    kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), Some(reflection::learn)),
     kind("compact", "tell old conversations by a summary", Comes::WhenQueued, None),
-    kind("learn", "draft skills from tasks that went well", Comes::WhenQueued, None),
-    kind("look_back", "see what is due for any of these", Comes::WhenQueued, None),
     kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), Some(vacuum)),
     kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), Some(reembed)),
 ];
@@ -110,6 +110,14 @@ pub(crate) fn can(name: &str) -> bool {
 /// The names of the kinds that this build does.
 pub(crate) fn names() -> Vec<&'static str> {
     KINDS.iter().filter(|kind| kind.work.is_some()).map(|kind| kind.name).collect()
+}
+
+fn look_back_rule(config: &Config) -> Option<String> {
+    config.memory.reflection_enabled.then(|| "15 4 * * *".to_owned())
+}
+
+fn learn_rule(config: &Config) -> Option<String> {
+    config.memory.reflection_enabled.then(|| "45 * * * *".to_owned())
 }
 
 /// At half past three, when few people work.

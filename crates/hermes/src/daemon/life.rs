@@ -23,7 +23,7 @@ pub(crate) const IDLE: SignedDuration = SignedDuration::from_mins(30);
 /// How many episodes are drawn from before the lease is looked at again.
 const EPISODES_A_STEP: usize = 200;
 /// After so many tries a model that does not answer well is left out, so that the work goes on.
-const TRIES_WITH_MODEL: u32 = 3;
+pub(super) const TRIES_WITH_MODEL: u32 = 3;
 
 /// Whether other programs wrote something that the memory lacks.
 pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {

@@ -6,6 +6,7 @@ pub(crate) mod life;
 pub(crate) mod log;
 mod look;
 pub(crate) mod platform;
+pub(crate) mod reflection;
 mod run;
 pub(crate) mod schedule;
 pub(crate) mod state;

@@ -21,7 +21,7 @@ mod record;
 mod reembed;
 mod reflect;
 mod reflections;
-mod remembering;
+pub(crate) mod remembering;
 mod search;
 mod show;
 mod status;
@@ -31,12 +31,16 @@ mod undo;
 mod vacuum;
 mod whose;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand, ValueEnum};
 use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{Context, Rules};
+use hermes_memory::record::spool;
 
 use crate::app::App;
+use crate::daemon;
 use crate::failure::{Outcome, Problem};
 
 #[derive(Debug, Subcommand)]
@@ -136,7 +140,13 @@ impl Which {
     }
 }
 
+/// What waits in files is taken in by whoever comes by, but nobody waits for it long.
+const DRAINING: Duration = Duration::from_secs(2);
+
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+    if !matches!(command, Command::CatchUp | Command::Turn(_)) {
+        drain(app);
+    }
     match command {
         Command::Show(arguments) => show::run(&arguments, app),
         Command::Add(arguments) => change::add(&arguments, app),
@@ -167,6 +177,16 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
+    }
+}
+
+/// Takes in the turns that wait in files, if there are any and no daemon does it. What cannot be taken
+/// in stays where it is, and `doctor` names it: the command itself goes on.
+fn drain(app: &App) {
+    if let Ok(home) = app.existing_home()
+        && spool::waiting(&home.spool()) > 0
+    {
+        let _ = daemon::try_catch_up(app, &home, DRAINING);
     }
 }
 

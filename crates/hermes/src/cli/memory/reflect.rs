@@ -2,18 +2,19 @@
 
 use std::io;
 
+use hermes_home::Home;
 use hermes_home::skill::State;
+use hermes_memory::learn;
 use hermes_memory::reflect::{self, look_back};
-use hermes_memory::{learn, remember};
-use hermes_store::memory::Vectors as _;
+use hermes_store::memory::SqliteMemory;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::later;
 use super::progress::Progress;
-use super::remembering::rules_for;
 use crate::app::App;
-use crate::embedding;
+use crate::background::Background;
+use crate::daemon::reflection;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted};
 
@@ -27,44 +28,34 @@ struct Looked {
 
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let config = &app.config(&home)?.config;
-    if !config.memory.reflection_enabled {
+    if !reflection::is_enabled(app, &home)? {
         app.out.show(&Looked::default())?;
         app.out.note("memory.reflection_enabled is false: nothing was looked at");
         return Ok(Outcome::Done);
     }
-    let (keep, stale_after_days) = (config.keeps_learned(), config.memory.stale_after_days);
     if !app.memory(&home, Access::Read)?.exists {
         app.out.show(&Looked::default())?;
         return Ok(Outcome::Done);
     }
-    let zone = app.zone(&home)?;
     let mut memory = app.memory(&home, Access::Write)?;
-    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let mut progress = Progress::of(app);
-    let settings = reflect::Settings { now: app.now, zone: &zone, vectors, limit: usize::MAX };
-    let sessions = reflect::run(&home, &mut memory.store, &settings, None, &mut |count| {
-        progress.say(format_args!("{} looked back on", counted(count, "session")));
-        Ok(())
-    })?;
-    progress.end();
-    let rules: remember::Rules<'_> = rules_for(app, &home, &memory.store)?;
-    let answering = app.answering(&home, &memory.store)?;
-    let days = i32::try_from(stale_after_days).unwrap_or(i32::MAX);
-    let looking = look_back::Settings {
-        now: app.now,
-        zone: &zone,
-        stale_after_days: days,
-        embedder: answering.embedder.as_deref(),
-    };
-    let habits = look_back::look_back(&mut memory.store, &rules, &looking)?;
-    let learning = learn::Settings { home: &home, keep, now: app.now, zone: &zone, vectors };
-    let skills = learn::learn(&mut memory.store, &learning, None)?;
-    let looked = Looked { sessions, habits, skills };
+    let looked = look(app, &home, &mut memory.store)?;
     app.out.show(&looked)?;
     hints(&looked, app);
     later::fill_in(&home, app, &mut memory.store)?;
     Ok(Outcome::Done)
+}
+
+fn look(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
+    let model = Background::open(app, home)?;
+    let mut progress = Progress::of(app);
+    let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
+        progress.say(format_args!("{} looked back on", counted(count, "session")));
+        Ok(())
+    })?;
+    progress.end();
+    let habits = reflection::habits(app, home, store)?;
+    let skills = reflection::skills(app, home, store)?;
+    Ok(Looked { sessions, habits, skills })
 }
 
 fn hints(looked: &Looked, app: &App) {
