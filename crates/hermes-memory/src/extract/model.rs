@@ -273,8 +273,8 @@ mod tests {
             message("user", "I live  in\nPorto. My password is hunter2."),
             message("assistant", "You live in Rome."),
         ];
-        let sources: Vec<_> =
-            said.iter().map(|message| Source { message, zone: &TimeZone::UTC }).collect();
+        let zone = TimeZone::UTC;
+        let sources: Vec<_> = said.iter().map(|message| Source { message, zone: &zone }).collect();
         read(&Reply { text: text.to_owned(), model: "m".to_owned() }, &sources)
     }
 

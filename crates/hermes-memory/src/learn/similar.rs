@@ -98,7 +98,7 @@ mod tests {
     fn tasks_of_one_sort_are_grouped_and_others_are_not() {
         let titles = [
             "Deploy the shop to staging",
-            "Deploy the blog to staging",
+            "Deploy the wiki to staging",
             "Deploy the shop to production please",
             "Fix the bug in the parser",
             "Write a poem about rain",

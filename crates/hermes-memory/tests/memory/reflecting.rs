@@ -397,7 +397,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
     let home = home(&folder);
     let day = |number: i64| now() - SignedDuration::from_hours(24 * number);
     deploy(&mut store, "a", "shop", day(9));
-    deploy(&mut store, "b", "blog", day(8));
+    deploy(&mut store, "b", "wiki", day(8));
     look(&home, &mut store);
     let report = learn::learn(&mut store, &learning(&home), None).unwrap();
     assert_eq!(report.drafted, [], "two are not enough");
@@ -445,7 +445,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
 fn successes_without_anything_in_common_make_no_skill() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    for (number, what) in ["shop", "blog", "site"].iter().enumerate() {
+    for (number, what) in ["shop", "wiki", "site"].iter().enumerate() {
         let session = format!("s{number}");
         let talk = [
             line(&session, "user", "2026-10-01", &format!("Deploy the {what} to staging")),
@@ -461,7 +461,7 @@ fn successes_without_anything_in_common_make_no_skill() {
 fn a_model_words_the_skill_and_invents_no_step() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    for (number, what) in ["shop", "blog", "site"].iter().enumerate() {
+    for (number, what) in ["shop", "wiki", "site"].iter().enumerate() {
         let at = now() - SignedDuration::from_hours(24 * (number as i64 + 1));
         deploy(&mut store, &format!("s{number}"), what, at);
     }

@@ -3,8 +3,8 @@
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
-use hermes_memory::{catch_up, extract, identity};
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_memory::{catch_up, extract, identity, remember};
+use hermes_store::memory::{Admin, Change, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, memory};
@@ -15,6 +15,7 @@ use super::jobs::{Look, Need};
 use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
+use crate::cli::memory::remembering::rules_for;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -131,7 +132,12 @@ pub(crate) fn draw(
     };
     let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
     let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
-    Ok(extract::run(store, &settings, ask)?)
+    let report = extract::run(store, &settings, ask)?;
+    if !report.wishes.is_empty() {
+        let rules = rules_for(app, home, store)?;
+        remember::fulfil(store, &report.wishes, &rules, Change { actor: "remember", at: now })?;
+    }
+    Ok(report)
 }
 
 /// The sessions of a home, if it has any.
