@@ -62,6 +62,20 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// The document is not an export of a memory.
+    #[error("could not read the export: {why}")]
+    NotExport {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The export was written by a later version.
+    #[error("could not read the export: its form is {found}, this build knows {known}")]
+    NewerExport {
+        /// The form of the document.
+        found: u32,
+        /// The newest form this build knows.
+        known: u32,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -92,6 +106,12 @@ impl Error {
                 Some("see what waits with `hermes memory pending`".to_owned())
             }
             Error::Unreadable(_) | Error::Spool { .. } => None,
+            Error::NotExport { .. } => {
+                Some("`hermes memory export` writes what can be imported".to_owned())
+            }
+            Error::NewerExport { .. } => {
+                Some("bring this program up to date, then import again".to_owned())
+            }
         }
     }
 }

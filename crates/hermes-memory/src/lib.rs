@@ -14,6 +14,7 @@ pub mod remember;
 pub mod retrieval;
 pub mod search;
 pub mod task;
+pub mod transfer;
 pub mod when;
 
 pub use error::{Error, Result};

@@ -5,7 +5,7 @@ pub mod relate;
 pub mod rules;
 mod run;
 
-pub use run::{Report, Settings, Target, Wish, run};
+pub use run::{Report, Settings, run};
 
 use std::ops::Range;
 

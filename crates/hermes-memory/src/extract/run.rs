@@ -17,6 +17,7 @@ use super::{Found, Kind, Spoken, relate, rules};
 use crate::Result;
 use crate::ask::Ask;
 use crate::chunk::{self, Vectors, Words};
+use crate::remember::{self, Remembered, Rules, Target};
 
 /// How facts are drawn.
 #[derive(Clone, Copy)]
@@ -33,6 +34,8 @@ pub struct Settings<'a> {
     pub vectors: Vectors,
     /// Whether a model also reads history that was brought in.
     pub imported_with_model: bool,
+    /// How the memory files are written; none: what the user asked to remember becomes a fact alone.
+    pub remember: Option<&'a Rules<'a>>,
 }
 
 /// What was drawn.
@@ -56,9 +59,10 @@ pub struct Report {
     pub dropped: u64,
     /// How often a model was asked.
     pub calls: u64,
-    /// What the user asked to remember in so many words.
-    #[serde(skip)]
-    pub wishes: Vec<Wish>,
+    /// Entries written to memory files, because the user asked to remember in so many words.
+    pub remembered: u64,
+    /// Entries that wait for a person to agree.
+    pub proposed: u64,
 }
 
 impl Report {
@@ -73,38 +77,20 @@ impl Report {
         self.events += other.events;
         self.dropped += other.dropped;
         self.calls += other.calls;
+        self.remembered += other.remembered;
+        self.proposed += other.proposed;
     }
 }
 
 /// Something the user asked to remember in so many words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
-    /// Whose wish.
-    pub user: UserNumber,
-    /// The episode.
-    pub episode: i64,
-    /// The message.
-    pub message: i64,
-    /// The fact that was drawn from the same words.
-    pub fact: Option<i64>,
-    /// A sentence in the third person.
-    pub text: String,
-    /// The memory file it belongs to.
-    pub target: Target,
-    /// When it was said.
-    pub said_at: Timestamp,
-    /// How far it can be trusted.
-    pub trust: Trust,
-}
-
-/// A memory file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// What is known.
-    Memory,
-    /// Who the user is and what they like.
-    User,
+struct Wish {
+    episode: i64,
+    message: i64,
+    fact: Option<i64>,
+    kind: Kind,
+    text: String,
+    quote: String,
+    said_at: Timestamp,
 }
 
 /// How many tokens of messages a model reads in one call.
@@ -121,7 +107,13 @@ pub fn run(
     mut ask: Option<&mut Ask<'_>>,
 ) -> Result<Report> {
     let waiting = store.waiting_episodes(Admin, settings.idle_since, settings.limit)?;
-    let mut run = Run { store, settings, held: HashMap::new(), report: Report::default() };
+    let mut run = Run {
+        store,
+        settings,
+        held: HashMap::new(),
+        wishes: Vec::new(),
+        report: Report::default(),
+    };
     let mut batch: Vec<Read> = Vec::new();
     let mut cost = 0;
     for episode in waiting {
@@ -182,6 +174,16 @@ impl Read {
     }
 }
 
+/// Which memory file tells such a thing: what is about the user, or what is known.
+fn target_of(kind: Kind) -> Target {
+    match kind {
+        Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
+            Target::User
+        }
+        Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
+    }
+}
+
 /// A fact on its way into the store.
 struct Item<'a> {
     read: &'a Read,
@@ -195,6 +197,8 @@ struct Run<'a> {
     store: &'a mut dyn MemoryStore,
     settings: &'a Settings<'a>,
     held: HashMap<UserNumber, Vec<Fact>>,
+    /// What is to be written before the episodes it comes from count as drawn from.
+    wishes: Vec<Wish>,
     report: Report,
 }
 
@@ -298,9 +302,57 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Writes what was wished for, then notes that nothing more is to be drawn from the episode: killed
+    /// in between, the next run finds the entry in its file.
     fn done(&mut self, read: &Read) -> Result<()> {
+        let (own, rest) = self.wishes.drain(..).partition(|wish| wish.episode == read.episode.id);
+        self.wishes = rest;
+        self.write(read, own)?;
         self.store.mark_extracted(Admin, &[read.episode.id], self.settings.now)?;
         self.report.episodes += 1;
+        Ok(())
+    }
+
+    /// Wishes in history that was brought in are years old: facts alone come of them.
+    fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<()> {
+        let Some(rules) = self.settings.remember.filter(|_| !read.episode.imported) else {
+            return Ok(());
+        };
+        let scope = Scope::of(read.episode.user);
+        let linked = match wishes.is_empty() {
+            true => Vec::new(),
+            false => self.store.file_entries(scope)?,
+        };
+        for wish in wishes {
+            // An entry that was written before and is gone was taken out by hand.
+            if wish.fact.is_some_and(|fact| linked.iter().any(|link| link.fact == fact)) {
+                continue;
+            }
+            let source = NewSource {
+                episode: Some(wish.episode),
+                message: Some(wish.message),
+                quote: Some(&wish.quote),
+                extractor: Some(rules::EXTRACTOR),
+            };
+            let wanted = remember::Wish {
+                text: &wish.text,
+                target: target_of(wish.kind),
+                fact: wish.fact,
+                kind: wish.kind.as_str(),
+                predicate: None,
+                sources: &[source],
+                said_at: wish.said_at,
+                trust: Trust::User,
+                is_explicit: true,
+                origin: ACTOR,
+            };
+            let change = self.change();
+            match remember::remember(self.store, scope, &wanted, rules, change)? {
+                Remembered::Written(_) => self.report.remembered += 1,
+                Remembered::Proposed { .. } => self.report.proposed += 1,
+                Remembered::Buried => {}
+            }
+        }
         Ok(())
     }
 
@@ -312,23 +364,15 @@ impl Run<'_> {
         if !item.found.is_explicit || is_buried {
             return;
         }
-        let target = match item.found.kind {
-            Kind::Preference
-            | Kind::Instruction
-            | Kind::Identity
-            | Kind::Account
-            | Kind::Relation => Target::User,
-            Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
-        };
-        self.report.wishes.push(Wish {
-            user: item.read.episode.user,
+        let quote = item.message.text.get(item.found.quote.clone()).unwrap_or_default();
+        self.wishes.push(Wish {
             episode: item.read.episode.id,
             message: item.message.key.get(),
             fact,
+            kind: item.found.kind,
             text: item.found.statement.clone(),
-            target,
+            quote: quote.to_owned(),
             said_at: item.message.at,
-            trust: item.trust,
         });
     }
 

@@ -20,14 +20,23 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
+use crate::Result;
 use crate::chunk::{self, Vectors, Words};
-use crate::{Result, extract};
 
-pub use crate::extract::Target;
 pub use proposal::{Approved, Pending, approve, pending, propose_removal, reject};
 pub use suspect::{is_hidden, suspicion, without_hidden};
 pub use undo::{TakenBack, undo};
 pub(crate) use write::{hash as entry_hash, links};
+
+/// Which file a thing belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// What is known: MEMORY.md.
+    Memory,
+    /// Who the user is: their USER.md.
+    User,
+}
 
 /// What is to be remembered.
 #[derive(Debug, Clone)]
@@ -138,38 +147,6 @@ pub fn remember(
             proposal::propose(store, scope, (wish, Some(fact)), why, change)
         }
     }
-}
-
-/// Remembers what users asked for in so many words, as it was drawn from their conversations.
-pub fn fulfil(
-    store: &mut dyn MemoryStore,
-    wishes: &[extract::Wish],
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Vec<Remembered>> {
-    let mut became = Vec::with_capacity(wishes.len());
-    for one in wishes {
-        let source = NewSource {
-            episode: Some(one.episode),
-            message: Some(one.message),
-            quote: None,
-            extractor: Some("extract"),
-        };
-        let wish = Wish {
-            text: &one.text,
-            target: one.target,
-            fact: one.fact,
-            kind: "fact",
-            predicate: None,
-            sources: &[source],
-            said_at: one.said_at,
-            trust: one.trust,
-            is_explicit: true,
-            origin: "extract",
-        };
-        became.push(remember(store, Scope::of(one.user), &wish, rules, change)?);
-    }
-    Ok(became)
 }
 
 /// Why it must not be written without asking.

@@ -59,6 +59,9 @@ impl TaskType {
 
 /// Guesses the type of a task from its words; `General` when nothing speaks for another one.
 pub fn infer(text: &str) -> TaskType {
+    if !asks_for_work(text) {
+        return TaskType::General;
+    }
     let words = lower_words(text);
     let mut best = (TaskType::General, 0);
     for (kind, signs) in SIGNS {
@@ -111,13 +114,49 @@ pub fn entities(text: &str) -> Vec<String> {
     let mut found = Names::default();
     let mut phrase: Vec<&str> = Vec::new();
     let mut starts_sentence = true;
-    for raw in text.split_whitespace() {
+    let is_german = lower_words(text)
+        .iter()
+        .filter(|word| {
+            matches!(
+                word.as_str(),
+                "ich"
+                    | "und"
+                    | "der"
+                    | "die"
+                    | "das"
+                    | "bitte"
+                    | "immer"
+                    | "nicht"
+                    | "für"
+                    | "mit"
+                    | "den"
+                    | "dass"
+                    | "ist"
+                    | "wir"
+                    | "im"
+                    | "auf"
+            )
+        })
+        .count()
+        >= 2;
+    let mut before = "";
+    let mut raws = text.split_whitespace().peekable();
+    while let Some(raw) = raws.next() {
         let word = raw.trim_matches(is_around_a_name).trim_end_matches(['—', '–', '-']);
+        let next = raws.peek().copied().unwrap_or_default();
         let opens = raw.starts_with(['(', '"', '“', '«']);
         if opens {
             found.take_whole(&mut phrase);
         }
+        // German writes every noun with a capital, and so do sentences their first word.
+        let is_doubtful = (is_german && !matches!(before, "Frau" | "Herr" | "Herrn" | "Dr."))
+            || (starts_sentence
+                && phrase.is_empty()
+                && !is_possessive(word)
+                && !speaks_of_a_name(next));
+        before = raw;
         match entity_sort(word, starts_sentence) {
+            Sort::Capital if is_doubtful => found.take_whole(&mut phrase),
             Sort::Alone => {
                 found.take_whole(&mut phrase);
                 found.add(word);
@@ -158,6 +197,47 @@ fn lower_words(text: &str) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect()
+}
+
+/// Whether a text asks for something to be done, or asks at all: what is told is no task.
+fn asks_for_work(text: &str) -> bool {
+    const COURTESIES: &[&str] = &[
+        "please", "pls", "hi", "hey", "ok", "okay", "so", "and", "then", "also", "now", "kindly",
+        "alright", "just", "bitte", "morning",
+    ];
+    const ASKS: &[&str] = &[
+        "can you",
+        "could you",
+        "would you",
+        "can u",
+        "help me",
+        "i need",
+        "gimme",
+        "let us",
+        "what",
+        "how",
+        "why",
+        "which",
+        "where",
+        "any idea",
+    ];
+    const NO_WORK: &[&str] = &[
+        "always", "never", "don", "remember", "note", "next", "whenever", "keep", "my", "i", "we",
+        "our", "the", "call",
+    ];
+    let mut sentences = text.split(['.', '!', '?', '\n', ':', ';']).map(lower_words);
+    text.contains('?')
+        || sentences.any(|words| {
+            let mut rest = words
+                .iter()
+                .map(String::as_str)
+                .skip_while(|word| COURTESIES.contains(word))
+                .peekable();
+            let first = rest.peek().copied().unwrap_or_default();
+            let joined = rest.collect::<Vec<_>>().join(" ");
+            let is_verb = !NO_WORK.contains(&first) && is_common_start(first);
+            is_verb || ASKS.iter().any(|phrase| joined.starts_with(phrase))
+        })
 }
 
 /// A sign with a star fits every word that begins with it.
@@ -226,6 +306,34 @@ impl Names {
             self.add(word);
         }
     }
+}
+
+/// Whether the word before can only be a name: what follows a name that begins a sentence.
+fn speaks_of_a_name(next: &str) -> bool {
+    let word = next.trim_matches(is_around_a_name);
+    matches!(
+        word,
+        "is" | "was"
+            | "has"
+            | "says"
+            | "said"
+            | "uses"
+            | "runs"
+            | "wants"
+            | "thinks"
+            | "stays"
+            | "takes"
+            | "leads"
+            | "does"
+            | "told"
+            | "sent"
+            | "handles"
+            | "left"
+            | "lives"
+            | "works"
+            | "and"
+    ) || (word.starts_with(char::is_uppercase)
+        && !NOT_NAMES.contains(&word.to_lowercase().as_str()))
 }
 
 fn is_possessive(word: &str) -> bool {

@@ -1,7 +1,9 @@
 //! Recording, contexts and re-embedding over a memory in a real file.
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
+mod carrying;
 mod contexts;
+mod extracting;
 mod recording;
 mod reembedding;
 mod reflecting;

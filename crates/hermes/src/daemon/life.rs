@@ -3,8 +3,8 @@
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
-use hermes_memory::{catch_up, extract, identity, remember};
-use hermes_store::memory::{Admin, Change, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_memory::{catch_up, extract, identity};
+use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, memory};
@@ -122,6 +122,7 @@ pub(crate) fn draw(
 ) -> anyhow::Result<extract::Report> {
     let now = clock::now();
     let zones = Zones::read(app, home, store)?;
+    let rules = rules_for(app, home, store)?;
     let settings = extract::Settings {
         now,
         zone_of: &|user| zones.of(user),
@@ -129,15 +130,11 @@ pub(crate) fn draw(
         limit: EPISODES_A_STEP,
         vectors: vectors(store)?,
         imported_with_model: drawing.imported_with_model,
+        remember: Some(&rules),
     };
     let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
     let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
-    let report = extract::run(store, &settings, ask)?;
-    if !report.wishes.is_empty() {
-        let rules = rules_for(app, home, store)?;
-        remember::fulfil(store, &report.wishes, &rules, Change { actor: "remember", at: now })?;
-    }
-    Ok(report)
+    Ok(extract::run(store, &settings, ask)?)
 }
 
 /// The sessions of a home, if it has any.

@@ -14,6 +14,9 @@ mod table_work;
 mod wish;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use secret::has_secret;
 
 use std::ops::Range;
@@ -406,6 +409,7 @@ impl Drawing<'_> {
         rewrite::tidy(&filled)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what kind, which words, what they say, how")]
     fn push(
         &mut self,
         kind: Kind,

@@ -85,12 +85,8 @@ impl Pattern {
     }
 
     /// The match that begins earliest in the words from `start` on.
-    pub(super) fn find(
-        &self,
-        words: &[Word],
-        start: usize,
-        dates: DateLength<'_>,
-    ) -> Option<Match> {
+    #[cfg(test)]
+    fn find(&self, words: &[Word], start: usize, dates: DateLength<'_>) -> Option<Match> {
         let last = if self.is_tied_to_start { start + 1 } else { words.len() };
         (start..last.min(words.len())).find_map(|at| self.find_at(words, at, dates))
     }

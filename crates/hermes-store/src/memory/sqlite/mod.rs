@@ -23,6 +23,7 @@ mod proposals;
 mod recorder;
 mod rows;
 mod segments;
+mod transfer;
 mod upkeep;
 mod users;
 

@@ -1,12 +1,14 @@
 //! hermes bench: the measurements behind docs/PERFORMANCE.md
 
 mod agent_chat;
+mod extract;
 mod figures;
 mod recall;
 mod scale;
 mod scratch;
 mod sessions;
 mod text;
+mod transfer;
 mod turns;
 
 use clap::Subcommand;
@@ -22,10 +24,14 @@ pub(crate) enum Command {
     AgentChat(agent_chat::Arguments),
     /// Ask the questions of a retrieval set, and write down what is found
     Recall(recall::Arguments),
+    /// Draw facts from labelled messages, and compare them with the labels
+    Extract(extract::Arguments),
     /// Build a memory of made-up messages and measure it
     Scale(scale::Arguments),
     /// Record made-up turns and measure it
     Turns(turns::Arguments),
+    /// Export a memory of made-up messages, and take it in elsewhere
+    Transfer(transfer::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
@@ -33,7 +39,9 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Sessions(arguments) => sessions::run(&arguments, app),
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
         Command::Recall(arguments) => recall::run(&arguments, app),
+        Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
         Command::Turns(arguments) => turns::run(&arguments, app),
+        Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }

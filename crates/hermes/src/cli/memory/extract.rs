@@ -119,7 +119,17 @@ fn agree(app: &App, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Res
 
 impl Show for Done {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let Report { episodes, facts, known, superseded, doubtful, buried, .. } = &self.report;
+        let Report {
+            episodes,
+            facts,
+            known,
+            superseded,
+            doubtful,
+            buried,
+            remembered,
+            proposed,
+            ..
+        } = &self.report;
         if *episodes == 0 {
             return page.line("nothing waits: facts are drawn from conversations that are over, or were idle for half an hour");
         }
@@ -134,6 +144,8 @@ impl Show for Done {
             (*superseded, "in the place of an earlier one"),
             (*doubtful, "that may contradict another: see `hermes memory fact conflicts`"),
             (*buried, "left out, because you took it back before"),
+            (*remembered, "also written to your memory files"),
+            (*proposed, "to be written once you agree: see `hermes memory pending`"),
         ];
         for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {
             page.line(format_args!("  {} {what}", thousands(*count)))?;

@@ -4,6 +4,7 @@ pub(crate) mod catch_up;
 mod change;
 mod context;
 pub(crate) mod edit;
+mod export;
 mod extract;
 mod fact;
 mod fact_life;
@@ -12,6 +13,7 @@ mod files;
 mod forget;
 pub(crate) mod history;
 mod hit;
+mod import;
 mod later;
 mod merge;
 mod pending;
@@ -98,6 +100,10 @@ pub(crate) enum Command {
     Turn(turn::Arguments),
     /// Take in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait
     CatchUp,
+    /// Write everything that is remembered as one JSON document
+    Export(export::Arguments),
+    /// Take in what `hermes memory export` wrote; what is known adds nothing
+    Import(import::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Make memory.db as small as it can be
@@ -174,6 +180,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Turn(arguments) => turn::run(&arguments, app),
         Command::CatchUp => catch_up::run(app),
+        Command::Export(arguments) => export::run(&arguments, app),
+        Command::Import(arguments) => import::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
