@@ -21,6 +21,9 @@ use tempfile::TempDir;
 
 use crate::support::{add_fact, change, line, memory, now, owner, record};
 
+/// Where the user lives.
+static ZONE: TimeZone = TimeZone::UTC;
+
 fn home(folder: &TempDir) -> Home {
     let wanted = Wanted { home: Some(folder.path().to_owned()), profile: None };
     Home::locate(&wanted, &Env::default()).unwrap()
@@ -38,10 +41,8 @@ fn rules(home: &Home) -> Rules<'_> {
     }
 }
 
-static UTC: TimeZone = TimeZone::UTC;
-
 fn settings() -> reflect::Settings<'static> {
-    reflect::Settings { now: now(), zone: &UTC, vectors: Vectors::Now, limit: usize::MAX }
+    reflect::Settings { now: now(), zone: &ZONE, vectors: Vectors::Now, limit: usize::MAX }
 }
 
 fn look(home: &Home, store: &mut SqliteMemory) -> reflect::Report {
@@ -155,7 +156,7 @@ fn procedures_that_were_handed_out_win_or_lose_once() {
 fn a_bad_answer_of_a_model_is_tried_again_and_a_good_one_adds_its_lesson() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    record(&mut store, &corrected("s1", "2026-10-01"));
+    record(&mut store, &corrected("s1", "2026-10-15"));
     let reply = |text: &str| Reply { text: text.to_owned(), model: "fake".to_owned() };
     let mut bad = |_: &_| Ok(reply("nonsense"));
     let report =
@@ -169,7 +170,7 @@ fn a_bad_answer_of_a_model_is_tried_again_and_a_good_one_adds_its_lesson() {
         reflect::run(&home, &mut store, &settings(), Some(&mut good), &mut |_| Ok(())).unwrap();
     assert_eq!((report.sessions, report.lessons), (1, 2));
     let mut spent = |_: &_| Err(Error::Spent { model: "fake".into(), spent: "1".into() });
-    record(&mut store, &corrected("s2", "2026-10-02"));
+    record(&mut store, &corrected("s2", "2026-10-15"));
     let stopped = reflect::run(&home, &mut store, &settings(), Some(&mut spent), &mut |_| Ok(()));
     assert!(matches!(stopped, Err(Error::Spent { .. })));
 }
@@ -183,7 +184,7 @@ fn habits_over_three_sessions_become_one_entry_with_its_evidence() {
     }
     look(&home, &mut store);
     let settings =
-        look_back::Settings { now: now(), zone: &UTC, stale_after_days: 180, embedder: None };
+        look_back::Settings { now: now(), zone: &ZONE, stale_after_days: 180, embedder: None };
     let report = look_back::look_back(&mut store, &rules(&home), &settings).unwrap();
     assert_eq!((report.sessions, report.written), (3, 1));
     let user = std::fs::read_to_string(home.memories().join("USER.md")).unwrap();
@@ -204,7 +205,7 @@ fn entries_whose_time_is_over_are_proposed_for_removal_and_never_removed() {
     let path = home.memories().join("MEMORY.md");
     hermes_home::atomic::write(&path, text.as_bytes()).unwrap();
     let settings =
-        look_back::Settings { now: now(), zone: &UTC, stale_after_days: 180, embedder: None };
+        look_back::Settings { now: now(), zone: &ZONE, stale_after_days: 180, embedder: None };
     let rules = rules(&home);
     let report = look_back::look_back(&mut store, &rules, &settings).unwrap();
     assert_eq!(report.stale, 2);
@@ -387,7 +388,7 @@ fn deploy(store: &mut SqliteMemory, session: &str, what: &str, at: Timestamp) {
 }
 
 fn learning(home: &Home) -> learn::Settings<'_> {
-    learn::Settings { home, keep: Keep::Pending, now: now(), zone: &UTC, vectors: Vectors::Now }
+    learn::Settings { home, keep: Keep::Pending, now: now(), zone: &ZONE, vectors: Vectors::Now }
 }
 
 #[test]
@@ -396,14 +397,14 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
     let home = home(&folder);
     let day = |number: i64| now() - SignedDuration::from_hours(24 * number);
     deploy(&mut store, "a", "shop", day(9));
-    deploy(&mut store, "b", "blog", day(8));
+    deploy(&mut store, "b", "wiki", day(8));
     look(&home, &mut store);
     let report = learn::learn(&mut store, &learning(&home), None).unwrap();
     assert_eq!(report.drafted, [], "two are not enough");
     deploy(&mut store, "c", "site", day(7));
     look(&home, &mut store);
     let report = learn::learn(&mut store, &learning(&home), None).unwrap();
-    assert_eq!(report.drafted.len(), 1, "{report:?}");
+    assert_eq!(report.drafted.len(), 1, "{report:?} {:?}", store.tasks(owner(), None, 9));
     let name = report.drafted[0].name.clone();
     let draft = skill::Catalog::find_pending(&home, &name).unwrap();
     for part in ["git pull", "cargo build -p <command>", "task"] {
@@ -422,7 +423,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
         semantic_top_k: 0,
         min_relevance: 0.65,
         now: now(),
-        zone: &UTC,
+        zone: &ZONE,
         files: &[],
     };
     let shown = |store: &SqliteMemory| {
@@ -444,7 +445,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
 fn successes_without_anything_in_common_make_no_skill() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    for (number, what) in ["shop", "blog", "site"].iter().enumerate() {
+    for (number, what) in ["shop", "wiki", "site"].iter().enumerate() {
         let session = format!("s{number}");
         let talk = [
             line(&session, "user", "2026-10-01", &format!("Deploy the {what} to staging")),
@@ -460,7 +461,7 @@ fn successes_without_anything_in_common_make_no_skill() {
 fn a_model_words_the_skill_and_invents_no_step() {
     let (folder, mut store) = memory();
     let home = home(&folder);
-    for (number, what) in ["shop", "blog", "site"].iter().enumerate() {
+    for (number, what) in ["shop", "wiki", "site"].iter().enumerate() {
         let at = now() - SignedDuration::from_hours(24 * (number as i64 + 1));
         deploy(&mut store, &format!("s{number}"), what, at);
     }

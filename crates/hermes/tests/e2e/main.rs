@@ -17,6 +17,8 @@ mod model_server;
 mod models;
 mod peer;
 mod recall;
+mod reflect;
+mod remember;
 mod sandbox;
 mod service;
 mod sessions;
