@@ -85,7 +85,7 @@ fn a_document_cut_anywhere_is_kept_as_far_as_it_goes_and_the_whole_one_completes
         }
         if part % 7 == 0 {
             assert!(!taken(&mut target, &document).unwrap().is_partial());
-            assert_eq!(written(&target, &settings()), document, "cut at {cut}");
+            assert!(written(&target, &settings()) == document, "cut at {cut}");
         }
     }
 }

@@ -68,10 +68,11 @@ pub(super) fn end(
     for (kind, sql) in kinds.into_iter().zip([TIE_FACTS, TIE_PROCEDURES, TIE_EPISODES]) {
         transaction.execute(sql, [kind])?;
     }
-    transaction.execute(CLOSE_SESSIONS, [import.into_empty])?;
+    // Places of messages that are still to come must stay free.
     if !is_whole {
         return Ok(());
     }
+    transaction.execute(CLOSE_SESSIONS, [import.into_empty])?;
     if import.into_empty {
         for (name, number) in &import.numbers_there {
             raise(transaction, name, *number)?;

@@ -5,9 +5,10 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::importer::{
-    Fate, Fields, Importer, Later, Table, Taking, Thing, Whose, integer, is_set, list, needed_text,
+    Fate, Fields, Importer, Later, Taking, Thing, Whose, integer, is_set, list, needed_text,
     objects, text, time,
 };
+use super::tables::Table;
 use super::{begin, writing};
 use crate::memory::sqlite::graves::{self, GraveKind, Key};
 use crate::memory::{

@@ -4,10 +4,11 @@ use rusqlite::types::Value as Column;
 use rusqlite::{OptionalExtension, params};
 
 use super::importer::{
-    Fate, Fields, Importer, Later, Table, Taking, Thing, Whose, integer, is_set, needed_text,
-    objects, text, time, uid,
+    Fate, Fields, Importer, Later, Taking, Thing, Whose, integer, is_set, needed_text, objects,
+    text, time, uid,
 };
 use super::people::added_if;
+use super::tables::Table;
 use super::writing;
 use crate::memory::sqlite::graves::{self, Said};
 use crate::memory::{ChunkKey, ItemKind, PortableText};

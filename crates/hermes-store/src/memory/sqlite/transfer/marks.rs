@@ -5,9 +5,10 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::importer::{
-    Fate, Fields, Importer, Table, Taking, Thing, integer, needed_text, text, time, uid,
+    Fate, Fields, Importer, Taking, Thing, integer, needed_text, text, time, uid,
 };
 use super::people::added_if;
+use super::tables::Table;
 use super::{values, writing};
 use crate::memory::ItemKind;
 use crate::memory::sqlite::graves::Key;

@@ -15,6 +15,7 @@ mod knowledge;
 mod marks;
 mod people;
 mod reading;
+mod tables;
 mod values;
 mod writing;
 

@@ -4,8 +4,9 @@ use rusqlite::types::Value as Column;
 use rusqlite::{OptionalExtension, params};
 
 use super::importer::{
-    Fate, Fields, Importer, Table, Taking, Thing, integer, needed_text, objects, time, uid,
+    Fate, Fields, Importer, Taking, Thing, integer, needed_text, objects, time, uid,
 };
+use super::tables::Table;
 use super::writing;
 use crate::memory::sqlite::entities;
 use crate::memory::{MOST_USERS, UserNumber};
