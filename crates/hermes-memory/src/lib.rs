@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod chunk;
+pub mod compress;
 mod error;
 pub mod record;
 pub mod reembed;
