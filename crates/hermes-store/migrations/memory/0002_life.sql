@@ -43,12 +43,15 @@ create table step (
   primary key (message, number)
 ) without rowid;
 
--- The summary that tells of an episode whose messages are gone, and the sessions a summary tells of.
+-- The summary that tells of an episode whose messages are gone, with the session it was in, and the
+-- sessions a summary tells of.
 create table covered (
   episode integer primary key,
-  summary integer not null references episode (id)
+  summary integer not null references episode (id),
+  session integer not null references session (id)
 );
 create index covered_by_summary on covered (summary);
+create index covered_by_session on covered (session);
 create table summary_session (
   summary integer not null references episode (id),
   session integer not null references session (id),
@@ -85,3 +88,17 @@ create unique index task_once on task (user_id, external_id) where external_id i
 create index fact_by_subject on fact (user_id, subject, predicate) where subject is not null;
 create index session_waiting on session (last_at) where reflected_at is null;
 create unique index proposal_once on proposal (user_id, kind, body);
+
+-- Episodes that a summary tells of while their messages are still there.
+create index episode_told on episode (compressed_into) where compressed_into is not null;
+-- How many messages of a session are gone; their places stay taken.
+alter table session add column dropped integer not null default 0;
+create index event_by_session on event (session) where session is not null;
+drop index episode_waiting;
+create index episode_waiting on episode (ended_at)
+  where extracted_at is null and state = 'raw' and retired_at is null and quarantined_at is null;
+
+-- The lowest and highest chunk in a segment, so that removing a text reads only segments that can
+-- hold it; null in one that was written before this was noted.
+alter table vector_segment add column low integer;
+alter table vector_segment add column high integer;

@@ -6,7 +6,7 @@ use super::candidates::message_ranges;
 use super::index::{self, Indexer};
 use super::recorder::Recorder;
 use super::rows::{choice, time, uid};
-use super::{Refusal, SqliteMemory, Step, audit};
+use super::{Refusal, SqliteMemory, Step, audit, grave};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, Episodes, ItemKind, Message, MessageKey, NewChunk,
     NewMessage, RecentFilter, Recorded, Scope, SessionKey, UserNumber,
@@ -96,23 +96,7 @@ impl Episodes for SqliteMemory {
     fn retire_episode(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
         self.write(|transaction| {
             let episode = writable(transaction, scope, id)?;
-            let at = change.at.as_millisecond();
-            if transaction.execute(RETIRE, params![id, at])? == 0 {
-                return Ok(());
-            }
-            for message in message_keys(transaction, &episode)? {
-                index::remove_text(transaction, message)?;
-            }
-            let summary = ChunkKey::of_item(episode.user, ItemKind::Summary, id, 0);
-            index::remove_text(transaction, summary.text())?;
-            audit::append(
-                transaction,
-                change,
-                "episode.retire",
-                &format!("episode:{id}"),
-                None,
-                None,
-            )
+            retire(transaction, &episode, change).map(drop)
         })
     }
 
@@ -135,6 +119,7 @@ impl Episodes for SqliteMemory {
                 }
             }
             indexer.finish()?;
+            grave::lift_session(transaction, episode.user, &episode.session_id)?;
             audit::append(
                 transaction,
                 change,
@@ -147,8 +132,39 @@ impl Episodes for SqliteMemory {
     }
 }
 
+/// Takes an episode out of every answer; false if it was out already. A summary that told of it while
+/// its messages are still there goes too, and tells of nothing any more.
+pub(super) fn retire(
+    transaction: &Transaction<'_>,
+    episode: &Episode,
+    change: Change<'_>,
+) -> Step<bool> {
+    let at = change.at.as_millisecond();
+    if transaction.prepare_cached(RETIRE)?.execute(params![episode.id, at])? == 0 {
+        return Ok(false);
+    }
+    let mut texts = message_keys(transaction, episode)?;
+    texts.push(ChunkKey::of_item(episode.user, ItemKind::Summary, episode.id, 0).text());
+    index::remove_texts(transaction, &texts)?;
+    let item = format!("episode:{}", episode.id);
+    audit::append(transaction, change, "episode.retire", &item, None, None)?;
+    let told_by: Option<i64> =
+        transaction.prepare_cached(TOLD_BY)?.query_row([episode.id], |row| row.get(0))?;
+    transaction.prepare_cached(UNTELL)?.execute([told_by.unwrap_or(episode.id)])?;
+    let summary = match told_by {
+        Some(summary) => {
+            transaction.prepare_cached(ANY)?.query_row([summary], episode_of).optional()?
+        }
+        None => None,
+    };
+    if let Some(summary) = summary {
+        retire(transaction, &summary, change)?;
+    }
+    Ok(true)
+}
+
 /// The numbers of an episode's messages.
-fn message_keys(transaction: &Transaction<'_>, episode: &Episode) -> Step<Vec<i64>> {
+pub(super) fn message_keys(transaction: &Transaction<'_>, episode: &Episode) -> Step<Vec<i64>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
@@ -160,14 +176,14 @@ fn message_keys(transaction: &Transaction<'_>, episode: &Episode) -> Step<Vec<i6
 }
 
 /// The episode, if the scope may change it.
-fn writable(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Step<Episode> {
+pub(super) fn writable(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Step<Episode> {
     let found = transaction.prepare_cached(ANY)?.query_row([id], episode_of).optional()?;
     found
         .filter(|episode| scope.may_read(episode.user))
         .ok_or_else(|| Refusal::Rule(Error::NoSuchItem { item: format!("episode:{id}") }))
 }
 
-fn episode_of(row: &Row<'_>) -> rusqlite::Result<Episode> {
+pub(super) fn episode_of(row: &Row<'_>) -> rusqlite::Result<Episode> {
     Ok(Episode {
         id: row.get(0)?,
         uid: uid(row, 1)?,
@@ -215,7 +231,9 @@ macro_rules! episode_where {
     };
 }
 
-const ANY: &str = episode_where!("e.id = ?1");
+pub(super) use episode_where;
+
+pub(super) const ANY: &str = episode_where!("e.id = ?1");
 const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
 const RECENT: &str = episode_where!(
     "e.user_id = ?1 and e.retired_at is null and e.quarantined_at is null
@@ -230,5 +248,7 @@ const MESSAGES: &str = "
 const MESSAGE_KEYS: &str =
     "select id from message where id between ?1 and ?2 and episode = ?3 order by id";
 const RETIRE: &str = "update episode set retired_at = ?2 where id = ?1 and retired_at is null";
+const TOLD_BY: &str = "select compressed_into from episode where id = ?1";
+const UNTELL: &str = "update episode set compressed_into = null where compressed_into = ?1";
 const RESTORE: &str =
     "update episode set retired_at = null where id = ?1 and retired_at is not null";

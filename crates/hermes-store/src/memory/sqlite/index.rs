@@ -58,11 +58,21 @@ impl<'t> Indexer<'t> {
 
 /// Removes every chunk of one text from the index, with the vectors of every model.
 pub(super) fn remove_text(transaction: &Transaction<'_>, text: i64) -> Step<()> {
-    let range = ChunkKey::all_of_text(text);
-    let keys: Vec<ChunkKey> = transaction
-        .prepare_cached(CHUNKS_OF_TEXT)?
-        .query_map([range.start(), range.end()], |row| row.get(0).map(ChunkKey::from_row))?
-        .collect::<rusqlite::Result<_>>()?;
+    remove_texts(transaction, &[text])
+}
+
+/// Removes every chunk of some texts from the index, with the vectors of every model.
+pub(super) fn remove_texts(transaction: &Transaction<'_>, texts: &[i64]) -> Step<()> {
+    let mut keys: Vec<ChunkKey> = Vec::new();
+    for text in texts {
+        let range = ChunkKey::all_of_text(*text);
+        let mut statement = transaction.prepare_cached(CHUNKS_OF_TEXT)?;
+        let found = statement
+            .query_map([range.start(), range.end()], |row| row.get(0).map(ChunkKey::from_row))?;
+        for key in found {
+            keys.push(key?);
+        }
+    }
     for key in &keys {
         transaction.prepare_cached(REMOVE_WORDS)?.execute([key.get()])?;
         transaction.prepare_cached(REMOVE_CHUNK)?.execute([key.get()])?;
@@ -71,7 +81,7 @@ pub(super) fn remove_text(transaction: &Transaction<'_>, text: i64) -> Step<()> 
 }
 
 /// Merges a bounded part of the keyword index, so that it never needs a long stall.
-fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
+pub(super) fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
     let pages = i64::try_from(added.clamp(8, 2000)).unwrap_or(8);
     transaction.prepare_cached(MERGE)?.execute([pages])?;
     Ok(())

@@ -9,6 +9,7 @@ mod episodes;
 mod events;
 mod facts;
 mod forgetting;
+mod grave;
 mod index;
 mod jobs;
 mod kernel;
@@ -87,6 +88,8 @@ impl SqliteMemory {
         }
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
+            // Zeros over what is deleted wherever that needs no further writing.
+            connection.pragma_update(None, "secure_delete", "fast").map_err(failed)?;
         } else {
             connection.pragma_update(None, "mmap_size", MAPPED).map_err(failed)?;
             sqlite::forbid_writing(&connection).map_err(failed)?;
@@ -150,30 +153,57 @@ impl SqliteMemory {
         Ok(done)
     }
 
-    /// The bytes of what is deleted are overwritten, in the keyword index too, and the log is folded in.
+    /// Does something that removes rows which others refer to, having removed those before.
+    ///
+    /// SQLite would look for them again, through every message for each episode: there is no index
+    /// from an episode to its messages, since their numbers say where they are.
+    fn removing<T>(&mut self, deed: impl FnOnce(&mut SqliteMemory) -> Result<T>) -> Result<T> {
+        self.set("foreign_keys", "off")?;
+        let done = deed(self);
+        self.set("foreign_keys", "on")?;
+        done
+    }
+
+    /// The bytes of what is deleted, now or earlier, are overwritten, in the keyword index too, and
+    /// the log is folded in.
     ///
     /// Slow in a large memory, since the whole keyword index is written anew.
     fn without_a_trace<T>(
         &mut self,
         deed: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Refusal>,
     ) -> Result<T> {
-        let set = |memory: &SqliteMemory, on: bool| {
-            let done = memory.connection.pragma_update(None, "secure_delete", on);
-            done.map_err(|source| memory.failed(source))
-        };
-        set(self, true)?;
+        self.set("secure_delete", "on")?;
         let done = self.write(|transaction| {
             let done = deed(transaction)?;
             transaction.execute(OPTIMIZE, [])?;
+            overwrite_free_pages(transaction)?;
             Ok(done)
         });
-        set(self, false)?;
+        self.set("secure_delete", "fast")?;
         // Another reader may hold on to the log; then it is folded in later.
         let folded = self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
         let done = done?;
         folded.map_err(|source| self.failed(source))?;
         Ok(done)
     }
+
+    fn set(&self, pragma: &str, value: &str) -> Result<()> {
+        let done = self.connection.pragma_update(None, pragma, value);
+        done.map_err(|source| self.failed(source))
+    }
+}
+
+/// Fills every page that is free with zeros: what was deleted earlier may still be in them.
+fn overwrite_free_pages(transaction: &Transaction<'_>) -> Step<()> {
+    let read = |pragma| transaction.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let mut left = read("freelist_count")? * read("page_size")?;
+    transaction.execute_batch("create table filler (zeros blob)")?;
+    while left > 0 {
+        let some = left.min(MOST_ZEROS);
+        transaction.execute("insert into filler (zeros) values (zeroblob(?1))", [some])?;
+        left -= some;
+    }
+    Ok(transaction.execute_batch("drop table filler")?)
 }
 
 /// Why a change inside a transaction was not made; the transaction is rolled back.
@@ -216,6 +246,9 @@ const PAGE_SIZE: u32 = 8192;
 /// As much of the file as SQLite will map: every search goes over all codes, and copying them through
 /// its page cache takes longer than comparing them.
 const MAPPED: i64 = 0x7fff_0000;
+
+/// How large a row of zeros may be: SQLite has a limit of a billion bytes.
+const MOST_ZEROS: i64 = 1 << 29;
 
 const OPTIMIZE: &str = "insert into chunk_words (chunk_words) values ('optimize')";
 const HAS_META: &str =

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
 use super::index::Indexer;
-use super::{Refusal, Step, audit, new_uid};
+use super::{Refusal, Step, audit, grave, new_uid};
 use crate::Error;
 use crate::memory::{
     Change, ChunkKey, MessageKey, NewMessage, Recorded, Scope, SessionKey, UserNumber, marks,
@@ -291,18 +291,9 @@ impl OpenEpisode {
     }
 }
 
-/// What a recorded message is known by: the first bytes of the hash of whose it is, where it comes
-/// from, its session and its id there. Programs number messages by session, and users do not mix.
+/// What a recorded message is known by.
 fn origin_key(user: UserNumber, message: &NewMessage<'_>) -> [u8; 16] {
-    let mut digest = Sha256::new().chain_update(user.get().to_le_bytes());
-    for part in [message.source, message.session_id, message.external_id] {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part);
-    }
-    let digest: [u8; 32] = digest.finalize().into();
-    let mut key = [0; 16];
-    key.copy_from_slice(&digest[..16]);
-    key
+    grave::message_key(user, message.source, message.session_id, message.external_id)
 }
 
 const KNOWN_ORIGIN: &str = "select exists (select 1 from origin where key = ?1)";
@@ -320,7 +311,7 @@ const LAST_PART: &str = "
     order by part desc limit 1";
 const LAST_EPISODE: &str = "
     select id, last_place, ended_at, tokens from episode
-    where session = ?1 and retired_at is null and state = 'raw'
+    where session = ?1 and retired_at is null and state = 'raw' and compressed_into is null
     order by first_place desc limit 1";
 const LAST_SESSION: &str = "select max(id) from session where id between ?1 and ?2";
 const ADD_SESSION: &str = "

@@ -1,6 +1,6 @@
 //! Vectors as they are kept: one byte for each dimension, and beside it two bits in a segment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -168,7 +168,9 @@ impl<'t> Keeper<'t> {
         write_blob(self.transaction, CODES, open.id, open.used * code_bytes, &open.codes)?;
         write_blob(self.transaction, SLOTS, open.id, open.used * SLOT, &open.slots)?;
         let used = open.used + open.slots.len() / SLOT;
-        self.transaction.prepare_cached(SET_USED)?.execute(params![open.id, used])?;
+        let keys = || open.slots.chunks_exact(SLOT).map(slot_key);
+        let (low, high) = (keys().min(), keys().max());
+        self.transaction.prepare_cached(SET_USED)?.execute(params![open.id, used, low, high])?;
         Ok(())
     }
 }
@@ -268,45 +270,79 @@ fn write_blob(
     transaction.blob_open("main", table, column, row, false)?.write_at(bytes, at)
 }
 
-/// Removes the vectors and codes of chunks, of every model.
+/// Removes the vectors and codes of chunks, of every model; reads each segment that can hold one of
+/// them once, whatever their number.
 pub(super) fn remove(transaction: &Transaction<'_>, keys: &[ChunkKey]) -> Step<()> {
-    let Some(first) = keys.first() else { return Ok(()) };
-    let gone: HashSet<i64> = keys.iter().map(|key| key.get()).collect();
-    for key in &gone {
-        transaction.prepare_cached(REMOVE_VECTOR)?.execute([key])?;
+    let mut gone: HashMap<(UserNumber, ItemKind), Vec<i64>> = HashMap::new();
+    for key in keys {
+        transaction.prepare_cached(REMOVE_VECTOR)?.execute([key.get()])?;
+        if let Some(kind) = key.kind() {
+            gone.entry((key.user(), kind)).or_default().push(key.get());
+        }
     }
-    let Some(kind) = first.kind() else { return Ok(()) };
-    let segments: Vec<(i64, usize, i64)> = transaction
-        .prepare_cached(SEGMENTS_OF)?
-        .query_map(params![first.user().get(), kind.number()], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    for (segment, used, dims) in segments {
-        let code_bytes = code::bytes(usize::try_from(dims).unwrap_or(0));
-        clear_slots(transaction, segment, used, code_bytes, &gone)?;
+    for ((user, kind), mut gone) in gone {
+        gone.sort_unstable();
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else { continue };
+        let segments: Vec<Shape> = transaction
+            .prepare_cached(SEGMENTS_OF)?
+            .query_map(params![user.get(), kind.number(), first, last], |row| {
+                Ok(Shape { id: row.get(0)?, used: row.get(1)?, dims: row.get(2)? })
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        for segment in &segments {
+            clear_slots(transaction, segment, &gone)?;
+        }
     }
     Ok(())
 }
 
-fn clear_slots(
-    transaction: &Transaction<'_>,
-    segment: i64,
+/// What must be known of a segment to clear a part of it.
+struct Shape {
+    id: i64,
     used: usize,
-    code_bytes: usize,
-    gone: &HashSet<i64>,
-) -> rusqlite::Result<()> {
+    dims: usize,
+}
+
+/// Empties the slots of chunks that are gone (sorted); a segment with nothing left is removed.
+fn clear_slots(transaction: &Transaction<'_>, segment: &Shape, gone: &[i64]) -> Step<()> {
+    let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return Ok(()) };
     let slots: Vec<u8> =
-        transaction.prepare_cached(READ_SLOTS)?.query_row([segment], |row| row.get(0))?;
-    for (place, slot) in slots.chunks_exact(SLOT).take(used).enumerate() {
-        if gone.contains(&slot_key(slot)) {
-            let mut empty = [0; SLOT];
-            empty[..8].copy_from_slice(&EMPTY.to_le_bytes());
-            write_blob(transaction, SLOTS, segment, place * SLOT, &empty)?;
-            write_blob(transaction, CODES, segment, place * code_bytes, &vec![0; code_bytes])?;
+        transaction.prepare_cached(READ_SLOTS)?.query_row([segment.id], |row| row.get(0))?;
+    let (mut cleared, mut live) = (Vec::new(), false);
+    for (place, slot) in slots.chunks_exact(SLOT).take(segment.used).enumerate() {
+        let key = slot_key(slot);
+        if (first..=last).contains(&&key) && gone.binary_search(&key).is_ok() {
+            cleared.push(place);
+        } else {
+            live |= key != EMPTY;
         }
     }
+    if cleared.is_empty() {
+        return Ok(());
+    }
+    if !live {
+        for sql in [DROP_CODES_OF, DROP_SLOTS_OF, DROP_SEGMENT] {
+            transaction.prepare_cached(sql)?.execute([segment.id])?;
+        }
+        return Ok(());
+    }
+    let mut empty = [0; SLOT];
+    empty[..8].copy_from_slice(&EMPTY.to_le_bytes());
+    fill_places(transaction, SLOTS, (segment.id, &cleared), &empty)?;
+    let code = vec![0; code::bytes(segment.dims)];
+    fill_places(transaction, CODES, (segment.id, &cleared), &code)?;
     Ok(())
+}
+
+/// Writes the same bytes at several places of one blob.
+fn fill_places(
+    transaction: &Transaction<'_>,
+    (table, column): (&str, &str),
+    (row, places): (i64, &[usize]),
+    bytes: &[u8],
+) -> rusqlite::Result<()> {
+    let mut blob = transaction.blob_open("main", table, column, row, false)?;
+    places.iter().try_for_each(|place| blob.write_at(bytes, place * bytes.len()))
 }
 
 /// The chunk's number in a slot.
@@ -371,12 +407,20 @@ const ADD_SLOTS: &str = "insert into vector_slots (segment, slots) values (?1, z
 const USED: &str = "select coalesce(sum(used), 0) from vector_segment where model = ?1";
 const SOME_VECTORS: &str = "select v from vector where model = ?1 order by chunk desc limit 4000";
 const SET_MEAN: &str = "update embed_model set mean = ?2, calibration = 'fitted' where id = ?1";
-const SET_USED: &str = "update vector_segment set used = ?2 where id = ?1";
+const SET_USED: &str = "
+    update vector_segment set used = ?2,
+      low = case when used = 0 then ?3 when low is not null then min(low, ?3) end,
+      high = case when used = 0 then ?4 when high is not null then max(high, ?4) end
+    where id = ?1";
 const REMOVE_VECTOR: &str = "
     delete from vector where chunk = ?1 and model in (select id from embed_model)";
 const SEGMENTS_OF: &str = "
     select s.id, s.used, m.dims from vector_segment s join embed_model m on m.id = s.model
-    where s.user_id = ?1 and s.kind = ?2";
+    where s.user_id = ?1 and s.kind = ?2
+      and (s.low is null or s.high is null or (s.low <= ?4 and s.high >= ?3))";
+const DROP_CODES_OF: &str = "delete from vector_codes where segment = ?1";
+const DROP_SLOTS_OF: &str = "delete from vector_slots where segment = ?1";
+const DROP_SEGMENT: &str = "delete from vector_segment where id = ?1";
 const DROP_CODES: &str =
     "delete from vector_codes where segment in (select id from vector_segment where model = ?1)";
 const DROP_SLOTS: &str =

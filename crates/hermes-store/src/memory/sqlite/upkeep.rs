@@ -64,7 +64,7 @@ fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     Ok(Counts {
         raw_episodes: (episodes - compressed).unsigned_abs(),
         compressed_episodes: compressed.unsigned_abs(),
-        messages: number("select coalesce(sum(messages), 0) from session")?,
+        messages: number("select coalesce(sum(messages - dropped), 0) from session")?,
         facts: number("select count(*) from fact where retired_at is null")?,
         retired_facts: number("select count(*) from fact where retired_at is not null")?,
         reflections: number(REFLECTIONS)?,
@@ -257,7 +257,7 @@ const SUSPECT: &str = "
 const SLOTS: &str = "
     select s.kind, s.used, t.slots from vector_segment s join vector_slots t on t.segment = s.id
     where s.model = ?1";
-const NOTE_TIME: &str = "
+pub(super) const NOTE_TIME: &str = "
     insert into meta (key, value) values (?1, ?2)
     on conflict (key) do update set value = excluded.value";
 const DANGLING: &str = r#"

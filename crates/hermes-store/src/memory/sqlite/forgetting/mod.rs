@@ -1,8 +1,5 @@
 //! Forgetting by choice, with the marks that keep it forgotten.
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-
 use super::SqliteMemory;
 use crate::Result;
 use crate::memory::*;

@@ -1,0 +1,269 @@
+//! The life of what was recorded: taken in, drawn from, looked back on, told by a summary.
+
+mod drop;
+mod sessions;
+mod summaries;
+mod tasks;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::episodes::{self, episode_of, episode_where};
+use super::{SqliteMemory, grave};
+use crate::Result;
+use crate::memory::{
+    Admin, After, Change, Dropped, Episode, Event, EventKind, Events, Lifecycle, MessageKey,
+    NewSummary, NewTask, Receipt, Scope, Session, SessionKey, Step, TakenIn, Task,
+};
+
+impl Lifecycle for SqliteMemory {
+    fn taken_in(&self, _admin: Admin) -> Result<Vec<TakenIn>> {
+        sessions::taken_in(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    fn note_taken_in(&mut self, _admin: Admin, taken: &TakenIn, now: Timestamp) -> Result<()> {
+        self.write(|transaction| sessions::note_taken_in(transaction, taken, now))
+    }
+
+    fn end_session(&mut self, scope: Scope, session_id: &str, at: Timestamp) -> Result<bool> {
+        self.write(|transaction| sessions::end(transaction, scope, session_id, at))
+    }
+
+    fn retire_messages(
+        &mut self,
+        scope: Scope,
+        session_id: &str,
+        source: &str,
+        external_ids: &[String],
+        change: Change<'_>,
+    ) -> Result<u64> {
+        self.write(|transaction| {
+            let mut retired = 0;
+            for external_id in external_ids {
+                let key = grave::message_key(scope.user(), source, session_id, external_id);
+                let episode = transaction
+                    .prepare_cached(BY_ORIGIN)?
+                    .query_row([&key[..]], episode_of)
+                    .optional()?;
+                if let Some(episode) = episode
+                    && episodes::retire(transaction, &episode, change)?
+                {
+                    retired += 1;
+                }
+            }
+            Ok(retired)
+        })
+    }
+
+    fn waiting_episodes(
+        &self,
+        _admin: Admin,
+        idle_since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Episode>> {
+        self.connection
+            .prepare_cached(WAITING)
+            .and_then(|mut waiting| {
+                let asked = params![idle_since.as_millisecond(), limit];
+                waiting.query_map(asked, episode_of)?.collect()
+            })
+            .map_err(|source| self.failed(source))
+    }
+
+    fn mark_extracted(&mut self, _admin: Admin, episodes: &[i64], now: Timestamp) -> Result<()> {
+        self.write(|transaction| {
+            for id in episodes {
+                transaction.prepare_cached(MARK)?.execute(params![id, now.as_millisecond()])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn extract_again(&mut self, scope: Scope, session_id: Option<&str>) -> Result<u64> {
+        self.write(|transaction| {
+            let asked = params![scope.user().get(), session_id];
+            let unmarked = transaction.prepare_cached(UNMARK)?.execute(asked)?;
+            Ok(u64::try_from(unmarked).unwrap_or(0))
+        })
+    }
+
+    fn sessions_to_reflect(
+        &self,
+        _admin: Admin,
+        idle_since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Session>> {
+        sessions::to_reflect(&self.connection, idle_since, limit)
+            .map_err(|source| self.failed(source))
+    }
+
+    fn mark_reflected(&mut self, _admin: Admin, session: SessionKey, now: Timestamp) -> Result<()> {
+        self.write(|transaction| sessions::mark_reflected(transaction, session, now))
+    }
+
+    fn sessions_named(&self, scope: Scope, session_id: &str) -> Result<Vec<Session>> {
+        sessions::named(&self.connection, scope, session_id).map_err(|source| self.failed(source))
+    }
+
+    fn episodes_of(&self, scope: Scope, session: SessionKey) -> Result<Vec<Episode>> {
+        self.connection
+            .prepare_cached(OF_SESSION)
+            .and_then(|mut found| {
+                found.query_map([session.get(), scope.user().get()], episode_of)?.collect()
+            })
+            .map_err(|source| self.failed(source))
+    }
+
+    fn steps_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Step>> {
+        tasks::steps(&self.connection, scope, episode).map_err(|source| self.failed(source))
+    }
+
+    fn old_episodes(
+        &self,
+        _admin: Admin,
+        before: Timestamp,
+        after: After,
+        limit: usize,
+    ) -> Result<Vec<Episode>> {
+        self.connection
+            .prepare_cached(OLD)
+            .and_then(|mut old| {
+                let asked = params![before.as_millisecond(), after.session, after.episode, limit];
+                old.query_map(asked, episode_of)?.collect()
+            })
+            .map_err(|source| self.failed(source))
+    }
+
+    fn keep_summary(
+        &mut self,
+        scope: Scope,
+        summary: &NewSummary<'_>,
+        change: Change<'_>,
+    ) -> Result<i64> {
+        self.write(|transaction| summaries::keep(transaction, scope, summary, change))
+    }
+
+    fn unfinished_summaries(&self, _admin: Admin) -> Result<Vec<Episode>> {
+        self.connection
+            .prepare_cached(UNFINISHED)
+            .and_then(|mut found| found.query_map([], episode_of)?.collect())
+            .map_err(|source| self.failed(source))
+    }
+
+    fn drop_raw(
+        &mut self,
+        scope: Scope,
+        summary: i64,
+        body: &str,
+        change: Change<'_>,
+    ) -> Result<Dropped> {
+        self.removing(|memory| {
+            memory.write(|transaction| drop::raw(transaction, scope, (summary, body), change))
+        })
+    }
+
+    fn covering(&self, scope: Scope, episodes: &[i64]) -> Result<Vec<(i64, i64)>> {
+        summaries::covering(&self.connection, scope, episodes).map_err(|source| self.failed(source))
+    }
+
+    fn sessions_of_summary(&self, scope: Scope, summary: i64) -> Result<Vec<String>> {
+        summaries::sessions(&self.connection, scope, summary).map_err(|source| self.failed(source))
+    }
+
+    fn keep_task(&mut self, scope: Scope, task: &NewTask<'_>, change: Change<'_>) -> Result<i64> {
+        self.write(|transaction| tasks::keep(transaction, scope, task, change))
+    }
+
+    fn tasks(&self, scope: Scope, task_type: Option<&str>, limit: usize) -> Result<Vec<Task>> {
+        tasks::list(&self.connection, scope, task_type, limit).map_err(|source| self.failed(source))
+    }
+
+    fn note_skill_of_tasks(&mut self, scope: Scope, tasks: &[i64], procedure: i64) -> Result<()> {
+        self.write(|transaction| tasks::note_skill(transaction, scope, tasks, procedure))
+    }
+
+    fn receipts_of(&self, scope: Scope, session_id: &str) -> Result<Vec<Receipt>> {
+        tasks::receipts(&self.connection, scope, session_id).map_err(|source| self.failed(source))
+    }
+
+    fn count_outcome(&mut self, scope: Scope, procedures: &[i64], won: bool) -> Result<()> {
+        self.write(|transaction| tasks::count_outcome(transaction, scope, procedures, won))
+    }
+
+    fn events_of_session(
+        &self,
+        scope: Scope,
+        session: SessionKey,
+        kind: Option<EventKind>,
+    ) -> Result<Vec<Event>> {
+        let ids: Vec<i64> = self
+            .connection
+            .prepare_cached(EVENTS)
+            .and_then(|mut found| {
+                let asked = [session.get(), scope.user().get()];
+                found.query_map(asked, |row| row.get(0))?.collect()
+            })
+            .map_err(|source| self.failed(source))?;
+        let mut events = self.events(scope, &ids)?;
+        events.retain(|event| kind.is_none_or(|kind| event.kind == kind));
+        Ok(events)
+    }
+
+    fn message_by_origin(
+        &self,
+        scope: Scope,
+        source: &str,
+        session_id: &str,
+        external_id: &str,
+    ) -> Result<Option<MessageKey>> {
+        let key = grave::message_key(scope.user(), source, session_id, external_id);
+        self.connection
+            .prepare_cached(ORIGIN)
+            .and_then(|mut found| {
+                found.query_row([&key[..]], |row| row.get(0).map(MessageKey::from_row)).optional()
+            })
+            .map_err(|source| self.failed(source))
+    }
+}
+
+const ORIGIN: &str = "select item from origin where key = ?1 and kind = 0";
+const BY_ORIGIN: &str = episode_where!(
+    "e.id = (select m.episode from origin o join message m on m.id = o.item
+             where o.key = ?1 and o.kind = 0)"
+);
+// A session that went on after its end was said is not over.
+const WAITING: &str = episode_where!(
+    "e.extracted_at is null and e.state = 'raw' and e.retired_at is null
+      and e.quarantined_at is null
+      and (s.ended_at >= s.last_at or s.last_at <= ?1)
+    order by e.ended_at, e.id limit ?2"
+);
+const MARK: &str = "update episode set extracted_at = ?2 where id = ?1";
+const UNMARK: &str = "
+    update episode set extracted_at = null
+    where user_id = ?1 and state = 'raw' and extracted_at is not null and retired_at is null
+      and compressed_into is null
+      and (?2 is null
+        or session in (select id from session where session_id = ?2 and user_id = ?1))";
+// Summaries come first: they tell of the oldest.
+const OF_SESSION: &str = episode_where!(
+    "e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
+      and ((e.session = ?1 and e.state = 'raw')
+        or e.id in (select summary from covered where session = ?1))
+    order by e.state, e.first_place, e.started_at, e.id"
+);
+// The numbers of sessions begin with their user's, so their order is that of users and sessions.
+const OLD: &str = episode_where!(
+    "e.session >= ?2 and (e.session > ?2 or e.id > ?3) and e.state = 'raw'
+      and e.extracted_at is not null and e.retired_at is null and e.quarantined_at is null
+      and e.compressed_into is null and e.ended_at < ?1 and s.last_at <= ?1
+    order by e.session, e.id limit ?4"
+);
+const UNFINISHED: &str = episode_where!(
+    "e.id in (select compressed_into from episode where compressed_into is not null)
+      and e.retired_at is null order by e.id"
+);
+const EVENTS: &str = "
+    select id from event
+    where session = ?1 and user_id in (?2, 0) and retired_at is null and quarantined_at is null
+    order by at, id";
