@@ -1,6 +1,7 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
 mod change;
+mod compact;
 mod context;
 pub(crate) mod edit;
 mod fact;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Forget(forget::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
+    /// Let summaries stand for old conversations, and make memory.db small
+    Compact(compact::Arguments),
     /// Make memory.db as small as it can be
     Vacuum,
     /// Make the vectors that the embedding model of the settings lacks, and let it answer
@@ -128,6 +131,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Timeline(arguments) => timeline::run(&arguments, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
+        Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
     }
