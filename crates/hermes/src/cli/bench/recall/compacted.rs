@@ -26,7 +26,7 @@ const FIRST: usize = 10;
 /// How many of the rarest words of a message are looked for.
 const RARE: usize = 3;
 /// Every so many messages a fact is drawn from one.
-const FACT_EVERY: usize = 5;
+const FACT_EVERY: usize = 50;
 
 /// Asks, compresses, asks again: with all conversations in one memory, then with each alone.
 pub(super) fn measure(
@@ -85,9 +85,9 @@ impl Compacted {
         asking: Asking<'_>,
     ) -> anyhow::Result<Compacted> {
         let mut store = filled.open_to_write()?;
-        let before = store.vacuum(Admin, asking.now)?.after;
         let episodes = episodes(&store, group, filled)?;
         let facts = add_facts(&mut store, group, filled, &episodes)?;
+        let before = store.vacuum(Admin, asking.now)?.after;
         mark_drawn(&mut store, asking.now)?;
         let settings = Settings::new(asking.now, asking.now);
         let report = compress::run(&mut store, &settings, None, &mut |_| {})?;
