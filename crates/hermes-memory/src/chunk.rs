@@ -52,18 +52,25 @@ pub fn prepare(words: &Words<'_>, vectors: Vectors) -> Vec<NewChunk> {
 
 /// How many characters a part of a summary has at most: every part costs a vector, and who asks for
 /// something in a summary asks with words from all over it.
-pub const LONGEST_SUMMARY_PART: usize = 1_600;
+pub const LONGEST_SUMMARY_PART: usize = 4_000;
 
-/// Cuts a summary and makes every part ready for the index.
-pub fn prepare_summary(body: &str, vectors: Vectors) -> Vec<NewChunk> {
+/// Cuts a summary and makes every part ready for the index; the last one is found by further words too,
+/// which were said and are not in the summary.
+pub fn prepare_summary(body: &str, further: &str, vectors: Vectors) -> Vec<NewChunk> {
     let words = Words { text: body, ..Words::default() };
-    cut_to_fit(body, LONGEST_SUMMARY_PART)
+    let parts = cut_to_fit(body, crate::knob("PART", LONGEST_SUMMARY_PART as f32) as usize);
+    let mut chunks: Vec<NewChunk> = parts
         .into_iter()
         .map(|part| {
             let part_words = Words { text: &body[part.clone()], ..words };
             prepare_part(part, &part_words, vectors)
         })
-        .collect()
+        .collect();
+    if let Some(last) = chunks.last_mut() {
+        last.words.push(' ');
+        last.words.push_str(&index_words(&Words { text: further, ..Words::default() }));
+    }
+    chunks
 }
 
 /// The text of which tokens and vectors are made: `8 May 2023 Caroline: …`, and the caption.

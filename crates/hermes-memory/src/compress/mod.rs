@@ -10,4 +10,4 @@ mod words;
 pub use cluster::{Cluster, Clustering, Limits, Told, clusters};
 pub use run::{Report, Settings, run};
 pub use summarise::{Summary, allowance, summarise};
-pub use words::{content_words, is_word_in, stem};
+pub use words::{content_words, is_word_in, rarity, stem};

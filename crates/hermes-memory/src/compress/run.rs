@@ -81,7 +81,7 @@ pub struct Report {
 }
 
 /// The share that makes a memory of messages of 300 characters about a tenth as large.
-const USUAL_SHARE: f64 = 0.115;
+const USUAL_SHARE: f64 = 0.09;
 /// How many episodes are read at a time.
 const PAGE: usize = 200;
 /// So often a model may give a bad answer before it is done without it.
@@ -194,7 +194,7 @@ impl Work<'_, '_> {
             body: &summary.body,
             task_type: summary.task_type,
             tokens: u32::try_from(tokens::estimate(&summary.body)).unwrap_or(u32::MAX),
-            chunks: chunk::prepare_summary(&summary.body, self.settings.vectors),
+            chunks: chunk::prepare_summary(&summary.body, &summary.further, self.settings.vectors),
         };
         Ok(self.store.keep_summary(scope, &new, self.change())?)
     }
@@ -211,7 +211,7 @@ impl Work<'_, '_> {
     /// The summary of a cluster: by the model if there is one, else without; none if it is to wait.
     fn tell(&mut self, cluster: &Cluster, first: &Episode) -> Result<Option<Summary>> {
         let zone = (self.settings.zone_of)(first.user);
-        let room = allowance(cluster.characters(), self.settings.share);
+        let room = allowance(cluster.characters(), f64::from(crate::knob("SHARE", self.settings.share as f32)));
         if !self.settings.dry_run
             && let Some(ask) = self.ask.as_mut()
         {

@@ -21,6 +21,8 @@ pub struct Summary {
     pub body: String,
     /// What kind of task it was, if one.
     pub task_type: Option<&'static str>,
+    /// Words that were said and are not in it: it is found by them too.
+    pub further: String,
 }
 
 /// A summary has at least this room, so that a short talk says more than its date.
@@ -28,7 +30,7 @@ const LEAST: usize = 160;
 /// No summary is longer.
 const MOST: usize = 4_000;
 /// How much of the room sentences get; the rest is for words.
-const SENTENCES: f32 = 0.5;
+const SENTENCES: f32 = 0.4;
 /// So much said of a message is enough: then others have their turn.
 const ENOUGH: f32 = 6.0;
 const ALSO: &str = "Also:";
@@ -56,7 +58,7 @@ pub(super) fn summarise_with(
     let mut body = first_line(cluster, &messages, zone, task_type);
     let mut bag = Bag::of(&messages, weights);
     let left = room.saturating_sub(count(&body));
-    let lines = bag.lines(cluster, &messages, zone, (left as f32 * SENTENCES) as usize);
+    let lines = bag.lines(cluster, &messages, zone, (left as f32 * crate::knob("SENT", SENTENCES)) as usize);
     lines.iter().for_each(|line| {
         body.push('\n');
         body.push_str(line);
@@ -66,7 +68,7 @@ pub(super) fn summarise_with(
     }
     let left = room.saturating_sub(count(&body));
     body.push_str(&bag.also(left));
-    Summary { body: cut(body, room), task_type: known(task_type) }
+    Summary { body: cut(body, room), task_type: known(task_type), further: bag.further() }
 }
 
 /// A told summary with the first line before it and the words that it lacks after it.
@@ -86,7 +88,7 @@ pub(super) fn complete(
     content_words(told).iter().for_each(|(_, stem)| bag.cover_stem(stem));
     let left = room.saturating_sub(count(&body));
     body.push_str(&bag.also(left));
-    Summary { body, task_type: known(task_type) }
+    Summary { body, task_type: known(task_type), further: bag.further() }
 }
 
 /// The words of a cluster, where each stands, and how much of each message is told.
@@ -164,7 +166,8 @@ impl<'a> Bag<'a> {
     fn also(&mut self, room: usize) -> String {
         let mut left = room.saturating_sub(ALSO.len() + 1);
         let costs: Vec<usize> = self.words.iter().map(|word| count(word.text) + 1).collect();
-        let gain = |bag: &Bag<'_>, at: usize| bag.gain(&[at]) / (costs[at] as f32 + 2.0);
+        let plus = crate::knob("PLUS", 2.0);
+        let gain = |bag: &Bag<'_>, at: usize| bag.gain(&[at]) / (costs[at] as f32 + plus);
         let mut heap = Heap::of((0..self.words.len()).map(|at| gain(self, at)));
         let mut chosen = Vec::new();
         while let Some(at) = heap.next(|at| gain(self, at)) {
@@ -183,6 +186,13 @@ impl<'a> Bag<'a> {
         format!("\n{ALSO}{words}")
     }
 
+    /// The words that say enough and are not told: no reader sees them, but who asks with them finds it.
+    fn further(&self) -> String {
+        let least = crate::knob("HIDE", 0.2);
+        let left = self.words.iter().filter(|word| !word.is_told && word.weight >= least);
+        left.map(|word| word.text).collect::<Vec<_>>().join(" ")
+    }
+
     fn words_of(&self, text: &str) -> Vec<usize> {
         let stems = content_words(text).into_iter();
         let mut found: Vec<usize> =
@@ -194,7 +204,8 @@ impl<'a> Bag<'a> {
 
     /// What telling these words adds, over all messages that have them.
     fn gain(&self, words: &[usize]) -> f32 {
-        let value = |told: f32| 1.0 - (-told / ENOUGH).exp();
+        let enough = crate::knob("ENOUGH", ENOUGH);
+        let value = |told: f32| 1.0 - (-told / enough).exp();
         let mut sum = 0.0;
         let mut so_far = 0.0;
         for word in words.iter().map(|at| &self.words[*at]).filter(|word| !word.is_told) {

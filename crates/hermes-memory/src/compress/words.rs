@@ -77,7 +77,7 @@ const NUMBER: f32 = 3.5;
 /// A word that the model knows only in pieces is rare, or a name.
 const IN_PIECES: f32 = 5.0;
 /// What stands at this place of the model's words says little.
-const COMMON: f32 = 300.0;
+const COMMON: f32 = 1_000.0;
 /// So many weights are kept at most.
 const MOST_KEPT: usize = 50_000;
 
@@ -122,6 +122,11 @@ pub fn stem(lower: &str) -> String {
     rest.strip_suffix('e').filter(|rest| rest.len() >= 3).unwrap_or(rest).to_owned()
 }
 
+/// How rare a word is in English: 0 for the commonest.
+pub fn rarity(word: &str) -> f32 {
+    Weights::new().of(word)
+}
+
 /// How much each word says, found once for each.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
@@ -154,8 +159,8 @@ impl Weights {
             return if lower.len() > 1 { NUMBER } else { 0.5 };
         }
         match EmbeddedModel::get().word_pieces(lower).as_slice() {
-            [token] => (1.0 + f32::from(token.saturating_sub(self.first)) / COMMON).ln(),
-            _ => IN_PIECES,
+            [token] => (1.0 + f32::from(token.saturating_sub(self.first)) / crate::knob("COMMON", COMMON)).ln(),
+            _ => crate::knob("PIECES", IN_PIECES),
         }
     }
 }

@@ -166,7 +166,10 @@ fn rank(looked: &Looked, places: &Places, scores: &Scores) -> Vec<Ranked> {
         }
     }
     let with_factors = |(text, (score, chunk)): (usize, (f32, usize))| {
-        let factors = factors(looked, places.number(text));
+        let factors = match looked.chunks[chunk].key.kind() {
+            Some(ItemKind::Summary) => factors_of_summary(looked, places.number(text)),
+            _ => factors(looked, places.number(text)),
+        };
         let product: f32 = factors.iter().map(|part| part.value as f32).product();
         Ranked { text: places.number(text), chunk, score: score * product, factors }
     };
@@ -204,6 +207,21 @@ fn factors(looked: &Looked, text: i64) -> Vec<Part> {
     }
     if asked.for_time && head.has_time {
         multiply("time", 1.2);
+    }
+    factors
+}
+
+/// What a summary's score is multiplied with: whether it tells of one whom the question names.
+fn factors_of_summary(looked: &Looked, text: i64) -> Vec<Part> {
+    let model = EmbeddedModel::get();
+    let first = looked.chunks.partition_point(|chunk| chunk.key.text() < text);
+    let chunks = looked.chunks[first..].iter().take_while(|chunk| chunk.key.text() == text);
+    let tokens: Vec<u16> = chunks.flat_map(|chunk| chunk.tokens.iter().copied()).collect();
+    let has = |word: &String| model.word_pieces(word).iter().all(|piece| tokens.contains(piece));
+    let is_named = looked.asked.name_words.iter().any(has);
+    let mut factors = vec![Part { name: "summary", value: f64::from(crate::knob("SUM", 1.0)) }];
+    if is_named {
+        factors.push(Part { name: "speaker", value: f64::from(crate::knob("SPK", 1.7)) });
     }
     factors
 }

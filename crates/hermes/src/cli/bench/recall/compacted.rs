@@ -2,17 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use hermes_memory::chunk::{self, Vectors, Words};
 use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::search::{self, Effort, Filter, Item, Question};
 use hermes_store::memory::{
     Added, Admin, Change, Episodes as _, Facts as _, ItemKind, Lifecycle as _, NewFact, NewSource,
-    Origin, Scope, SqliteMemory, Trust, Upkeep as _,
+    Origin, Recall as _, RecallFilter, Scope, SqliteMemory, Trust, Upkeep as _,
 };
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::ask::{Answered, Asking, search_all};
+use super::ask::{Answered, Asking, Names, search_all};
 use super::corpus::{self, Asked, Conversation, Turn};
 use super::fill::{self, Filled};
 use super::{Arguments, time_figure, write};
@@ -28,36 +29,111 @@ const RARE: usize = 3;
 /// Every so many messages a fact is drawn from one.
 const FACT_EVERY: usize = 50;
 
-/// Asks, compresses, asks again: with all conversations in one memory, then with each alone.
+/// Asks, compresses, asks again: with all conversations in one memory, with half of it compressed, and
+/// with each conversation alone.
 pub(super) fn measure(
     conversations: Vec<Conversation>,
     arguments: &Arguments,
     asking: Asking<'_>,
 ) -> anyhow::Result<Vec<Figure>> {
     let together = vec![corpus::merged(&conversations)];
-    let mut figures = Vec::new();
-    for (what, kind, group) in
-        [("all together", "", &together), ("each alone", "alone", &conversations)]
-    {
-        let filled = fill::fill(group, arguments.no_noise(), asking.now)?;
-        let before = search_all(group, &filled, asking, &Effort::default())?;
-        let mut compacted = Compacted::of(group, &filled, asking)?;
-        let after = compacted.search_all(group, &filled, asking)?;
-        if !kind.is_empty() {
-            figures.extend(compacted.outcome(group, &before, &after, arguments, what)?);
-            continue;
-        }
-        write(arguments, "before", &short_names(group, &before))?;
+    let bench = Bench { arguments, asking, gold: evidence(arguments)? };
+    let mut figures = bench.whole(&together, &conversations)?;
+    figures.extend(bench.again(&together, middle(&together[0]), "half of it compressed")?);
+    figures.extend(bench.again(&conversations, asking.now, "each alone")?);
+    Ok(figures)
+}
+
+/// How it is measured.
+struct Bench<'a> {
+    arguments: &'a Arguments,
+    asking: Asking<'a>,
+    /// What answers each question.
+    gold: HashMap<String, Vec<String>>,
+}
+
+impl Bench<'_> {
+    /// All conversations in one memory, everything compressed.
+    fn whole(
+        &self,
+        group: &[Conversation],
+        conversations: &[Conversation],
+    ) -> anyhow::Result<Vec<Figure>> {
+        let filled = fill::fill(group, self.arguments.no_noise(), self.asking.now)?;
+        let before = search_all(group, &filled, self.asking, &Effort::default())?;
+        let compacted = Compacted::of(group, &filled, self.asking, self.asking.now)?;
+        let after = compacted.search_all(group, &filled, self.asking)?;
+        write(self.arguments, "before", &short_names(group, &before))?;
         let runs: Vec<Answered> = after.iter().map(|one| one.answered.clone()).collect();
-        write(arguments, "", &short_names(group, &runs))?;
-        figures.extend(compacted.size(&filled)?);
+        write(self.arguments, "", &short_names(group, &runs))?;
+        let mut figures = compacted.size(&filled);
         figures.push(time_figure("search before", &before));
         figures.push(time_figure("search after", &runs));
-        figures.extend(compacted.outcome(group, &before, &after, arguments, what)?);
-        figures.push(compacted.rare_words(&conversations, arguments)?);
+        figures.extend(self.outcome(&compacted, (group, &before, &after), "all together"));
+        figures.extend(compacted.rare_words(conversations, &self.gold)?);
         figures.push(compacted.quotes()?);
+        Ok(figures)
     }
-    Ok(figures)
+
+    /// Another arrangement, of which only the outcome counts.
+    fn again(
+        &self,
+        group: &[Conversation],
+        old: Timestamp,
+        what: &str,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let filled = fill::fill(group, self.arguments.no_noise(), self.asking.now)?;
+        let before = search_all(group, &filled, self.asking, &Effort::default())?;
+        let compacted = Compacted::of(group, &filled, self.asking, old)?;
+        let after = compacted.search_all(group, &filled, self.asking)?;
+        Ok(self.outcome(&compacted, (group, &before, &after), what))
+    }
+
+    /// Of the questions whose evidence was found before: for how many it is, or the summary that tells of it.
+    fn outcome(
+        &self,
+        compacted: &Compacted,
+        (group, before, after): (&[Conversation], &[Answered], &[After]),
+        what: &str,
+    ) -> Vec<Figure> {
+        let questions: Vec<&Asked> = group.iter().flat_map(|one| &one.questions).collect();
+        let is_merged = group.len() == 1;
+        let (mut told, mut raw) = (Counts::default(), Counts::default());
+        for ((asked, before), after) in questions.iter().zip(before).zip(after) {
+            let Some(evidence) = self.gold.get(&asked.question_id) else { continue };
+            if asked.category == "adversarial" {
+                continue;
+            }
+            let first = &before.retrieved[..before.retrieved.len().min(FIRST)];
+            let (mut of_told, mut of_raw) = (Vec::new(), Vec::new());
+            for name in evidence {
+                let full = full_name(asked, name, is_merged);
+                if !first.contains(&full) {
+                    continue;
+                }
+                let key = format!("{}/{name}", asked.conversation_id);
+                let place = |wanted: &Shown| after.found.iter().position(|one| one == wanted);
+                match compacted.summaries.get(&key) {
+                    Some((_, summary)) => of_told.push(place(&Shown::Summary(*summary))),
+                    None => of_raw.push(place(&Shown::Message(full))),
+                }
+            }
+            told.add(&of_told);
+            raw.add(&of_raw);
+        }
+        let mut figures = told.figures(&format!("{what}: found before, and the summary"));
+        if raw.questions > 0 {
+            figures.extend(raw.figures(&format!("{what}: found before, still raw, and the message")));
+        }
+        figures
+    }
+}
+
+/// The time before which half of the messages were said.
+fn middle(conversation: &Conversation) -> Timestamp {
+    let mut times: Vec<Timestamp> = conversation.turns.iter().filter_map(|turn| turn.at).collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 /// A memory whose conversations were compressed.
@@ -75,7 +151,13 @@ struct Compacted {
 /// What was found after.
 struct After {
     answered: Answered,
-    summaries: Vec<i64>,
+    found: Vec<Shown>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Shown {
+    Summary(i64),
+    Message(String),
 }
 
 impl Compacted {
@@ -83,32 +165,35 @@ impl Compacted {
         group: &[Conversation],
         filled: &Filled,
         asking: Asking<'_>,
+        old: Timestamp,
     ) -> anyhow::Result<Compacted> {
         let mut store = filled.open_to_write()?;
         let episodes = episodes(&store, group, filled)?;
         let facts = add_facts(&mut store, group, filled, &episodes)?;
         let before = store.vacuum(Admin, asking.now)?.after;
         mark_drawn(&mut store, asking.now)?;
-        let settings = Settings::new(asking.now, asking.now);
+        let settings = Settings::new(old, asking.now);
         let report = compress::run(&mut store, &settings, None, &mut |_| {})?;
         let mut summaries = HashMap::new();
         for (name, (scope, episode)) in episodes {
             let covering = store.covering(scope, &[episode])?;
-            let (_, summary) = covering.first().with_context(|| format!("{name} is lost"))?;
-            summaries.insert(name, (scope, *summary));
+            let is_raw = !store.episodes(scope, &[episode])?.is_empty();
+            ensure!(is_raw != (covering.len() == 1), "{name} is lost, or there twice");
+            summaries.extend(covering.first().map(|(_, summary)| (name, (scope, *summary))));
         }
         let after = store.vacuum(Admin, asking.now)?.after;
         Ok(Compacted { store, report, summaries, facts, sizes: (before, after) })
     }
 
     fn search_all(
-        &mut self,
+        &self,
         group: &[Conversation],
         filled: &Filled,
         asking: Asking<'_>,
     ) -> anyhow::Result<Vec<After>> {
         let mut all = Vec::new();
         for (conversation, scope) in group.iter().zip(&filled.scopes) {
+            let names = Names::of(conversation);
             for asked in &conversation.questions {
                 let question = Question {
                     text: &asked.question,
@@ -121,25 +206,34 @@ impl Compacted {
                 let begun = platform::thread_cpu();
                 let found = search::search(&self.store, asking.embedder, *scope, &question)?;
                 let spent = platform::thread_cpu() - begun;
-                let mut summaries = Vec::new();
-                let mut names = Vec::new();
+                let mut after =
+                    After { answered: Answered::new(asked, Vec::new(), spent), found: Vec::new() };
                 for one in &found.results {
-                    let Item::Summary(summary) = &one.item else { continue };
-                    summaries.push(summary.id);
-                    names.extend(self.store.sessions_of_summary(*scope, summary.id)?);
+                    match &one.item {
+                        Item::Summary(summary) => {
+                            after.found.push(Shown::Summary(summary.id));
+                            let sessions = self.store.sessions_of_summary(*scope, summary.id)?;
+                            after.answered.retrieved.extend(sessions);
+                        }
+                        Item::Message { message, episode } => {
+                            let name = names.name(&episode.session_id, message)?;
+                            after.found.push(Shown::Message(name));
+                        }
+                        _ => {}
+                    }
                 }
-                all.push(After { answered: Answered::new(asked, names, spent), summaries });
+                all.push(after);
             }
         }
         Ok(all)
     }
 
-    fn size(&self, filled: &Filled) -> anyhow::Result<Vec<Figure>> {
+    fn size(&self, filled: &Filled) -> Vec<Figure> {
         let (before, after) = self.sizes;
         let smaller = 100.0 * (1.0 - after as f64 / before as f64);
         let Report { clusters, text_before, text_after, .. } = self.report;
         let share = 100.0 * text_after as f64 / text_before.max(1) as f64;
-        Ok(vec![
+        vec![
             Figure::plain("messages", thousands(filled.messages)),
             Figure::plain(
                 "summaries",
@@ -153,64 +247,16 @@ impl Compacted {
                 "memory.db, vacuumed",
                 format!("{} to {}, {smaller:.1} % smaller", bytes(before), bytes(after)),
             ),
-        ])
+        ]
     }
 
-    /// Of the questions whose evidence was found before: for how many is the summary found that tells of it.
-    fn outcome(
-        &self,
-        group: &[Conversation],
-        before: &[Answered],
-        after: &[After],
-        arguments: &Arguments,
-        what: &str,
-    ) -> anyhow::Result<Vec<Figure>> {
-        let gold = evidence(arguments)?;
-        let questions: Vec<&Asked> = group.iter().flat_map(|one| &one.questions).collect();
-        let is_merged = group.len() == 1;
-        let mut counts = [0_u32; 4];
-        for ((asked, before), after) in questions.iter().zip(before).zip(after) {
-            let Some(evidence) = gold.get(&asked.question_id) else { continue };
-            let full = |name: &String| full_name(asked, name, is_merged);
-            let first: Vec<&String> = before.retrieved.iter().take(FIRST).collect();
-            let found: Vec<String> =
-                evidence.iter().map(full).filter(|name| first.contains(&name)).collect();
-            if found.is_empty() || asked.category == "adversarial" {
-                continue;
-            }
-            counts[0] += 1;
-            for (place, most) in [(1, FIRST), (2, 5), (3, 1)] {
-                let shown = &after.summaries[..after.summaries.len().min(most)];
-                let key = |name: &String| key_name(asked, name, is_merged);
-                let tells = |name: &String| {
-                    self.summaries.get(&key(name)).is_some_and(|(_, id)| shown.contains(id))
-                };
-                counts[place] += u32::from(found.iter().all(tells));
-            }
-        }
-        let share = |place: usize| f64::from(counts[place]) / f64::from(counts[0].max(1));
-        Ok(vec![
-            Figure::new(
-                &format!("{what}: found before, and the summary among the first ten after"),
-                format!("{:.3} of {} questions", share(1), counts[0]),
-                "≥ .85",
-                share(1) >= 0.85,
-            ),
-            Figure::plain(
-                &format!("{what}: the same among the first five, and at the first place"),
-                format!("{:.3}, {:.3}", share(2), share(3)),
-            ),
-        ])
-    }
-
-    /// Of the messages that are evidence: of how many at least half of the rarest words are in the summary.
+    /// How many of the rarest words of each message that is evidence are in the summary, or find it.
     fn rare_words(
         &self,
         conversations: &[Conversation],
-        arguments: &Arguments,
-    ) -> anyhow::Result<Figure> {
-        let gold = evidence(arguments)?;
-        let (mut messages, mut kept, mut any, mut all) = (0_u32, 0_u32, 0_u32, 0_u32);
+        gold: &HashMap<String, Vec<String>>,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let (mut visible, mut finding) = (Kept::default(), Kept::default());
         for conversation in conversations {
             let rarity = Rarity::of(&conversation.turns);
             let asked = conversation.questions.iter();
@@ -220,29 +266,27 @@ impl Compacted {
                 let name = format!("{}/{}", conversation.id, turn.turn_id);
                 let words = rarity.rarest(&turn.text);
                 let Some((scope, summary)) = self.summaries.get(&name) else { continue };
-                if words.is_empty() {
-                    continue;
-                }
                 let body = self.body(*scope, *summary)?;
                 let there = words.iter().filter(|word| compress::is_word_in(&body, word)).count();
-                messages += 1;
-                kept += u32::from(there * 2 >= words.len());
-                any += u32::from(there > 0);
-                all += u32::from(there == words.len());
+                visible.add(there, words.len());
+                let mut found = 0;
+                for word in &words {
+                    found += usize::from(self.finds(*scope, *summary, word)?);
+                }
+                finding.add(found, words.len());
             }
         }
-        let share = |count: u32| f64::from(count) / f64::from(messages.max(1));
-        Ok(Figure::new(
-            "evidence of whose three rarest words half are in the summary",
-            format!(
-                "{:.3} of {messages} messages (one: {:.3}, all: {:.3})",
-                share(kept),
-                share(any),
-                share(all)
-            ),
-            "≥ .6",
-            share(kept) >= 0.6,
-        ))
+        Ok(vec![
+            visible.figure("evidence with its rarest words in the summary's text"),
+            finding.figure("evidence with its rarest words finding the summary"),
+        ])
+    }
+
+    /// Whether a summary is found by a word.
+    fn finds(&self, scope: Scope, summary: i64, word: &str) -> anyhow::Result<bool> {
+        let filter = RecallFilter { kinds: vec![ItemKind::Summary], ..RecallFilter::default() };
+        let postings = self.store.postings(scope, &filter, word, 10_000)?;
+        Ok(postings.chunks.iter().any(|chunk| chunk.item() == summary))
     }
 
     fn body(&self, scope: Scope, summary: i64) -> anyhow::Result<String> {
@@ -269,6 +313,79 @@ impl Compacted {
             "all",
             whole == all,
         ))
+    }
+}
+
+/// Where what was found before is found after.
+#[derive(Default)]
+struct Counts {
+    questions: u32,
+    /// Questions for which one of it is among the first ten, five, at the first place.
+    one: [u32; 3],
+    /// Questions for which all of it is among the first ten.
+    all: u32,
+}
+
+impl Counts {
+    fn add(&mut self, places: &[Option<usize>]) {
+        if places.is_empty() {
+            return;
+        }
+        let within = |place: &Option<usize>, most: usize| place.is_some_and(|at| at < most);
+        self.questions += 1;
+        for (count, most) in self.one.iter_mut().zip([FIRST, 5, 1]) {
+            *count += u32::from(places.iter().any(|place| within(place, most)));
+        }
+        self.all += u32::from(places.iter().all(|place| within(place, FIRST)));
+    }
+
+    fn figures(&self, what: &str) -> Vec<Figure> {
+        let share = |count: u32| f64::from(count) / f64::from(self.questions.max(1));
+        let [ten, five, first] = self.one.map(share);
+        vec![
+            Figure::new(
+                &format!("{what} among the first ten after"),
+                format!("{ten:.3} of {} questions", self.questions),
+                "≥ .85",
+                ten >= 0.85,
+            ),
+            Figure::plain(
+                "the same among the first five, at the first place, all where there are several",
+                format!("{five:.3}, {first:.3}, {:.3}", share(self.all)),
+            ),
+        ]
+    }
+}
+
+/// How many messages kept one, half, all of their rarest words.
+#[derive(Default)]
+struct Kept {
+    messages: u32,
+    one: u32,
+    half: u32,
+    all: u32,
+}
+
+impl Kept {
+    fn add(&mut self, there: usize, words: usize) {
+        if words == 0 {
+            return;
+        }
+        self.messages += 1;
+        self.one += u32::from(there > 0);
+        self.half += u32::from(there * 2 >= words);
+        self.all += u32::from(there == words);
+    }
+
+    fn figure(&self, what: &str) -> Figure {
+        let share = |count: u32| f64::from(count) / f64::from(self.messages.max(1));
+        let (one, half, all) = (share(self.one), share(self.half), share(self.all));
+        Figure::new(
+            what,
+            format!("{one:.3} one of three, {half:.3} half, {all:.3} all, of {} messages", self.messages),
+            "one ≥ .6",
+            one >= 0.6,
+        )
     }
 }
 
@@ -361,11 +478,6 @@ fn full_name(asked: &Asked, name: &str, is_merged: bool) -> String {
     if is_merged { format!("{}/{name}", asked.conversation_id) } else { name.to_owned() }
 }
 
-/// The name of a turn as the summaries are kept by.
-fn key_name(asked: &Asked, name: &str, is_merged: bool) -> String {
-    if is_merged { name.to_owned() } else { format!("{}/{name}", asked.conversation_id) }
-}
-
 /// Names as the set has them: without the conversation where it is the question's own.
 fn short_names(group: &[Conversation], answers: &[Answered]) -> Vec<Answered> {
     let questions = group.iter().flat_map(|one| &one.questions);
@@ -394,10 +506,14 @@ impl Rarity {
         Rarity(counts)
     }
 
-    /// The rarest words of a text, at most three; of equally rare ones those that are said first.
+    /// The rarest words of a text, at most three; of equally rare ones those that are rarer in English.
     fn rarest(&self, text: &str) -> Vec<String> {
         let mut words = words(text);
-        words.sort_by_key(|word| self.0.get(word).copied().unwrap_or(0));
+        let count = |word: &String| self.0.get(word).copied().unwrap_or(0);
+        words.sort_by(|one, other| {
+            let rarer = || compress::rarity(other).total_cmp(&compress::rarity(one));
+            count(one).cmp(&count(other)).then_with(rarer)
+        });
         words.truncate(RARE);
         words
     }
