@@ -36,14 +36,34 @@ pub const VARIABLES: &[Variable] = &[
         does: "Any setting, dots written as two underscores: `HERMES_MEMORY__AUTO_WRITE=false`.",
     },
     Variable {
-        name: "OPENAI_API_KEY, OPENAI_BASE_URL",
-        does: "The key and the address for embeddings by OpenAI or a server that speaks its protocol; `.env` may hold them.",
+        name: "ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL",
+        does: "The key (or the bearer token) and the address for models of Anthropic; `.env` may hold them.",
+    },
+    Variable {
+        name: "OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID",
+        does: "The key, the address and the organisation for models and embeddings by OpenAI or a server that speaks its protocol; `.env` may hold them.",
+    },
+    Variable {
+        name: "OPENROUTER_API_KEY, OPENROUTER_BASE_URL",
+        does: "The key and the address for models by OpenRouter; `.env` may hold them.",
     },
     Variable {
         name: "VOYAGE_API_KEY",
         does: "The key for embeddings by Voyage AI; `.env` may hold it.",
     },
     Variable { name: "OLLAMA_HOST", does: "Where Ollama is, instead of `127.0.0.1:11434`." },
+    Variable {
+        name: "LMSTUDIO_BASE_URL, LM_API_TOKEN",
+        does: "Where LM Studio is, instead of `http://127.0.0.1:1234/v1`, and its key, if it wants one.",
+    },
+    Variable {
+        name: "LLAMACPP_BASE_URL, LLAMA_API_KEY",
+        does: "Where llama.cpp is, instead of `http://127.0.0.1:8080/v1`, and its key, if it wants one.",
+    },
+    Variable {
+        name: "MODEL_API_KEY",
+        does: "The key for a model written as an address, `https://HOST/v1#NAME`; `.env` may hold it.",
+    },
     Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
     Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
     Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Finding;
 use crate::memory_file::Usage;
+use crate::skill::Trouble;
 use crate::text::thousands;
 
 /// The result of everything in this crate.
@@ -86,7 +87,7 @@ pub enum Error {
     /// A name breaks the rule for names.
     #[error("{name:?} is not a valid {what} name: {why}")]
     BadName {
-        /// "profile" or "user".
+        /// "profile", "user" or "skill".
         what: &'static str,
         /// What was typed.
         name: String,
@@ -241,6 +242,14 @@ pub enum Error {
         /// The beginning of its text.
         entry: String,
     },
+    /// A skill cannot be used or changed as asked.
+    #[error("{}", trouble.message(name))]
+    Skill {
+        /// Its name, or the path it was looked for at.
+        name: String,
+        /// What is in the way.
+        trouble: Trouble,
+    },
     /// A memory file is no text.
     #[error("could not use {}: {why}", path.display())]
     NotText {
@@ -314,6 +323,7 @@ impl Error {
             Error::DamagedVersion { .. } => ErrorKind::Failure,
             Error::StickyProfile { .. } => ErrorKind::NotFound,
             Error::NoProfile { .. } => ErrorKind::NotFound,
+            Error::Skill { trouble, .. } => trouble.kind(),
         }
     }
 
@@ -358,6 +368,7 @@ impl Error {
             }
             Error::BadSetting { key, .. } => Some(format!("see `hermes config get {key}`")),
             Error::ConfigEdit { .. } => Some("change it by hand with `hermes config edit`".into()),
+            Error::Skill { name, trouble } => trouble.hint(name),
             _ => self.memory_file_hint(),
         }
     }

@@ -226,6 +226,26 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// Skills that wait for the user's word.
+    pub fn pending_skills(&self) -> PathBuf {
+        self.own().join("pending-skills")
+    }
+
+    /// Skills that were taken away, kept until someone removes them.
+    pub fn deleted_skills(&self) -> PathBuf {
+        self.own().join("deleted-skills")
+    }
+
+    /// Which skills the user did not want.
+    pub fn rejected_skills(&self) -> PathBuf {
+        self.own().join("rejected-skills.json")
+    }
+
+    /// What stands for all skills when one program changes them and another waits.
+    pub fn skills_guard(&self) -> PathBuf {
+        self.own().join("skills")
+    }
+
     /// Which sessions are pinned.
     pub fn pins(&self) -> PathBuf {
         self.own().join("pins.json")
@@ -233,6 +253,8 @@ impl Home {
 }
 
 const OWN: &str = "hermesd";
+/// The file that makes a folder a skill.
+pub const SKILL_FILE: &str = "SKILL.md";
 
 fn from_environment(env: &Env) -> Result<PathBuf> {
     if let Some(folder) = env.text(env::HERMES_HOME)? {

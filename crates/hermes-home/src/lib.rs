@@ -1,4 +1,4 @@
-//! What the user can open in an editor: paths, config, memory files, profiles. No SQL, no network.
+//! What the user can open in an editor: paths, config, memory files, profiles, skills. No SQL, no network.
 
 pub mod atomic;
 pub mod config;
@@ -13,6 +13,7 @@ pub mod pins;
 pub mod places;
 pub mod profile;
 pub mod secret;
+pub mod skill;
 pub mod soul;
 pub mod text;
 pub mod tokens;
@@ -27,4 +28,4 @@ mod versions_tests;
 
 pub use error::{Error, ErrorKind, Result};
 pub use layout::Home;
-pub use name::{ProfileName, UserId};
+pub use name::{ProfileName, SkillName, UserId};

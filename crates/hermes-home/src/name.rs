@@ -1,4 +1,4 @@
-//! Names that become folder names: profiles and users, checked once at the door.
+//! Names that become folder names: profiles, users and skills, checked once at the door.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,12 +13,17 @@ pub struct ProfileName(String);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct UserId(String);
 
+/// The name of a skill and of its folder: `a-z`, `0-9`, `.`, `_` and `-`, at most 64 characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+pub struct SkillName(String);
+
 /// The name under which the root home itself is shown as a profile.
 pub const DEFAULT_PROFILE: &str = "default";
 
 const RESERVED_PROFILES: &[&str] = &["hermes", DEFAULT_PROFILE, "test", "tmp", "root", "sudo"];
 const LONGEST_PROFILE: usize = 64;
 const LONGEST_USER: usize = 128;
+const LONGEST_SKILL: usize = 64;
 /// File names that Windows keeps for devices, whatever their ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
@@ -36,6 +41,13 @@ impl UserId {
     }
 }
 
+impl SkillName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for ProfileName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
@@ -45,6 +57,23 @@ impl fmt::Display for ProfileName {
 impl fmt::Display for UserId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for SkillName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl FromStr for SkillName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<SkillName, Error> {
+        match skill_fault(text) {
+            None => Ok(SkillName(text.to_owned())),
+            Some(why) => Err(Error::BadName { what: "skill", name: shorten(text), why }),
+        }
     }
 }
 
@@ -104,6 +133,22 @@ fn user_fault(text: &str) -> Option<&'static str> {
     }
 }
 
+/// Why a text cannot name a skill.
+pub(crate) fn skill_fault(text: &str) -> Option<&'static str> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
+    if text.is_empty() {
+        Some("it is empty")
+    } else if text.len() > LONGEST_SKILL {
+        Some("it is longer than 64 characters")
+    } else if !text.chars().all(allowed) {
+        Some("use only a-z, 0-9, . _ and -")
+    } else if text.starts_with(['.', '_', '-']) {
+        Some("it must begin with a letter or a digit")
+    } else {
+        None
+    }
+}
+
 fn device_fault(text: &str) -> Option<&'static str> {
     let stem = text.split('.').next().unwrap_or(text).to_ascii_lowercase();
     let numbered = stem.len() == 4
@@ -112,7 +157,7 @@ fn device_fault(text: &str) -> Option<&'static str> {
     (numbered || DEVICES.contains(&stem.as_str())).then_some("that name is reserved on Windows")
 }
 
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut short: String = text.chars().take(SHOWN).collect();
     if text.chars().nth(SHOWN).is_some() {
@@ -178,6 +223,7 @@ mod tests {
             let names = [
                 text.parse::<ProfileName>().map(|name| name.to_string()).ok(),
                 text.parse::<UserId>().map(|id| id.to_string()).ok(),
+                text.parse::<SkillName>().map(|name| name.to_string()).ok(),
             ];
             for name in names.into_iter().flatten() {
                 let parts: Vec<_> = std::path::Path::new(&name).components().collect();

@@ -1,4 +1,4 @@
-//! Earlier versions of the memory files: every content that was ever replaced can be brought back.
+//! Earlier versions of the memory files and skills: every content that was ever replaced can be brought back.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -100,10 +100,14 @@ pub fn replace(home: &Home, path: &Path, replacement: &Replacement<'_>) -> Resul
 
 /// All versions of a file, newest first; also a content that was never written by this program.
 pub fn list(home: &Home, target: &MemoryTarget) -> Result<Vec<Version>> {
-    let path = home.memory_file(target);
-    let mut versions = logged(home, &relative(home, &path))?;
-    if let Some(now) = memory_file::read_bytes(&path)? {
-        mark_current(&mut versions, &path, &now)?;
+    list_of(home, &home.memory_file(target))
+}
+
+/// The same for any file below the home that is written with [`replace`].
+pub fn list_of(home: &Home, path: &Path) -> Result<Vec<Version>> {
+    let mut versions = logged(home, &relative(home, path))?;
+    if let Some(now) = memory_file::read_bytes(path)? {
+        mark_current(&mut versions, path, &now)?;
     }
     versions.reverse();
     Ok(versions)

@@ -1,8 +1,8 @@
 //! What every embedding model can do: turn texts into vectors that can be compared.
 
 use crate::embedded::{EmbeddedModel, normalise};
-use crate::error::{Error, Result};
-use crate::http::{Client, HttpModel, Sleep};
+use crate::error::{Error, Result, Server, Task};
+use crate::http::{Client, Endpoint, HttpModel, KeyHeader, Limits, Sleep};
 use crate::{ollama, openai, voyage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,6 +72,8 @@ pub struct Embedded {
 pub struct HttpEmbedder {
     id: ModelId,
     batch: usize,
+    limits: Limits,
+    sleep: Sleep,
     client: Client,
 }
 
@@ -155,19 +157,19 @@ impl Embedder for Embedded {
 impl HttpEmbedder {
     /// A model of OpenAI or of a server that speaks its protocol; the base may end in `/v1` or not.
     pub fn openai(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
-        let url = openai::address(&model.base_url);
+        let url = openai::address(&model.base_url, "embeddings");
         HttpEmbedder::new(Provider::OpenAi, url, model, sleep)
     }
 
     /// A model of Ollama; the base may be `host:port` alone.
     pub fn ollama(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
-        let url = ollama::address(&model.base_url);
+        let url = ollama::address(&model.base_url, "embed");
         HttpEmbedder::new(Provider::Ollama, url, model, sleep)
     }
 
     /// A model of Voyage AI.
     pub fn voyage(model: HttpModel, sleep: Sleep) -> Result<HttpEmbedder> {
-        let url = openai::address(&model.base_url);
+        let url = openai::address(&model.base_url, "embeddings");
         HttpEmbedder::new(Provider::Voyage, url, model, sleep)
     }
 
@@ -178,8 +180,21 @@ impl HttpEmbedder {
             (None, _) => Prefixes::for_model(&model.model),
         };
         let id = ModelId { provider, name: model.model.clone(), dims: model.dimensions, prefixes };
-        let batch = model.batch.max(1);
-        Ok(HttpEmbedder { id, batch, client: Client::new(provider, url, model, sleep)? })
+        let (batch, limits) = (model.batch.max(1), model.limits);
+        let is_ollama = provider == Provider::Ollama;
+        let client = Client::new(Endpoint {
+            task: Task::Embed,
+            server: if is_ollama { Server::Ollama } else { Server::Other },
+            url,
+            model: model.model,
+            key: model.key,
+            key_header: KeyHeader::Bearer,
+            key_from: None,
+            headers: Vec::new(),
+            proxy: model.proxy,
+            connect: limits.connect,
+        })?;
+        Ok(HttpEmbedder { id, batch, limits, sleep, client })
     }
 
     fn request(&self, texts: &[String], purpose: Purpose) -> Value {
@@ -233,11 +248,12 @@ impl Embedder for HttpEmbedder {
             (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
         let mut found = vec![Vec::new(); texts.len()];
         let mut width = self.id.dims;
-        let mut remaining = self.client.limits().deadline;
+        let mut remaining = self.limits.deadline;
         for batch in filled.chunks(self.batch) {
             let inputs: Vec<String> =
                 batch.iter().map(|i| format!("{prefix}{}", texts[*i])).collect();
-            let answer = self.client.post(&self.request(&inputs, purpose), &mut remaining)?;
+            let body = self.request(&inputs, purpose).to_string();
+            let answer = self.client.post(&body, &self.limits, &self.sleep, &mut remaining)?;
             let vectors = self.vectors(&answer, batch.len())?;
             self.check_width(&vectors, &mut width)?;
             for (index, mut vector) in batch.iter().zip(vectors) {

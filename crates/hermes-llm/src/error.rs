@@ -1,6 +1,6 @@
-//! What can go wrong with an embedding model, and the hint for each.
+//! What can go wrong with a model, and the hint for each.
 
-use crate::embed::Provider;
+use std::fmt;
 
 /// The result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -12,10 +12,36 @@ pub enum ErrorKind {
     Unavailable,
     /// The endpoint, or this crate, says no; the same call will fail again.
     Refused,
+    /// The key is missing, wrong, or has no credit left.
+    NoAccess,
+    /// The endpoint has no such model.
+    NoSuchModel,
+    /// The request is longer than the model can take; a shorter one may do.
+    TooLong,
+    /// The model answered that it will not do what was asked.
+    Declined,
     /// The endpoint answered, but not with what was asked.
     BadAnswer,
     /// The vectors have another width than those they would be compared with.
     DimensionMismatch,
+}
+
+/// What was asked of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// To turn texts into vectors.
+    Embed,
+    /// To answer.
+    Answer,
+}
+
+/// Which server it is, where that changes what to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// Ollama.
+    Ollama,
+    /// Any other.
+    Other,
 }
 
 /// What went wrong, named after what the caller cannot have; never holds a key.
@@ -25,16 +51,18 @@ pub enum Error {
     /// No connection, or none that lasted until the answer.
     #[error("could not reach {host}: {why}")]
     Unreachable {
-        /// Whose endpoint it is.
-        provider: Provider,
+        /// Which server it is.
+        server: Server,
         /// The host, with its port when one was given.
         host: String,
         /// What the network said.
         why: String,
     },
     /// The endpoint has no time, now or for a while.
-    #[error("could not embed with {model}: {host} answered {status}: {message}")]
+    #[error("could not {task} {model}: {host} answered {status}: {message}")]
     Busy {
+        /// What was asked.
+        task: Task,
         /// The model asked for.
         model: String,
         /// The host, with its port when one was given.
@@ -45,10 +73,12 @@ pub enum Error {
         message: String,
     },
     /// The endpoint refuses the request.
-    #[error("could not embed with {model}: {host} answered {status}: {message}")]
+    #[error("could not {task} {model}: {host} answered {status}: {message}")]
     Refused {
-        /// Whose endpoint it is.
-        provider: Provider,
+        /// What was asked.
+        task: Task,
+        /// Which server it is.
+        server: Server,
         /// The model asked for.
         model: String,
         /// The host, with its port when one was given.
@@ -57,8 +87,80 @@ pub enum Error {
         status: u16,
         /// What the server said, shortened.
         message: String,
+        /// The variable the key came from.
+        key_from: Option<String>,
     },
-    /// The answer is not a list of usable vectors.
+    /// The account has no credit left.
+    #[error("could not {task} {model}: there is no credit left at {host}: {message}")]
+    NoCredit {
+        /// What was asked.
+        task: Task,
+        /// The model asked for.
+        model: String,
+        /// The host, with its port when one was given.
+        host: String,
+        /// What the server said, shortened.
+        message: String,
+    },
+    /// The request does not fit into what the model can look at.
+    #[error("could not {task} {model}: the request is too long for it: {message}")]
+    TooLong {
+        /// What was asked.
+        task: Task,
+        /// The model asked for.
+        model: String,
+        /// What the server said, shortened.
+        message: String,
+    },
+    /// The server gave up in the middle of an answer, and said why.
+    #[error("could not ask {model}: {host} gave up in the middle of the answer: {message}")]
+    GaveUp {
+        /// The model asked for.
+        model: String,
+        /// The host, with its port when one was given.
+        host: String,
+        /// What the server said, shortened.
+        message: String,
+    },
+    /// The answer ended before its end.
+    #[error("could not ask {model}: the answer of {host} was cut short{why}")]
+    Cut {
+        /// The model asked for.
+        model: String,
+        /// The host, with its port when one was given.
+        host: String,
+        /// What the network said, after a colon; empty where it said nothing.
+        why: String,
+    },
+    /// The answer is larger than allowed.
+    #[error("could not use the answer of {host} for {model}: it is larger than {limit} bytes")]
+    TooLarge {
+        /// The model asked for.
+        model: String,
+        /// The host, with its port when one was given.
+        host: String,
+        /// How large it may be.
+        limit: usize,
+    },
+    /// The answer says nothing.
+    #[error("could not use the answer of {host} for {model}: it is empty{why}")]
+    Empty {
+        /// The model asked for.
+        model: String,
+        /// The host, with its port when one was given.
+        host: String,
+        /// Why, after a comma, where it is known.
+        why: &'static str,
+    },
+    /// The model, or a filter in front of it, will not answer.
+    #[error("could not ask {model}: it declined to answer: {message}")]
+    Declined {
+        /// The model asked for.
+        model: String,
+        /// What it said, shortened.
+        message: String,
+    },
+    /// The answer is not what was asked for.
     #[error("could not use the answer of {host} for {model}: {why}")]
     BadAnswer {
         /// The model asked for.
@@ -100,16 +202,35 @@ pub enum Error {
     },
 }
 
+impl fmt::Display for Task {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Task::Embed => "embed with",
+            Task::Answer => "ask",
+        })
+    }
+}
+
 impl Error {
     /// What kind of failure it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Unreachable { .. } | Error::Busy { .. } => ErrorKind::Unavailable,
-            Error::Refused { .. }
-            | Error::BadAddress { .. }
-            | Error::BadKey { .. }
-            | Error::NoText { .. } => ErrorKind::Refused,
-            Error::BadAnswer { .. } => ErrorKind::BadAnswer,
+            Error::Unreachable { .. }
+            | Error::Busy { .. }
+            | Error::GaveUp { .. }
+            | Error::Cut { .. } => ErrorKind::Unavailable,
+            Error::Refused { status: 401 | 403, .. }
+            | Error::NoCredit { .. }
+            | Error::BadKey { .. } => ErrorKind::NoAccess,
+            Error::Refused { status: 404, .. } => ErrorKind::NoSuchModel,
+            Error::Refused { .. } | Error::BadAddress { .. } | Error::NoText { .. } => {
+                ErrorKind::Refused
+            }
+            Error::TooLong { .. } => ErrorKind::TooLong,
+            Error::Declined { .. } => ErrorKind::Declined,
+            Error::BadAnswer { .. } | Error::Empty { .. } | Error::TooLarge { .. } => {
+                ErrorKind::BadAnswer
+            }
             Error::Dimensions { .. } => ErrorKind::DimensionMismatch,
         }
     }
@@ -117,17 +238,22 @@ impl Error {
     /// What to do next, where it is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::Unreachable { provider: Provider::Ollama, .. } => {
+            Error::Unreachable { server: Server::Ollama, .. } => {
                 Some("start Ollama with `ollama serve`".into())
             }
-            Error::Refused { provider: Provider::Ollama, status: 404, model, .. } => {
+            Error::Refused { server: Server::Ollama, status: 404, model, .. } => {
                 Some(format!("get the model with `ollama pull {model}`"))
             }
             Error::Refused { status: 404, model, .. } => {
                 Some(format!("check the base address, and that it serves {model}"))
             }
-            Error::Refused { status: 401 | 403, host, .. } | Error::BadKey { host } => {
-                Some(format!("check the key for {host}"))
+            Error::Refused { status: 401 | 403, host, key_from, .. } => Some(match key_from {
+                Some(from) => format!("check the key for {host}, which came from {from}"),
+                None => format!("check the key for {host}"),
+            }),
+            Error::BadKey { host } => Some(format!("check the key for {host}")),
+            Error::NoCredit { host, .. } => {
+                Some(format!("buy credit at {host}, or set another model"))
             }
             Error::Dimensions { expected, .. } => Some(format!(
                 "ask for {expected} dimensions, or embed again what was stored with another model"

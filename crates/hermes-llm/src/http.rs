@@ -1,13 +1,14 @@
 //! One POST of JSON to an endpoint, with its key, time-outs and tries.
 
-use crate::embed::{Prefixes, Provider};
-use crate::error::{Error, Result};
+use crate::complaint::{Complaint, Verdict};
+use crate::embed::Prefixes;
+use crate::error::{Error, Result, Server, Task};
 use crate::retry::{self, Attempt};
-use serde_json::Value;
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
-use ureq::http::{HeaderMap, Uri};
+use ureq::Body;
+use ureq::http::{HeaderMap, Response, Uri};
 
 const LONGEST_MESSAGE: usize = 200;
 const LARGEST_ANSWER: u64 = 256 << 20;
@@ -55,14 +56,44 @@ pub struct Limits {
     pub tries: u32,
 }
 
-/// What sends the requests of one embedder.
+/// How long one request may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Waits {
+    /// Until the answer begins.
+    pub(crate) first: Duration,
+    /// Until the answer is complete.
+    pub(crate) whole: Duration,
+}
+
+/// In which header a key goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyHeader {
+    /// `authorization: Bearer KEY`.
+    Bearer,
+    /// `x-api-key: KEY`.
+    XApiKey,
+}
+
+/// One place to send requests to, and what goes with each.
+pub(crate) struct Endpoint {
+    pub(crate) task: Task,
+    pub(crate) server: Server,
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) key: Option<ApiKey>,
+    pub(crate) key_header: KeyHeader,
+    /// The variable the key came from, for the hint when it is refused.
+    pub(crate) key_from: Option<String>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) proxy: Option<String>,
+    pub(crate) connect: Duration,
+}
+
+/// What sends the requests for one model.
 pub(crate) struct Client {
     agent: ureq::Agent,
-    provider: Provider,
-    url: String,
     host: String,
-    model: HttpModel,
-    sleep: Sleep,
+    endpoint: Endpoint,
 }
 
 impl ApiKey {
@@ -105,77 +136,101 @@ impl Default for Limits {
     }
 }
 
+impl KeyHeader {
+    /// The header's name and value.
+    fn with(self, key: &str) -> (&'static str, String) {
+        match self {
+            KeyHeader::Bearer => ("authorization", format!("Bearer {key}")),
+            KeyHeader::XApiKey => ("x-api-key", key.to_owned()),
+        }
+    }
+}
+
 impl Client {
     /// Makes ready to send; fails if an address cannot be used.
-    pub(crate) fn new(
-        provider: Provider,
-        url: String,
-        model: HttpModel,
-        sleep: Sleep,
-    ) -> Result<Client> {
-        let bad = |why: &str| Error::BadAddress { model: model.model.clone(), why: why.into() };
-        let host = host_of(&url).map_err(bad)?;
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Client> {
+        let bad = |why: &str| Error::BadAddress { model: endpoint.model.clone(), why: why.into() };
+        let host = host_of(&endpoint.url).map_err(bad)?;
         let unsendable = |key: &ApiKey| !key.0.bytes().all(|byte| byte.is_ascii_graphic());
-        if model.key.as_ref().is_some_and(unsendable) {
+        if endpoint.key.as_ref().is_some_and(unsendable) {
             return Err(Error::BadKey { host });
         }
-        let proxy = model.proxy.as_deref().map(ureq::Proxy::new).transpose();
+        let proxy = endpoint.proxy.as_deref().map(ureq::Proxy::new).transpose();
         let proxy = proxy.map_err(|_| bad("the proxy is not an address"))?;
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(proxy)
             .user_agent(concat!("hermes/", env!("CARGO_PKG_VERSION")))
-            .timeout_connect(Some(model.limits.connect))
+            .timeout_connect(Some(endpoint.connect))
             .build();
-        Ok(Client { agent: config.into(), provider, url, host, model, sleep })
+        Ok(Client { agent: config.into(), host, endpoint })
     }
 
-    /// How long and how often this client tries.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.model.limits
+    /// Sends a body until there is an answer, and gives back the answer's.
+    pub(crate) fn post(
+        &self,
+        body: &str,
+        limits: &Limits,
+        sleep: &Sleep,
+        remaining: &mut Duration,
+    ) -> Result<Vec<u8>> {
+        retry::run(limits.tries, sleep, remaining, |left| {
+            let whole = left.min(limits.request);
+            self.send(body, Waits { first: whole, whole }).then(|mut response| {
+                match response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_vec() {
+                    Ok(answer) => Attempt::Done(answer),
+                    Err(error) => self.failed(&error),
+                }
+            })
+        })
     }
 
-    /// Sends a body and gives back the answer's.
-    pub(crate) fn post(&self, body: &Value, remaining: &mut Duration) -> Result<Vec<u8>> {
-        let body = body.to_string();
-        retry::run(self.limits(), &self.sleep, remaining, |left| self.attempt(&body, left))
-    }
-
-    /// An answer that cannot be used; if it carries a complaint of the server, that is the reason.
-    pub(crate) fn bad_answer(&self, answer: &[u8], why: String) -> Error {
-        let why = complaint(answer).unwrap_or(why);
-        Error::BadAnswer { model: self.name(), host: self.host.clone(), why: self.tidy(&why) }
-    }
-
-    fn attempt(&self, body: &str, left: Duration) -> Attempt<Vec<u8>> {
+    /// Sends a body once; what comes back has a status of success.
+    pub(crate) fn send(&self, body: &str, waits: Waits) -> Attempt<Response<Body>> {
         let mut request = self
             .agent
-            .post(&self.url)
+            .post(&self.endpoint.url)
             .config()
-            .timeout_global(Some(left.min(self.model.limits.request)))
-            .build()
-            .header("content-type", "application/json");
-        if let Some(ApiKey(key)) = &self.model.key {
-            request = request.header("authorization", format!("Bearer {key}"));
+            .timeout_recv_response(Some(waits.first))
+            .timeout_global(Some(waits.whole))
+            .build();
+        for (name, value) in self.headers() {
+            request = request.header(name, value);
         }
-        let mut response = match request.send(body) {
-            Ok(response) => response,
-            Err(error) => return self.failed(&error),
-        };
-        if !response.status().is_success() {
-            return self.complained(response);
-        }
-        match response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_vec() {
-            Ok(answer) => Attempt::Done(answer),
+        match request.send(body) {
+            Ok(response) if response.status().is_success() => Attempt::Done(response),
+            Ok(response) => self.complained(response),
             Err(error) => self.failed(&error),
         }
     }
 
+    /// The address and the headers as they may be shown, with the key hidden.
+    pub(crate) fn shown(&self) -> (String, Vec<(&'static str, String)>) {
+        let headers = self.headers().into_iter().map(|(name, value)| (name, self.hide(&value)));
+        (without_password(&self.endpoint.url), headers.collect())
+    }
+
+    /// The host, with its port when one was given.
+    pub(crate) fn host(&self) -> String {
+        self.host.clone()
+    }
+
+    /// The name of the model.
+    pub(crate) fn model(&self) -> String {
+        self.endpoint.model.clone()
+    }
+
+    /// An answer that cannot be used; if it carries a complaint of the server, that is the reason.
+    pub(crate) fn bad_answer(&self, answer: &[u8], why: String) -> Error {
+        let why = Complaint::of_json(answer).map_or(why, |complaint| complaint.message);
+        Error::BadAnswer { model: self.model(), host: self.host(), why: self.tidy(&why) }
+    }
+
     /// No answer came: worth another try unless the request itself is at fault.
-    fn failed(&self, error: &ureq::Error) -> Attempt<Vec<u8>> {
+    fn failed<T>(&self, error: &ureq::Error) -> Attempt<T> {
         let why = self.tidy(&error.to_string());
-        let found = Error::Unreachable { provider: self.provider, host: self.host.clone(), why };
+        let found = Error::Unreachable { server: self.endpoint.server, host: self.host(), why };
         match error {
             ureq::Error::Io(_)
             | ureq::Error::Timeout(_)
@@ -187,31 +242,52 @@ impl Client {
     }
 
     /// The server said no, or not now.
-    fn complained(&self, response: ureq::http::Response<ureq::Body>) -> Attempt<Vec<u8>> {
+    fn complained<T>(&self, response: Response<Body>) -> Attempt<T> {
         let status = response.status().as_u16();
         let headers = response.headers();
         let wait = retry::retry_after(header(headers, "retry-after"), header(headers, "date"));
+        let id = request_id(headers);
         let mut body = Vec::new();
         // A complaint cut short is better than none, so an error while reading it is let go.
         let _ = response.into_body().into_reader().take(LARGEST_COMPLAINT).read_to_end(&mut body);
-        let message = complaint(&body).unwrap_or_else(|| String::from_utf8_lossy(&body).into());
-        let (model, host, message) = (self.name(), self.host.clone(), self.tidy(&message));
-        if retry::is_passing(status) {
-            return Attempt::Again(Error::Busy { model, host, status, message }, wait);
-        }
-        Attempt::Fail(Error::Refused { provider: self.provider, model, host, status, message })
+        self.judge(status, &Complaint::of_body(&body), id.as_deref(), wait)
     }
 
-    fn name(&self) -> String {
-        self.model.model.clone()
+    /// What a complaint means: worth another try, or final.
+    pub(crate) fn judge<T>(
+        &self,
+        status: u16,
+        complaint: &Complaint,
+        request_id: Option<&str>,
+        wait: Option<Duration>,
+    ) -> Attempt<T> {
+        let (task, model, host) = (self.endpoint.task, self.model(), self.host());
+        let message = self.message(&complaint.message, request_id);
+        let (server, key_from) = (self.endpoint.server, self.endpoint.key_from.clone());
+        Attempt::Fail(match complaint.verdict(status) {
+            Verdict::Passing => {
+                return Attempt::Again(Error::Busy { task, model, host, status, message }, wait);
+            }
+            Verdict::NoCredit => Error::NoCredit { task, model, host, message },
+            Verdict::TooLong => Error::TooLong { task, model, message },
+            Verdict::Final => {
+                Error::Refused { task, server, model, host, status, message, key_from }
+            }
+        })
+    }
+
+    /// What a server said, with the id by which it can be asked about.
+    pub(crate) fn message(&self, said: &str, request_id: Option<&str>) -> String {
+        let said = self.tidy(said);
+        match request_id {
+            Some(id) => format!("{said} (request {})", self.tidy(id)),
+            None => said,
+        }
     }
 
     /// One short line without the key; the key goes first, so that no part of it is left by a cut.
-    fn tidy(&self, message: &str) -> String {
-        let hidden = match &self.model.key {
-            Some(ApiKey(key)) if !key.is_empty() => message.replace(key, HIDDEN),
-            _ => message.into(),
-        };
+    pub(crate) fn tidy(&self, message: &str) -> String {
+        let hidden = self.hide(message);
         let words: Vec<&str> = hidden
             .split(|c: char| c.is_whitespace() || c.is_control())
             .filter(|w| !w.is_empty())
@@ -222,9 +298,30 @@ impl Client {
         }
         line.chars().take(LONGEST_MESSAGE).collect()
     }
+
+    fn hide(&self, text: &str) -> String {
+        match &self.endpoint.key {
+            Some(ApiKey(key)) if !key.is_empty() => text.replace(key, HIDDEN),
+            _ => text.into(),
+        }
+    }
+
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        let mut headers = vec![("content-type", "application/json".to_owned())];
+        headers.extend(self.endpoint.headers.iter().cloned());
+        let key = self.endpoint.key.as_ref();
+        headers.extend(key.map(|ApiKey(key)| self.endpoint.key_header.with(key)));
+        headers
+    }
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// The id a server gave to a request, by which it can be asked about.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    let names = ["request-id", "x-request-id", "x-generation-id"];
+    names.iter().find_map(|name| header(headers, name)).map(str::to_owned)
+}
+
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
@@ -238,9 +335,9 @@ fn host_of(url: &str) -> std::result::Result<String, &'static str> {
     Ok(uri.port_u16().map_or_else(|| host.into(), |port| format!("{host}:{port}")))
 }
 
-/// What a server says went wrong, in one of the shapes servers use.
-fn complaint(body: &[u8]) -> Option<String> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    let places = ["/error/message", "/error", "/message", "/detail"];
-    places.iter().find_map(|place| body.pointer(place)?.as_str()).map(String::from)
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }

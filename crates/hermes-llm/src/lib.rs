@@ -1,5 +1,7 @@
-//! Embedding models: the one inside the program, and those behind an HTTP endpoint.
+//! Models: embeddings inside the program and behind endpoints, and chat models behind endpoints.
 
+pub mod chat;
+mod complaint;
 mod embed;
 mod embedded;
 mod error;
@@ -14,5 +16,5 @@ mod wordpiece;
 
 pub use embed::{Embedded, Embedder, HttpEmbedder, ModelId, Prefixes, Provider, Purpose};
 pub use embedded::{EmbeddedModel, SimilarityTable};
-pub use error::{Error, ErrorKind, Result};
-pub use http::{ApiKey, HttpModel, Limits, Sleep};
+pub use error::{Error, ErrorKind, Result, Server, Task};
+pub use http::{ApiKey, HttpModel, KeyHeader, Limits, Sleep};

@@ -11,17 +11,17 @@ struct Answer {
     embeddings: Vec<Vec<f32>>,
 }
 
-/// Where embeddings are asked for; `host` and `host:port` are enough, as in Ollama's own setting.
-pub(crate) fn address(base: &str) -> String {
+/// Where something is asked for; `host` and `host:port` are enough, as in Ollama's own setting.
+pub(crate) fn address(base: &str, what: &str) -> String {
     let base = base.trim().trim_end_matches('/');
-    let base =
-        ["/v1", "/api/embed", "/api"].iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base);
+    let ends = ["/v1", "/api/embed", "/api/chat", "/api"];
+    let base = ends.iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base);
     if base.contains("://") {
-        return format!("{base}/api/embed");
+        return format!("{base}/api/{what}");
     }
     let has_port = base.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let port = if has_port { String::new() } else { format!(":{PORT}") };
-    format!("http://{base}{port}/api/embed")
+    format!("http://{base}{port}/api/{what}")
 }
 
 /// The body of the request.
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn the_address_needs_neither_scheme_nor_port_nor_path() {
-        assert_eq!(address("localhost"), "http://localhost:11434/api/embed");
+        assert_eq!(address("localhost", "embed"), "http://localhost:11434/api/embed");
         for base in ["box:5000", "http://box:5000/", "http://box:5000/v1", "http://box:5000/api"] {
-            assert_eq!(address(base), "http://box:5000/api/embed");
+            assert_eq!(address(base, "embed"), "http://box:5000/api/embed");
         }
     }
 }

@@ -15,15 +15,15 @@ struct Item {
     embedding: Vec<f32>,
 }
 
-/// Where embeddings are asked for, below a base that may name its version or not.
-pub(crate) fn address(base: &str) -> String {
+/// Where something is asked for, below a base that may name its version or not.
+pub(crate) fn address(base: &str, what: &str) -> String {
     let base = base.trim().trim_end_matches('/');
-    if base.ends_with("/embeddings") {
+    if base.ends_with(&format!("/{what}")) {
         return base.into();
     }
     let path = base.split_once("://").map_or(base, |(_, rest)| rest);
     let names_version = path.split('/').skip(1).any(is_version);
-    format!("{base}{}/embeddings", if names_version { "" } else { "/v1" })
+    format!("{base}{}/{what}", if names_version { "" } else { "/v1" })
 }
 
 /// The body of the request.
@@ -63,8 +63,9 @@ mod tests {
     #[test]
     fn the_address_is_the_same_with_and_without_the_version() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/embeddings"] {
-            assert_eq!(address(base), "http://h:1/v1/embeddings");
+            assert_eq!(address(base, "embeddings"), "http://h:1/v1/embeddings");
         }
+        let address = |base| address(base, "embeddings");
         assert_eq!(address("https://h/v1beta/openai/"), "https://h/v1beta/openai/embeddings");
         assert_eq!(address("https://v2.example/api"), "https://v2.example/api/v1/embeddings");
     }

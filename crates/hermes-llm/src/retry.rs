@@ -1,7 +1,7 @@
 //! When to ask again, and after how long.
 
 use crate::error::{Error, Result};
-use crate::http::{Limits, Sleep};
+use crate::http::Sleep;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,28 @@ pub(crate) enum Attempt<T> {
     Again(Error, Option<Duration>),
 }
 
+impl<T> Attempt<T> {
+    /// Goes on with the answer, if there is one.
+    pub(crate) fn then<U>(self, next: impl FnOnce(T) -> Attempt<U>) -> Attempt<U> {
+        match self {
+            Attempt::Done(answer) => next(answer),
+            Attempt::Fail(error) => Attempt::Fail(error),
+            Attempt::Again(error, wait) => Attempt::Again(error, wait),
+        }
+    }
+
+    /// The same, but never to be tried again.
+    pub(crate) fn last(self) -> Attempt<T> {
+        match self {
+            Attempt::Again(error, _) => Attempt::Fail(error),
+            other => other,
+        }
+    }
+}
+
 /// Tries until there is an answer, a lasting error, no try left, or no time left.
 pub(crate) fn run<T>(
-    limits: &Limits,
+    tries: u32,
     sleep: &Sleep,
     remaining: &mut Duration,
     mut attempt: impl FnMut(Duration) -> Attempt<T>,
@@ -37,7 +56,7 @@ pub(crate) fn run<T>(
             Attempt::Again(error, asked) => (error, asked),
         };
         let wait = delay(tried, asked, random_share());
-        if tried >= limits.tries || wait >= *remaining {
+        if tried >= tries || wait >= *remaining {
             return Err(error);
         }
         sleep(wait);

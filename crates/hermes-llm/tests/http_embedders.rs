@@ -166,7 +166,7 @@ fn a_key_goes_to_the_server_and_nowhere_else() {
     assert!(!format!("{settings:?}").contains("secret"));
     let embedder = HttpEmbedder::openai(settings, no_wait()).unwrap();
     let error = embedder.embed(&["a"], Purpose::Query).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!(error.kind(), ErrorKind::NoAccess);
     assert!(!format!("{error} {error:?} {:?}", error.hint()).contains("sk-"), "{error}");
     let requests = server.requests();
     assert_eq!(requests.len(), 1, "a refusal is not asked for again");
@@ -178,17 +178,22 @@ fn a_key_that_no_header_can_hold_is_refused_before_it_is_sent() {
     let key = Some(ApiKey::new("sk-one\nsk-two"));
     let settings = HttpModel { key, ..HttpModel::new("http://host", "m") };
     let error = HttpEmbedder::openai(settings, no_wait()).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!(error.kind(), ErrorKind::NoAccess);
     assert!(!format!("{error} {error:?}").contains("sk-"));
 }
 
 #[test]
 fn a_refusal_is_final_and_its_message_is_cut() {
-    for status in [400, 403, 404, 302] {
+    for (status, kind) in [
+        (400, ErrorKind::Refused),
+        (403, ErrorKind::NoAccess),
+        (404, ErrorKind::NoSuchModel),
+        (302, ErrorKind::Refused),
+    ] {
         let server = Server::start(vec![answer(status, &"long ".repeat(200))]);
         let error = openai(&server).embed(&["a"], Purpose::Query).unwrap_err();
         assert_eq!(server.requests().len(), 1);
-        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert_eq!(error.kind(), kind);
         assert!(matches!(&error, Error::Refused { message, .. } if message.len() == 200));
     }
 }

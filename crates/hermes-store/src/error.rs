@@ -120,6 +120,25 @@ pub enum Error {
         /// The newest schema number this build knows.
         known: i64,
     },
+    /// The database was written by an earlier version and cannot be brought up to date where it lies.
+    #[error(
+        "could not read {}: its schema {found} must become {known}, and the file may not be written",
+        path.display()
+    )]
+    OlderSchema {
+        /// The database.
+        path: PathBuf,
+        /// The schema number in the file.
+        found: i64,
+        /// The schema number this build needs.
+        known: i64,
+    },
+    /// Nothing happened to the item that could be taken back.
+    #[error("could not undo a change of {item}: there is none to take back")]
+    NothingToUndo {
+        /// The item.
+        item: String,
+    },
     /// The layout of the database lets us read but not write.
     #[error("could not write to {}: {why}", path.display())]
     ReadOnlyLayout {
@@ -271,6 +290,8 @@ impl Error {
             Error::Exists { .. }
             | Error::LeftOverLog { .. }
             | Error::NewerSchema { .. }
+            | Error::OlderSchema { .. }
+            | Error::NothingToUndo { .. }
             | Error::ReadOnlyLayout { .. }
             | Error::OpenedForReading { .. }
             | Error::Ambiguous { .. }
@@ -316,6 +337,12 @@ impl Error {
                 ) =>
             {
                 "look whether the disk is full or failing; nothing of this change was written"
+            }
+            Error::OlderSchema { .. } => {
+                "make the file and its folder writable for one command, or copy it to where it is"
+            }
+            Error::NothingToUndo { .. } => {
+                "look at it with `hermes memory fact show`, or take it out with `hermes memory fact delete`"
             }
             Error::NewerSchema { .. } => "upgrade hermes, or go back to an older backup",
             Error::NotFound { .. } => "list the sessions with `hermes sessions list`",

@@ -8,7 +8,6 @@ use hermes_home::config::{self, Backend, Loaded};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::secret::Secrets;
 use hermes_home::{Home, Result as HomeResult, atomic};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::reembed;
@@ -24,8 +23,10 @@ use crate::clock;
 use crate::confirm::Asking;
 use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
+use crate::models::Models;
 use crate::output::Output;
 use crate::platform;
+use crate::variables::Variables;
 
 /// Whose home it is must be known before the settings say how long to wait.
 const OWNER_WAIT: Duration = Duration::from_secs(2);
@@ -228,17 +229,20 @@ impl App {
         }
     }
 
+    /// The chat models that the settings and keys of a home give.
+    pub(crate) fn models(&self, home: &Home) -> anyhow::Result<Models<'_>> {
+        let variables = Variables::read(&self.env, home)?;
+        Ok(Models { settings: &self.config(home)?.config.model, variables })
+    }
+
     fn with_means<T>(
         &self,
         home: &Home,
         haste: Haste,
         deed: impl FnOnce(&Means<'_>) -> T,
     ) -> anyhow::Result<T> {
-        let secrets = Secrets::read(home)?;
-        let variable = |name: &str| {
-            let said = self.env.get(name).or_else(|| secrets.get(name).map(|kept| kept.reveal()));
-            said.map(str::trim).filter(|said| !said.is_empty()).map(str::to_owned)
-        };
+        let variables = Variables::read(&self.env, home)?;
+        let variable = |name: &str| variables.value(name);
         let settings = &self.config(home)?.config.memory.embeddings;
         Ok(deed(&Means { settings, variable: &variable, haste }))
     }

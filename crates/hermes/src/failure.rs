@@ -54,7 +54,7 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (5, "refused: needs `--yes`, or a safety check said no"),
     (
         6,
-        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`)",
+        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`)",
     ),
     (10, "there is no home or database there"),
     (11, "locked by another program"),
@@ -254,8 +254,9 @@ fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
     use hermes_llm::ErrorKind;
     let kind = match error.kind() {
         ErrorKind::Unavailable => Kind::Unavailable,
-        ErrorKind::DimensionMismatch => Kind::Refused,
-        ErrorKind::Refused | ErrorKind::BadAnswer => Kind::Failure,
+        ErrorKind::NoSuchModel => Kind::NotFound,
+        ErrorKind::DimensionMismatch | ErrorKind::NoAccess | ErrorKind::Declined => Kind::Refused,
+        ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
     };
     (kind, error.hint())
 }

@@ -1,6 +1,7 @@
 //! Parse, run, print the error, exit.
 
 mod app;
+mod background;
 mod cli;
 mod clock;
 mod confirm;
@@ -8,8 +9,10 @@ mod editor;
 mod embedding;
 mod failure;
 mod input;
+mod models;
 mod output;
 mod platform;
+mod variables;
 
 use std::process::ExitCode;
 

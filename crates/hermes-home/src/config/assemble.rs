@@ -386,7 +386,9 @@ fn did_you_mean(path: &str) -> Option<String> {
 
 /// In a home of Hermes Agent an unknown key is worth a word below a section of ours, or when it looks like one.
 fn is_doubtful(section: &[&'static str], path: &str) -> bool {
-    let is_theirs = KEYS_OF_HERMES_AGENT.contains(&path) || section.first() == Some(&"model");
+    const SECTIONS_OF_HERMES_AGENT: &[&str] = &["model", "skills"];
+    let is_theirs = KEYS_OF_HERMES_AGENT.contains(&path)
+        || section.first().is_some_and(|first| SECTIONS_OF_HERMES_AGENT.contains(first));
     !is_theirs && (!section.is_empty() || keys::nearest(path).is_some())
 }
 

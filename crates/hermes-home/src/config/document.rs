@@ -86,11 +86,31 @@ pub(crate) fn parse(text: &str, twice: Twice) -> Result<Node, Fault> {
         Format::Json => parse_json(text, twice)?,
         Format::Yaml => parse_yaml(text, twice)?,
     };
+    as_section(root)
+}
+
+/// Nothing at all is an empty section.
+fn as_section(root: Node) -> Result<Node, Fault> {
     match root.content {
         Content::Section(_) => Ok(root),
         Content::Scalar(Value::Null) => Ok(Node { line: 1, content: Content::Section(Vec::new()) }),
         _ => Err(Fault { line: root.line, column: 1, why: "expected `key: value` lines".into() }),
     }
+}
+
+/// Reads a text that must be YAML, and that a stranger may have written: its depth is bounded.
+pub(crate) fn parse_foreign_yaml(text: &str) -> Result<Node, Fault> {
+    const DEEPEST: usize = 32;
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        strict_booleans: true,
+        with_snippet: false,
+        budget: serde_saphyr::budget! { max_depth: DEEPEST },
+    };
+    as_section(
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| fault_of(&error))?,
+    )
 }
 
 impl Node {
@@ -136,14 +156,16 @@ fn parse_yaml(text: &str, twice: Twice) -> Result<Node, Fault> {
         strict_booleans: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let location = error.location();
-        Fault {
-            line: location.map_or(1, |location| location.line() as usize).max(1),
-            column: location.map_or(1, |location| location.column() as usize).max(1),
-            why: first_line(&plain_message(&error)),
-        }
-    })
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| fault_of(&error))
+}
+
+fn fault_of(error: &serde_saphyr::Error) -> Fault {
+    let location = error.location();
+    Fault {
+        line: location.map_or(1, |location| location.line() as usize).max(1),
+        column: location.map_or(1, |location| location.column() as usize).max(1),
+        why: first_line(&plain_message(error)),
+    }
 }
 
 /// The parser's own words, without the line and column that stand in front already.

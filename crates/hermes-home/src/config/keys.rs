@@ -43,6 +43,7 @@ const WORDS_BACKEND: &[&str] = &["sqlite", "postgres"];
 const WORDS_SCHEDULE: &[&str] = &["never", "daily", "weekly", "monthly"];
 const WORDS_SSL: &[&str] = &["disable", "prefer", "require", "verify_ca", "verify_full"];
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
+const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
 
 /// Every setting, in the order of the scaffold and the reference page.
@@ -76,9 +77,17 @@ pub const KEYS: &[Key] = &[
     later("memory.compression.enabled", Kind::Switch, "Let old episodes become summaries in the background."),
     used("memory.compression.after_days", Kind::Whole(1, 36_500), "After how many days `hermes memory compact` takes an episode for old."),
     later("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent."),
-    later("model.default", Kind::Text, "The model for conversations.").shared(),
-    later("model.light", Kind::Text, "The model for small background work; none: background work goes by rules.").shared(),
-    later("model.main", Kind::Text, "The model for demanding work; none: model.default.").shared(),
+    used("model.default", Kind::Text, "The model for conversations, as provider/name, such as anthropic/claude-sonnet-5 or ollama/llama3.2.").shared(),
+    used("model.provider", Kind::Text, "The provider of model.default, where its name does not begin with one; none or auto: its name says it.").shared(),
+    used("model.base_url", Kind::Text, "Where the provider of model.default is; none: its usual address.").shared(),
+    used("model.main", Kind::Text, "The model for demanding conversations, as provider/name; none: model.default.").shared(),
+    used("model.light", Kind::Text, "The model for background work, as provider/name; none: background work goes by rules and asks no model.").shared(),
+    used("model.daily_tokens", Kind::Whole(0, MANY * MANY), "How many tokens background work may use a day; 0: no limit."),
+    used("model.daily_cost", Kind::Number(0.0, 1e6), "How many US dollars background work may cost a day; 0: no limit."),
+    used("model.price_input", Kind::Number(0.0, 1e6), "What a million tokens read by model.light cost, in US dollars; none: the list price, where it is known."),
+    used("model.price_output", Kind::Number(0.0, 1e6), "What a million tokens written by model.light cost, in US dollars; none: the list price, where it is known."),
+    used("skills.learned", Kind::OneOf(WORDS_LEARNED), "What becomes of a skill made from finished work: it waits for `hermes skills approve`, or is used at once."),
+    used("skills.write_approval", Kind::Switch, "Wait for approval before a skill is written: the same as learned: pending.").shared(),
     later("sessions.auto_prune", Kind::Switch, "Prune sessions by retention_days in the background.").shared(),
     used("sessions.retention_days", Kind::Whole(1, 36_500), "After how many days without activity `hermes sessions prune` takes a session.").shared(),
     used("sessions.lock_wait_ms", Kind::Whole(0, 600_000), "How long a write waits for another program's lock, in milliseconds."),

@@ -373,3 +373,21 @@ fn every_setting_is_listed_with_default_and_origin() {
         Err(crate::Error::NoSuchSetting { nearest: Some("memory.auto_write"), .. })
     ));
 }
+
+#[test]
+fn learned_skills_wait_unless_both_settings_let_them_in() {
+    use crate::skill::Keep;
+    for (text, keep) in [
+        ("", Keep::Pending),
+        ("skills: {learned: active}\n", Keep::Active),
+        ("skills:\n  learned: active\n  writeApproval: true\n", Keep::Pending),
+        ("skills: {write_approval: false}\n", Keep::Pending),
+    ] {
+        assert_eq!(case(text).ours().config.keeps_learned(), keep, "{text}");
+    }
+    let theirs =
+        case("skills:\n  external_dirs: []\n  inline_shell: false\n  write_approval: on\n");
+    let loaded = theirs.load(Owner::HermesAgent).unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    assert!(loaded.config.skills.write_approval);
+}

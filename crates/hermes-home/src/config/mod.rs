@@ -1,10 +1,10 @@
 //! The settings: one table of keys, read from file, environment and flags, edited without losing a comment.
 
 mod assemble;
-mod document;
+pub(crate) mod document;
 mod edit;
 mod edit_json;
-mod edit_yaml;
+pub(crate) mod edit_yaml;
 mod finding;
 mod keys;
 mod load;
@@ -20,6 +20,6 @@ pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
 pub use reference::reference;
 pub use values::{
     Backend, Compression, Config, EmbeddingProvider, Embeddings, Memory, Model, Retrieval,
-    Schedule, Sessions, SslMode, Users, UsersMode,
+    Schedule, Sessions, Skills, SslMode, Users, UsersMode,
 };
 pub use view::{Setting, get, list};

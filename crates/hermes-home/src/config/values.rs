@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::init::Owner;
 use crate::secret::Secret;
+use crate::skill::Keep;
 
 /// Every setting, with the default where nothing else was said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct Config {
     pub users: Users,
     /// `model`.
     pub model: Model,
+    /// `skills`.
+    pub skills: Skills,
     /// `sessions`.
     pub sessions: Sessions,
 }
@@ -113,15 +116,37 @@ pub struct Users {
 }
 
 /// The section `model`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Model {
     /// The model for conversations.
     pub default: Option<String>,
-    /// The model for small background work.
-    pub light: Option<String>,
-    /// The model for demanding work.
+    /// The provider of `default`, where its name does not say it.
+    pub provider: Option<String>,
+    /// Where the provider of `default` is; none means its usual address.
+    pub base_url: Option<String>,
+    /// The model for demanding conversations.
     pub main: Option<String>,
+    /// The model for background work.
+    pub light: Option<String>,
+    /// How many tokens background work may use a day; 0 means no limit.
+    pub daily_tokens: u64,
+    /// How many US dollars background work may cost a day; 0 means no limit.
+    pub daily_cost: f64,
+    /// What a million tokens read by `light` cost, in US dollars.
+    pub price_input: Option<f64>,
+    /// What a million tokens written by `light` cost, in US dollars.
+    pub price_output: Option<f64>,
+}
+
+/// The section `skills`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skills {
+    /// Where a skill made from finished work goes; see [`Config::keeps_learned`].
+    pub learned: Keep,
+    /// Whether skills wait for approval, as Hermes Agent calls it.
+    pub write_approval: bool,
 }
 
 /// The section `sessions`.
@@ -229,6 +254,11 @@ impl Config {
         self.memory.auto_write && !self.memory.write_approval
     }
 
+    /// Where a skill made from finished work goes; `write_approval` says pending too.
+    pub fn keeps_learned(&self) -> Keep {
+        if self.skills.write_approval { Keep::Pending } else { self.skills.learned }
+    }
+
     /// The time zone to show times in; none means the system's.
     pub fn time_zone(&self) -> Option<TimeZone> {
         self.timezone.as_deref().and_then(|name| TimeZone::get(name).ok())
@@ -286,6 +316,22 @@ impl Default for Embeddings {
 impl Default for Compression {
     fn default() -> Compression {
         Compression { enabled: true, after_days: 30 }
+    }
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            default: None,
+            provider: None,
+            base_url: None,
+            main: None,
+            light: None,
+            daily_tokens: 500_000,
+            daily_cost: 1.0,
+            price_input: None,
+            price_output: None,
+        }
     }
 }
 

@@ -27,7 +27,7 @@ create table grave (
   key blob not null,
   at integer not null,
   actor text not null,
-  -- Whose return lifts it: `fact:12`.
+  -- Whose return lifts it: `fact:012`.
   item text,
   primary key (kind, user_id, key)
 ) without rowid;
@@ -85,10 +85,17 @@ alter table task add column steps text;
 alter table task add column words text;
 alter table task add column skill integer;
 create unique index task_once on task (user_id, external_id) where external_id is not null;
-create index fact_by_subject on fact (user_id, subject, predicate) where subject is not null;
+create index fact_by_subject on fact (user_id, subject collate nocase, predicate collate nocase)
+  where subject is not null;
 create index session_waiting on session (last_at) where reflected_at is null;
 create unique index proposal_once on proposal (user_id, kind, body);
 
+-- When a superseded fact would have ended otherwise: what undoing brings back.
+alter table fact add column valid_to_before integer;
+update fact set valid_to_before = valid_to where superseded_by is not null and valid_to <> retired_at;
+alter table identity add column chat text not null default 'direct' check (chat in ('direct', 'group'));
+create index audit_of_facts on audit (item) where item >= 'fact:' and item < 'fact;';
+create index fact_by_successor on fact (superseded_by) where superseded_by is not null;
 -- Episodes that a summary tells of while their messages are still there.
 create index episode_told on episode (compressed_into) where compressed_into is not null;
 -- How many messages of a session are gone; their places stay taken.

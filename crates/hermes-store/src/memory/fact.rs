@@ -197,9 +197,10 @@ pub struct FactChange {
     pub at: Timestamp,
     /// Who.
     pub actor: String,
-    /// `fact.add`, `fact.edit`, `fact.supersede`, `fact.retire`, `fact.restore`, …
+    /// `fact.add`, `fact.succeed` (it took another's place), `fact.edit`, `fact.supersede`, `fact.retire`,
+    /// `fact.restore`, `fact.confirm` (said again elsewhere), …
     pub action: String,
-    /// The text after an edit or before a supersession, where it is still kept.
+    /// The text when it was added, after an edit or before a supersession.
     pub text: Option<String>,
 }
 
@@ -208,7 +209,7 @@ pub struct FactChange {
 pub struct Undone {
     /// The change that was taken back.
     pub action: String,
-    /// The fact that holds now.
+    /// The fact that it was about: of a supersession, the one that holds now.
     pub fact: i64,
 }
 
@@ -298,7 +299,8 @@ pub trait Facts {
         change: Change<'_>,
     ) -> Result<Drawn>;
 
-    /// The facts held about a subject, whatever is said of it if there is no predicate.
+    /// The facts held about a subject, whatever is said of it if there is no predicate, newest first;
+    /// whether their time is over is not looked at.
     fn facts_about(
         &self,
         scope: Scope,
@@ -313,6 +315,7 @@ pub trait Facts {
     fn history_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<FactChange>>;
 
     /// Takes back the last change of a fact: an edit, a supersession, a retirement or a restoration.
+    /// With a supersession goes what came into being to take the place; undoing twice does it again.
     fn undo_fact(
         &mut self,
         scope: Scope,

@@ -114,7 +114,7 @@ pub trait Jobs {
     /// Goes on with a lease; false if it was lost to another worker.
     fn renew_lease(&mut self, admin: Admin, id: i64, lease: Lease<'_>) -> Result<bool>;
 
-    /// Removes jobs that were done before a time; returns how many.
+    /// Removes jobs that were done or given up before a time; returns how many.
     fn clear_jobs(&mut self, admin: Admin, before: Timestamp) -> Result<u64>;
 
     /// Every schedule.
@@ -146,4 +146,6 @@ pub struct JobFailure<'a> {
     pub error: &'a str,
     /// When to try again; never if none.
     pub again: Option<Timestamp>,
+    /// When it failed.
+    pub at: Timestamp,
 }

@@ -166,6 +166,7 @@ pub trait Lifecycle {
 
     /// Takes the episodes of a session's messages out of every answer, for messages that were taken back:
     /// (source, external ids).
+    #[expect(clippy::too_many_arguments, reason = "who, where it came from, which, by whom")]
     fn retire_messages(
         &mut self,
         scope: Scope,

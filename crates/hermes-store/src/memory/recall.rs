@@ -12,11 +12,12 @@ use crate::Result;
 pub struct RecallFilter {
     /// Only of these kinds; empty means all.
     pub kinds: Vec<ItemKind>,
-    /// Messages only of these sessions (sorted); none means every session.
+    /// Messages only of these sessions (sorted), and summaries that tell of one of them; none means
+    /// every session.
     pub sessions: Option<Vec<SessionKey>>,
-    /// Nothing but messages; where only sessions are chosen by time, other things pass.
+    /// Nothing but messages and summaries; where only sessions are chosen by time, other things pass.
     pub only_messages: bool,
-    /// Messages not of these sessions (sorted).
+    /// Messages not of these sessions (sorted), and no summaries that tell of nothing else.
     pub without_sessions: Vec<SessionKey>,
 }
 
@@ -34,12 +35,26 @@ impl RecallFilter {
         join_touching(ranges)
     }
 
-    /// Whether a chunk inside the ranges passes.
+    /// Whether a chunk inside the ranges passes; for a summary see `passes_as_summary_of` too.
     pub fn passes(&self, chunk: ChunkKey) -> bool {
-        if chunk.kind() != Some(ItemKind::Message) {
-            return !self.only_messages;
+        match chunk.kind() {
+            Some(ItemKind::Message) => self.passes_in(chunk.message().session()),
+            Some(ItemKind::Summary) => true,
+            _ => !self.only_messages,
         }
-        let session = chunk.message().session();
+    }
+
+    /// Whether a summary that tells of these sessions passes: one of them has to.
+    pub fn passes_as_summary_of(&self, sessions: &[SessionKey]) -> bool {
+        !self.narrows_sessions() || sessions.iter().any(|session| self.passes_in(*session))
+    }
+
+    /// Whether it matters in which session something was said.
+    pub fn narrows_sessions(&self) -> bool {
+        self.sessions.is_some() || !self.without_sessions.is_empty()
+    }
+
+    fn passes_in(&self, session: SessionKey) -> bool {
         self.sessions.as_ref().is_none_or(|only| only.binary_search(&session).is_ok())
             && self.without_sessions.binary_search(&session).is_err()
     }

@@ -3,7 +3,12 @@
 
 mod agreeing;
 mod canary;
+mod compared;
+mod drawing;
+mod life_record;
+mod life_story;
 mod model;
+mod model_facts;
 mod model_index;
 mod model_nouns;
 mod model_upkeep;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use hermes_store::memory::AuditEntry;
 use hermes_store::memory::{
-    Change, ChunkKey, EmbedModel, Entity, Episode, Event, Fact, ItemKind, Job, Message, NewChunk,
-    Procedure, Revision, Scope, SessionKey, Source, Uid, User, UserNumber,
+    Change, ChunkKey, EmbedModel, Entity, Episode, Event, Fact, FileEntry, Identity, ItemKind, Job,
+    Message, NewChunk, NewSource, Procedure, Revision, Schedule, Scope, SessionKey, Source, Uid,
+    User, UserNumber,
 };
 use jiff::Timestamp;
 
@@ -15,17 +16,25 @@ pub(crate) const NO_UID: [u8; 16] = [0; 16];
 #[derive(Default)]
 pub(crate) struct ModelMemory {
     pub(crate) users: Vec<User>,
-    pub(crate) identities: HashMap<(String, String), UserNumber>,
+    pub(crate) identities: BTreeMap<(String, String), Identity>,
+    pub(crate) seen: BTreeMap<(String, String), Identity>,
     pub(crate) facts: BTreeMap<i64, Fact>,
     pub(crate) facts_made: i64,
     pub(crate) sources: BTreeMap<i64, Vec<Source>>,
     pub(crate) revisions: BTreeMap<i64, Vec<Revision>>,
+    /// When superseded facts would have ended otherwise.
+    pub(crate) ends_before: BTreeMap<i64, Option<Timestamp>>,
+    pub(crate) file_entries: BTreeMap<(i64, String), FileEntry>,
+    pub(crate) origins: HashMap<(ItemKind, UserNumber, String, String), i64>,
+    pub(crate) other_sources: BTreeMap<(ItemKind, i64), Vec<Source>>,
     pub(crate) procedures: Vec<Procedure>,
     pub(crate) events: Vec<Event>,
     pub(crate) entities: BTreeMap<i64, Entity>,
     pub(crate) aliases: BTreeMap<(UserNumber, String), i64>,
     pub(crate) mentions: BTreeSet<(i64, ItemKind, i64)>,
     pub(crate) jobs: Vec<ModelJob>,
+    pub(crate) jobs_made: i64,
+    pub(crate) schedules: BTreeMap<String, Schedule>,
     pub(crate) log: Vec<AuditEntry>,
     pub(crate) sessions: BTreeMap<SessionKey, ModelSession>,
     pub(crate) episodes: Vec<ModelEpisode>,
@@ -164,4 +173,15 @@ pub(crate) fn fold(text: &str) -> String {
 
 pub(crate) fn owner_of(scope: Scope, shared: bool) -> UserNumber {
     if shared { UserNumber::SHARED } else { scope.user() }
+}
+
+pub(crate) fn kept_sources(sources: &[NewSource<'_>]) -> Vec<Source> {
+    let words = |text: Option<&str>| text.map(str::to_owned);
+    let kept = sources.iter().map(|source| Source {
+        episode: source.episode,
+        message: source.message,
+        quote: words(source.quote),
+        extractor: words(source.extractor),
+    });
+    kept.collect()
 }

@@ -39,6 +39,9 @@ impl ModelMemory {
     fn episode_for(&mut self, key: MessageKey, new: &NewMessage<'_>, done: &mut Recorded) -> usize {
         let in_session =
             |one: &ModelEpisode| one.episode.session == key.session() && !one.is_retired;
+        // Only the one that ends where the session ends goes on.
+        let in_session =
+            |one: &ModelEpisode| in_session(one) && one.episode.last_place + 1 == key.place();
         let open = self.episodes.iter().rposition(in_session).filter(|_| new.role != "user");
         if let Some(open) = open {
             return open;
@@ -63,6 +66,7 @@ impl ModelMemory {
             tokens: 0,
             body: None,
             uses: 0,
+            imported: new.imported,
         };
         self.episodes.push(ModelEpisode { episode, is_retired: false });
         self.episodes.len() - 1
@@ -87,6 +91,7 @@ impl ModelMemory {
         episode.last_place = place;
         episode.ended_at = episode.ended_at.max(new.at);
         episode.tokens += new.tokens;
+        episode.imported &= new.imported;
         let message = Message {
             key,
             episode: episode.id,

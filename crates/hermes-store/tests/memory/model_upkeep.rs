@@ -1,9 +1,9 @@
 //! The simple memory: names, users, jobs, changes and upkeep.
 
 use hermes_store::memory::{
-    Admin, Audit, AuditEntry, ChainState, Change, Counts, Entities, Entity, EpisodeState, ItemKind,
-    Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState, NewJob, NewReceipt,
-    ProcedureKind, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
+    Admin, Audit, AuditEntry, ChainState, Change, Chat, Counts, Entities, Entity, EpisodeState,
+    Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState, NewJob,
+    NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -127,7 +127,8 @@ impl Users for ModelMemory {
     }
 
     fn user_of_identity(&self, channel: &str, native_id: &str) -> Result<Option<UserNumber>> {
-        Ok(self.identities.get(&(channel.to_owned(), native_id.to_owned())).copied())
+        let found = self.identities.get(&(channel.to_owned(), native_id.to_owned()));
+        Ok(found.map(|identity| identity.user))
     }
 
     fn link_identity(
@@ -141,8 +142,49 @@ impl Users for ModelMemory {
         if !self.users.iter().any(|known| known.number == user) {
             return Err(Error::NoSuchItem { item });
         }
-        self.identities.insert((channel.to_owned(), native_id.to_owned()), user);
+        let key = (channel.to_owned(), native_id.to_owned());
+        let (channel, native_id) = key.clone();
+        let seen = self.seen.remove(&key).or_else(|| self.identities.get(&key).cloned());
+        let chat = seen.map_or(Chat::Direct, |seen| seen.chat);
+        self.identities.insert(key, Identity { channel, native_id, chat, user, at: change.at });
         self.note("identity.link", item, change);
+        Ok(())
+    }
+
+    fn identities(&self, _: Admin) -> Result<Vec<Identity>> {
+        Ok(self.identities.values().cloned().collect())
+    }
+
+    fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()> {
+        let key = (identity.channel.clone(), identity.native_id.clone());
+        if self.identities.contains_key(&key) {
+            self.seen.remove(&key);
+            return Ok(());
+        }
+        let user = identity.user;
+        if user != UserNumber::SHARED && !self.users.iter().any(|known| known.number == user) {
+            return Err(Error::NoSuchItem { item: format!("user:{}", user.get()) });
+        }
+        self.seen.insert(key, Identity { at: now, ..identity.clone() });
+        Ok(())
+    }
+
+    fn unlinked_identities(&self, _: Admin) -> Result<Vec<Identity>> {
+        Ok(self.seen.values().cloned().collect())
+    }
+
+    fn set_timezone(
+        &mut self,
+        user: UserNumber,
+        zone: Option<&str>,
+        change: Change<'_>,
+    ) -> Result<()> {
+        let item = format!("user:{}", user.get());
+        match self.users.iter_mut().find(|known| known.number == user) {
+            Some(known) => known.timezone = zone.map(str::to_owned),
+            None => return Err(Error::NoSuchItem { item }),
+        }
+        self.note("user.timezone", item, change);
         Ok(())
     }
 }
@@ -157,7 +199,8 @@ impl Jobs for ModelMemory {
         if new.dedupe_key.is_some() && self.jobs.iter().any(waits) {
             return Ok(None);
         }
-        let id = self.jobs.len() as i64 + 1;
+        self.jobs_made += 1;
+        let id = self.jobs_made;
         let job = Job {
             id,
             kind: new.kind.to_owned(),
@@ -166,6 +209,7 @@ impl Jobs for ModelMemory {
             run_at: new.run_at,
             attempts: 0,
             last_error: None,
+            finished_at: None,
         };
         let key = new.dedupe_key.map(str::to_owned);
         self.jobs.push(ModelJob { job, key, owner: None, until: None });
@@ -187,15 +231,15 @@ impl Jobs for ModelMemory {
         let asked = self.jobs.iter_mut().filter(|one| kinds.contains(&one.job.kind.as_str()));
         let next = asked.filter(is_due).min_by_key(|one| (one.job.run_at, one.job.id));
         Ok(next.map(|one| {
-            one.job.state = JobState::Leased;
-            one.job.attempts += 1;
-            (one.owner, one.until) = (Some(lease.owner.to_owned()), Some(lease.until));
+            take(one, lease);
             one.job.clone()
         }))
     }
 
-    fn finish_job(&mut self, _: Admin, id: i64, owner: &str, _now: Timestamp) -> Result<bool> {
-        Ok(self.leased(id, owner).map(|one| one.job.state = JobState::Done).is_some())
+    fn finish_job(&mut self, _: Admin, id: i64, owner: &str, now: Timestamp) -> Result<bool> {
+        let Some(one) = self.leased(id, owner) else { return Ok(false) };
+        (one.job.state, one.job.finished_at) = (JobState::Done, Some(now));
+        Ok(true)
     }
 
     fn fail_job(
@@ -210,6 +254,7 @@ impl Jobs for ModelMemory {
         one.job.run_at = failure.again.unwrap_or(one.job.run_at);
         let is_over = failure.again.is_none();
         one.job.state = if is_over { JobState::Failed } else { JobState::Waiting };
+        one.job.finished_at = is_over.then_some(failure.at);
         Ok(true)
     }
 
@@ -220,6 +265,89 @@ impl Jobs for ModelMemory {
         open.truncate(limit);
         Ok(open)
     }
+
+    fn jobs(&self, _: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>> {
+        let all = self.jobs.iter().rev().map(|one| one.job.clone());
+        Ok(all.filter(|job| state.is_none_or(|state| job.state == state)).take(limit).collect())
+    }
+
+    fn job(&self, _: Admin, id: i64) -> Result<Job> {
+        let found = self.jobs.iter().find(|one| one.job.id == id);
+        found.map(|one| one.job.clone()).ok_or_else(|| no_job(id))
+    }
+
+    fn retry_job(&mut self, admin: Admin, id: i64, now: Timestamp) -> Result<()> {
+        let job = self.job(admin, id)?;
+        let key = self.jobs.iter().find(|one| one.job.id == id).and_then(|one| one.key.clone());
+        let is_same = |one: &ModelJob| {
+            is_open(&one.job) && one.job.kind == job.kind && key.is_some() && one.key == key
+        };
+        let same_waits = job.state == JobState::Failed && self.jobs.iter().any(is_same);
+        let has_lease = |one: &ModelJob| one.until.is_none_or(|until| until > now);
+        let Some(one) = self.jobs.iter_mut().find(|one| one.job.id == id) else {
+            return Err(no_job(id));
+        };
+        let why = match one.job.state {
+            _ if same_waits => "another one for the same waits",
+            JobState::Done => "it is done",
+            JobState::Leased if has_lease(one) => "somebody works on it",
+            _ => {
+                (one.job.state, one.job.run_at) = (JobState::Waiting, now);
+                (one.job.attempts, one.job.finished_at) = (0, None);
+                (one.owner, one.until) = (None, None);
+                return Ok(());
+            }
+        };
+        let (item, why) = (format!("job:{id}"), why.to_owned());
+        Err(Error::ItemRefused { doing: "retry", item, why })
+    }
+
+    fn lease_this_job(
+        &mut self,
+        admin: Admin,
+        id: i64,
+        lease: Lease<'_>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.job(admin, id)?;
+        let is_free = |one: &&mut ModelJob| match one.job.state {
+            JobState::Waiting => true,
+            JobState::Leased => one.until.is_some_and(|until| until <= now),
+            JobState::Done | JobState::Failed => false,
+        };
+        let found = self.jobs.iter_mut().filter(|one| one.job.id == id).find(is_free);
+        Ok(found.map(|one| take(one, lease)).is_some())
+    }
+
+    fn renew_lease(&mut self, _: Admin, id: i64, lease: Lease<'_>) -> Result<bool> {
+        let found = self.leased(id, lease.owner);
+        Ok(found.map(|one| one.until = Some(lease.until)).is_some())
+    }
+
+    fn clear_jobs(&mut self, _: Admin, before: Timestamp) -> Result<u64> {
+        let all = self.jobs.len();
+        self.jobs.retain(|one| one.job.finished_at.is_none_or(|at| at >= before));
+        Ok((all - self.jobs.len()) as u64)
+    }
+
+    fn schedules(&self, _: Admin) -> Result<Vec<Schedule>> {
+        Ok(self.schedules.values().cloned().collect())
+    }
+
+    fn keep_schedule(&mut self, _: Admin, schedule: &Schedule) -> Result<()> {
+        self.schedules.insert(schedule.name.clone(), schedule.clone());
+        Ok(())
+    }
+}
+
+fn no_job(id: i64) -> Error {
+    Error::NoSuchItem { item: format!("job:{id}") }
+}
+
+fn take(one: &mut ModelJob, lease: Lease<'_>) {
+    one.job.state = JobState::Leased;
+    one.job.attempts += 1;
+    (one.owner, one.until) = (Some(lease.owner.to_owned()), Some(lease.until));
 }
 
 impl ModelMemory {

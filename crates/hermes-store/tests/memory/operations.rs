@@ -1,11 +1,12 @@
 //! Changes of a memory drawn by chance, the same for every kind of memory.
 
 use hermes_store::memory::{
-    Admin, ChunkKey, Episode, ItemKind, JobFailure, Lease, MemoryStore, NewChunk, NewFact, NewJob,
-    NewMessage, NewReceipt, NewSource, Scope, UserNumber,
+    Admin, Chat, ChunkKey, Episode, FileEntry, Identity, ItemKind, JobFailure, Lease, NewChunk,
+    NewFact, NewJob, NewMessage, NewReceipt, NewSource, OriginId, Schedule, Scope, UserNumber,
 };
 use proptest::prelude::*;
 
+use crate::compared::Compared;
 use crate::support::{at, by, chunk, event, fact, message, procedure, small_model};
 
 pub(crate) const WORDS: [&str; 6] = ["harbor", "copper", "velvet", "onion", "lantern", "quartz"];
@@ -23,7 +24,7 @@ pub(crate) struct Operation {
 }
 
 pub(crate) fn operation(users: i64) -> impl Strategy<Value = Operation> {
-    (0..24_u8, 1..=users, 0..60_usize, 0..60_usize, prop::bool::weighted(0.15))
+    (0..28_u8, 1..=users, 0..60_usize, 0..60_usize, prop::bool::weighted(0.15))
         .prop_map(|(what, user, a, b, is_shared)| Operation { what, user, a, b, is_shared })
 }
 
@@ -43,7 +44,7 @@ impl Changer {
     /// Makes the change; the answer, or the words of the error.
     pub(crate) fn apply(
         &mut self,
-        store: &mut dyn MemoryStore,
+        store: &mut dyn Compared,
         operation: &Operation,
         minute: i64,
     ) -> String {
@@ -52,6 +53,9 @@ impl Changer {
             0..=4 => self.record(store, scope, operation, minute),
             5..=13 => self.change_fact(store, scope, operation, minute),
             14..=18 => self.change_others(store, scope, operation, minute),
+            24..=25 => mark(store, scope, operation, minute),
+            26 => serve(store, operation, minute),
+            27 => come_in(store, operation, minute),
             _ => look_after(store, scope, operation, minute),
         };
         answer.unwrap_or_else(|error| error.to_string())
@@ -77,7 +81,7 @@ impl Changer {
 
     fn record(
         &mut self,
-        store: &mut dyn MemoryStore,
+        store: &mut dyn Compared,
         scope: Scope,
         operation: &Operation,
         minute: i64,
@@ -122,7 +126,7 @@ impl Changer {
 
     fn change_fact(
         &self,
-        store: &mut dyn MemoryStore,
+        store: &mut dyn Compared,
         scope: Scope,
         operation: &Operation,
         minute: i64,
@@ -133,6 +137,8 @@ impl Changer {
         let sources = [NewSource { quote: Some(&text), ..NewSource::default() }];
         let new = NewFact {
             kind: if a % 2 == 0 { "fact" } else { "preference" },
+            subject: Some(&names[0]),
+            predicate: Some(["likes", "lives in"][a % 2]),
             shared: is_shared,
             entities: &names,
             sources: &sources,
@@ -167,7 +173,7 @@ impl Changer {
 
     fn change_others(
         &self,
-        store: &mut dyn MemoryStore,
+        store: &mut dyn Compared,
         scope: Scope,
         operation: &Operation,
         minute: i64,
@@ -180,13 +186,17 @@ impl Changer {
                 let mut new = procedure(&text, &[]);
                 new.shared = is_shared;
                 new.entities = &names;
-                store.add_procedure(scope, &new, change).map(|id| id.to_string())
+                new.origin = origin(b, &text);
+                let sources = [NewSource { quote: Some(&text), ..NewSource::default() }];
+                new.sources = &sources;
+                store.add_procedure(scope, &new, change).map(|added| format!("{added:?}"))
             }
             15 => {
                 let mut new = event(&text, minute - 5);
                 new.shared = is_shared;
                 new.entities = &names;
-                store.add_event(scope, &new, change).map(|id| id.to_string())
+                new.origin = origin(b, &text);
+                store.add_event(scope, &new, change).map(|added| format!("{added:?}"))
             }
             16 if b % 2 == 0 => store.retire_procedure(scope, id, change).map(|()| String::new()),
             16 => store.retire_event(scope, id, change).map(|()| String::new()),
@@ -202,7 +212,7 @@ impl Changer {
 }
 
 fn is_of_all(
-    store: &dyn MemoryStore,
+    store: &dyn Compared,
     scope: Scope,
     kind: ItemKind,
     id: i64,
@@ -218,7 +228,7 @@ fn is_of_all(
 
 /// Models, vectors, jobs and receipts.
 fn look_after(
-    store: &mut dyn MemoryStore,
+    store: &mut dyn Compared,
     scope: Scope,
     operation: &Operation,
     minute: i64,
@@ -266,12 +276,87 @@ fn look_after(
             let leased = store.lease_job(Admin, &[kind], lease, at(minute))?;
             let id = (a % 4) as i64;
             let again = (a % 3 == 0).then(|| at(minute + 1));
-            let failure = JobFailure { error: "no answer", again };
+            let failure = JobFailure { error: "no answer", again, at: at(minute) };
             let failed = store.fail_job(Admin, id, owner, failure)?;
             let done = store.finish_job(Admin, id + 1, owner, at(minute))?;
             Ok(format!("{queued:?} {leased:?} {failed} {done}"))
         }
     }
+}
+
+/// Some things say what makes them unique.
+fn origin(number: usize, text: &str) -> Option<OriginId<'_>> {
+    number.is_multiple_of(3).then_some(OriginId { source: "test", external_id: text })
+}
+
+/// Pins, entries of memory files, and what is brought back.
+fn mark(
+    store: &mut dyn Compared,
+    scope: Scope,
+    operation: &Operation,
+    minute: i64,
+) -> hermes_store::Result<String> {
+    let Operation { a, b, .. } = *operation;
+    let (id, change) = ((a % 12 + 1) as i64, by("user", minute));
+    let done = match (operation.what, b % 3) {
+        (24, 0) => store.pin_fact(scope, id, a % 2 == 0, change),
+        (24, 1) => {
+            let link = FileEntry { fact: id, file: "memory".to_owned(), entry: [a as u8; 32] };
+            store.link_file_entry(scope, &link, at(minute))
+        }
+        (24, _) => store.unlink_file_entry(scope, id, "memory"),
+        (_, 0) => store.restore_procedure(scope, (a % 6 + 1) as i64, change),
+        _ => store.restore_event(scope, (a % 6 + 1) as i64, change),
+    };
+    done.map(|()| String::new())
+}
+
+/// What looks after jobs.
+fn serve(
+    store: &mut dyn Compared,
+    operation: &Operation,
+    minute: i64,
+) -> hermes_store::Result<String> {
+    let Operation { a, b, .. } = *operation;
+    let id = (a % 6) as i64;
+    let lease = Lease { owner: ["one", "two"][b % 2], until: at(minute + 4) };
+    match b % 5 {
+        0 => store.retry_job(Admin, id, at(minute)).map(|()| String::new()),
+        1 => store.lease_this_job(Admin, id, lease, at(minute)).map(|taken| taken.to_string()),
+        2 => store.renew_lease(Admin, id, lease).map(|renewed| renewed.to_string()),
+        3 => store.clear_jobs(Admin, at(minute - 8)).map(|gone| gone.to_string()),
+        _ => {
+            let schedule = Schedule {
+                name: NAMES[a % NAMES.len()].to_owned(),
+                cron: "0 3 * * *".to_owned(),
+                next_run: (a % 2 == 0).then(|| at(minute + 9)),
+                last_run: Some(at(minute)),
+                last_result: None,
+            };
+            store.keep_schedule(Admin, &schedule).map(|()| String::new())
+        }
+    }
+}
+
+/// Identities and where their users live.
+fn come_in(
+    store: &mut dyn Compared,
+    operation: &Operation,
+    minute: i64,
+) -> hermes_store::Result<String> {
+    let Operation { a, b, .. } = *operation;
+    let (user, native_id) = (UserNumber::new((a % 5) as i64), (b % 4).to_string());
+    let done = match a % 3 {
+        0 => {
+            let chat = if b % 2 == 0 { Chat::Direct } else { Chat::Group };
+            let channel = "telegram".to_owned();
+            let identity = Identity { channel, native_id, chat, user, at: at(minute) };
+            store.note_identity(&identity, at(minute))
+        }
+        1 => store.link_identity("telegram", &native_id, user, by("user", minute)),
+        _ => store.set_timezone(user, (b % 2 == 0).then_some("Europe/Berlin"), by("user", minute)),
+    };
+    done.map(|()| String::new())
 }
 
 /// Vectors that one byte for each dimension keeps exactly enough to compare.

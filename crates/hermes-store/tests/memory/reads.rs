@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 
 use hermes_store::memory::{
-    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, ItemKind, MemoryStore, MessageKey,
+    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, ItemKind, JobState, MessageKey,
     QuestionVector, RecallFilter, RecentFilter, Scope, SessionChoice, Uid,
 };
 
+use crate::compared::Compared;
 use crate::model::NO_UID;
 use crate::operations::{NAMES, SESSIONS, WORDS};
 use crate::support::at;
@@ -15,7 +16,7 @@ const IDS: [i64; 24] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13];
 
 /// What a user can read, by every method; `now` is the minute.
-pub(crate) fn all_reads(store: &dyn MemoryStore, scope: Scope, now: i64) -> Vec<String> {
+pub(crate) fn all_reads(store: &dyn Compared, scope: Scope, now: i64) -> Vec<String> {
     let mut lines = Vec::new();
     facts(store, scope, now, &mut lines);
     procedures_and_events(store, scope, now, &mut lines);
@@ -26,7 +27,7 @@ pub(crate) fn all_reads(store: &dyn MemoryStore, scope: Scope, now: i64) -> Vec<
 }
 
 /// What the one who looks after the memory can read; without sizes, which differ.
-pub(crate) fn admin_reads(store: &dyn MemoryStore) -> Vec<String> {
+pub(crate) fn admin_reads(store: &dyn Compared) -> Vec<String> {
     let counts = Counts { size: 0, ..store.counts(Admin).unwrap() };
     let mut users = store.users(Admin).unwrap();
     users.iter_mut().for_each(|user| user.uid = Uid::from_bytes(NO_UID));
@@ -35,6 +36,12 @@ pub(crate) fn admin_reads(store: &dyn MemoryStore) -> Vec<String> {
         line("users", users),
         line("audit", (store.audit_log(Admin, 100).unwrap(), store.check_audit(Admin).unwrap())),
         line("jobs", store.open_jobs(Admin, 10).unwrap()),
+        line("every job", store.jobs(Admin, None, 100).unwrap()),
+        line("failed jobs", store.jobs(Admin, Some(JobState::Failed), 2).unwrap()),
+        said(store.job(Admin, 2)),
+        line("schedules", store.schedules(Admin).unwrap()),
+        line("identities", store.identities(Admin).unwrap()),
+        line("unlinked", store.unlinked_identities(Admin).unwrap()),
         line("models", (store.models(Admin).unwrap(), store.active_model().unwrap())),
         line("findings", store.check_memory(Admin).unwrap()),
     ];
@@ -54,7 +61,7 @@ fn said<T: Debug>(answer: hermes_store::Result<T>) -> String {
     answer.map_or_else(|error| error.to_string(), |answer| format!("{answer:?}"))
 }
 
-fn facts(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String>) {
+fn facts(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) {
     let plain = |facts: Vec<Fact>| {
         let bare = |fact| Fact { uid: Uid::from_bytes(NO_UID), ..fact };
         facts.into_iter().map(bare).collect::<Vec<_>>()
@@ -73,6 +80,13 @@ fn facts(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String
         lines.push(line("list", plain(store.list_facts(scope, &filter, at(now)).unwrap())));
     }
     lines.push(line("facts", plain(store.facts(scope, &IDS).unwrap())));
+    for name in NAMES {
+        let about = store.facts_about(scope, &name.to_uppercase(), None).unwrap();
+        lines.push(line("about", plain(about)));
+        lines.push(line("likes", plain(store.facts_about(scope, name, Some("likes")).unwrap())));
+    }
+    lines.push(line("entries", store.file_entries(scope).unwrap()));
+    lines.push(line("conflicts", store.conflicts(scope).unwrap()));
     for id in IDS {
         let found = store.find_fact(scope, &format!("fact:{id:03}"));
         lines.push(said(found.map(|fact| plain(vec![fact]))));
@@ -81,7 +95,7 @@ fn facts(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String
     }
 }
 
-fn procedures_and_events(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String>) {
+fn procedures_and_events(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) {
     for procedures in [
         store.list_procedures(scope, None, 100),
         store.list_procedures(scope, Some("coding"), 2),
@@ -90,6 +104,10 @@ fn procedures_and_events(store: &dyn MemoryStore, scope: Scope, now: i64, lines:
         let mut procedures = procedures.unwrap();
         procedures.iter_mut().for_each(|one| one.uid = Uid::from_bytes(NO_UID));
         lines.push(line("procedures", procedures));
+    }
+    for id in IDS {
+        lines.push(line("sources", store.sources_of_procedure(scope, id).unwrap()));
+        lines.push(line("sources", store.sources_of_event(scope, id).unwrap()));
     }
     for events in [
         store.list_events(scope, None, None, 100),
@@ -103,7 +121,7 @@ fn procedures_and_events(store: &dyn MemoryStore, scope: Scope, now: i64, lines:
     }
 }
 
-fn names(store: &dyn MemoryStore, scope: Scope, lines: &mut Vec<String>) {
+fn names(store: &dyn Compared, scope: Scope, lines: &mut Vec<String>) {
     let mut found: Vec<Entity> = store.entities_in(scope, &NAMES.join(" and ")).unwrap();
     found.sort_by_key(|entity| entity.id);
     for entity in &found {
@@ -117,7 +135,7 @@ fn names(store: &dyn MemoryStore, scope: Scope, lines: &mut Vec<String>) {
     }
 }
 
-fn episodes(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String>) {
+fn episodes(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) {
     let all = || RecentFilter { limit: 100, ..RecentFilter::default() };
     let mut found = store.episodes(scope, &IDS).unwrap();
     for filter in [
@@ -144,7 +162,7 @@ fn episodes(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<Str
     }
 }
 
-fn index(store: &dyn MemoryStore, scope: Scope, now: i64, lines: &mut Vec<String>) {
+fn index(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) {
     let everything = 0..=i64::MAX;
     let words = ["smith".to_owned(), "alice".to_owned()];
     lines.push(line("speakers", store.speakers(scope, &words).unwrap()));

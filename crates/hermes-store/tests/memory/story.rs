@@ -2,10 +2,11 @@
 
 use hermes_store::memory::{
     Added, Admin, ChainState, ChunkKey, Coverage, FactFilter, ItemKind, JobFailure, JobState,
-    Lease, MemoryStore, ModelState, NewFact, NewJob, NewMessage, NewReceipt, NewSource,
-    QuestionVector, RecallFilter, RecentFilter, Recorded, Scope, SessionChoice, UserNumber,
+    Lease, ModelState, NewFact, NewJob, NewMessage, NewReceipt, NewSource, QuestionVector,
+    RecallFilter, RecentFilter, Recorded, Scope, SessionChoice, UserNumber,
 };
 
+use crate::compared::Compared;
 use crate::model::ModelMemory;
 use crate::support::{Place, alice, at, by, chunk, event, fact, message, procedure, small_model};
 
@@ -20,7 +21,7 @@ fn the_story_holds_in_plain_lists() {
     story(&mut ModelMemory::new("alice"));
 }
 
-fn story(store: &mut dyn MemoryStore) {
+fn story(store: &mut dyn Compared) {
     let bob = users(store);
     models_begin(store);
     conversation(store, bob);
@@ -32,7 +33,7 @@ fn story(store: &mut dyn MemoryStore) {
     upkeep(store);
 }
 
-fn users(store: &mut dyn MemoryStore) -> Scope {
+fn users(store: &mut dyn Compared) -> Scope {
     let bob = store.user_or_new("bob", by("user", 1)).unwrap();
     assert_eq!(store.user_or_new("bob", by("user", 1)).unwrap(), bob);
     assert_eq!(store.user("bob").unwrap().unwrap().number, bob);
@@ -46,13 +47,13 @@ fn users(store: &mut dyn MemoryStore) -> Scope {
     Scope::of(bob)
 }
 
-fn models_begin(store: &mut dyn MemoryStore) {
+fn models_begin(store: &mut dyn Compared) {
     assert_eq!(store.active_model().unwrap(), None);
     let model = store.add_model(Admin, &small_model("first"), at(3)).unwrap();
     assert_eq!(model.state, ModelState::Active);
 }
 
-fn conversation(store: &mut dyn MemoryStore, bob: Scope) {
+fn conversation(store: &mut dyn Compared, bob: Scope) {
     let asked = message("monday", "1", "where is the harbor?");
     let answer = NewMessage {
         role: "assistant",
@@ -63,9 +64,9 @@ fn conversation(store: &mut dyn MemoryStore, bob: Scope) {
     let again = NewMessage { at: at(5), ..message("monday", "3", "thanks") };
     let said = [asked, answer, again];
     let done = store.record(alice(), &said, by("user", 6)).unwrap();
-    assert_eq!(done, Recorded { added: 3, known: 0, episodes: 2 });
+    assert_eq!(done, Recorded { added: 3, known: 0, episodes: 2, buried: 0 });
     let done = store.record(alice(), &said, by("user", 6)).unwrap();
-    assert_eq!(done, Recorded { added: 0, known: 3, episodes: 0 });
+    assert_eq!(done, Recorded { added: 0, known: 3, episodes: 0, buried: 0 });
 
     let recent = RecentFilter { limit: 9, ..RecentFilter::default() };
     let episodes = store.recent_episodes(alice(), &recent).unwrap();
@@ -109,7 +110,7 @@ fn conversation(store: &mut dyn MemoryStore, bob: Scope) {
     assert!(store.retire_episode(bob, 1, by("user", 9)).is_err());
 }
 
-fn facts(store: &mut dyn MemoryStore, bob: Scope) {
+fn facts(store: &mut dyn Compared, bob: Scope) {
     let sources =
         [NewSource { episode: Some(1), quote: Some("behind the mill"), ..NewSource::default() }];
     let names = ["Harbor".to_owned()];
@@ -141,7 +142,7 @@ fn facts(store: &mut dyn MemoryStore, bob: Scope) {
         (Some(3), Some(at(20)), Some(at(20)))
     );
     assert!(store.restore_fact(alice(), 1, by("user", 21)).is_err());
-    let held = |filter: FactFilter<'_>, store: &dyn MemoryStore| {
+    let held = |filter: FactFilter<'_>, store: &dyn Compared| {
         let found = store.list_facts(alice(), &filter, at(30)).unwrap();
         found.into_iter().map(|fact| fact.id).collect::<Vec<_>>()
     };
@@ -161,10 +162,10 @@ fn facts(store: &mut dyn MemoryStore, bob: Scope) {
     assert_eq!(held(FactFilter::default(), store), [5, 3]);
 }
 
-fn lessons(store: &mut dyn MemoryStore, bob: Scope) {
-    let id = store
-        .add_procedure(alice(), &procedure("Read before writing", &[]), by("agent", 31))
-        .unwrap();
+fn lessons(store: &mut dyn Compared, bob: Scope) {
+    let lesson = procedure("Read before writing", &[]);
+    assert_eq!(store.add_procedure(alice(), &lesson, by("agent", 31)).unwrap(), Added::New(1));
+    let id = 1;
     assert_eq!(store.list_procedures(alice(), Some("coding"), 5).unwrap()[0].id, id);
     assert_eq!(store.list_procedures(alice(), Some("research"), 5).unwrap(), []);
     assert_eq!(store.procedures(bob, &[id]).unwrap(), []);
@@ -173,7 +174,9 @@ fn lessons(store: &mut dyn MemoryStore, bob: Scope) {
     assert_eq!(store.list_procedures(alice(), None, 5).unwrap(), []);
     assert!(store.procedures(alice(), &[id]).unwrap()[0].retired_at.is_some());
 
-    let id = store.add_event(alice(), &event("We chose SQLite", 30), by("agent", 33)).unwrap();
+    let chosen = event("We chose SQLite", 30);
+    assert_eq!(store.add_event(alice(), &chosen, by("agent", 33)).unwrap(), Added::New(1));
+    let id = 1;
     assert_eq!(store.list_events(alice(), Some(at(30)), Some(at(31)), 5).unwrap()[0].id, id);
     assert_eq!(store.list_events(alice(), None, Some(at(30)), 5).unwrap(), []);
     assert_eq!(store.events(bob, &[id]).unwrap(), []);
@@ -181,7 +184,7 @@ fn lessons(store: &mut dyn MemoryStore, bob: Scope) {
     assert_eq!(store.list_events(alice(), None, None, 5).unwrap(), []);
 }
 
-fn names(store: &mut dyn MemoryStore, bob: Scope) {
+fn names(store: &mut dyn Compared, bob: Scope) {
     let id = store.add_alias(alice(), "Harbor", "the port", by("user", 40)).unwrap();
     let harbor = store.entity(alice(), "The  Port").unwrap().unwrap();
     assert_eq!((harbor.id, harbor.aliases.clone()), (id, vec!["the port".to_owned()]));
@@ -201,7 +204,7 @@ fn names(store: &mut dyn MemoryStore, bob: Scope) {
     assert_eq!(store.mentions(alice(), &harbor, ItemKind::Summary, 9).unwrap(), [1]);
 }
 
-fn vectors(store: &mut dyn MemoryStore) {
+fn vectors(store: &mut dyn Compared) {
     let next = store.add_model(Admin, &small_model("second"), at(50)).unwrap();
     assert_eq!(next.state, ModelState::Building);
     assert!(store.activate_model(Admin, next.id).is_err());
@@ -221,7 +224,7 @@ fn vectors(store: &mut dyn MemoryStore) {
     assert!((near[0].similarity - 1.0).abs() < 0.01);
 }
 
-fn work(store: &mut dyn MemoryStore) {
+fn work(store: &mut dyn Compared) {
     let new = NewJob {
         kind: "embed",
         payload: "{}",
@@ -239,7 +242,7 @@ fn work(store: &mut dyn MemoryStore) {
     assert_eq!(store.lease_job(Admin, &["embed"], lease("two", 70), at(61)).unwrap(), None);
     assert!(store.lease_job(Admin, &["embed"], lease("two", 70), at(65)).unwrap().is_some());
     assert!(!store.finish_job(Admin, 1, "one", at(66)).unwrap());
-    let failure = |again| JobFailure { error: "no answer", again };
+    let failure = |again| JobFailure { error: "no answer", again, at: at(66) };
     assert!(!store.fail_job(Admin, 1, "one", failure(None)).unwrap());
     assert!(store.fail_job(Admin, 1, "two", failure(Some(at(80)))).unwrap());
     let open = store.open_jobs(Admin, 9).unwrap();
@@ -250,7 +253,7 @@ fn work(store: &mut dyn MemoryStore) {
     assert_eq!(store.queue_job(Admin, &new, at(82)).unwrap(), Some(2));
 }
 
-fn upkeep(store: &mut dyn MemoryStore) {
+fn upkeep(store: &mut dyn Compared) {
     let said = store.messages_of(alice(), &store.episodes(alice(), &[1]).unwrap()[0]).unwrap();
     let mut items: Vec<(ItemKind, i64)> =
         said.iter().map(|one| (ItemKind::Message, one.key.get())).collect();

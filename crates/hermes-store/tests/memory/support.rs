@@ -92,6 +92,8 @@ pub(crate) fn message<'a>(
         trust: Trust::User,
         tokens: 5,
         chunks: vec![chunk(text, None)],
+        steps: Vec::new(),
+        imported: false,
     }
 }
 
@@ -126,6 +128,8 @@ pub(crate) fn procedure<'a>(title: &'a str, sources: &'a [NewSource<'a>]) -> New
         entities: &[],
         sources,
         chunks: vec![chunk(&format!("{title}\nlook first"), None)],
+        origin: None,
+        skill_path: None,
     }
 }
 
@@ -139,6 +143,9 @@ pub(crate) fn event(text: &str, minute: i64) -> NewEvent<'_> {
         shared: false,
         entities: &[],
         chunks: vec![chunk(text, None)],
+        session: None,
+        sources: &[],
+        origin: None,
     }
 }
 

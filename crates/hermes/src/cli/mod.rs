@@ -5,11 +5,13 @@ mod config;
 mod doctor;
 mod init;
 mod memory;
+mod model;
 mod paths;
 mod profile;
 mod reference;
 mod sessions;
 mod shell;
+mod skills;
 mod soul;
 mod start;
 
@@ -102,9 +104,15 @@ enum Command {
     /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
     #[command(subcommand)]
     Memory(memory::Command),
+    /// Chat models: which one each kind of work uses, and whether it answers
+    #[command(subcommand)]
+    Model(model::Command),
     /// The persona in SOUL.md
     #[command(subcommand)]
     Soul(soul::Command),
+    /// Skills: how kinds of tasks are done, in folders with a SKILL.md
+    #[command(subcommand, visible_alias = "skill")]
+    Skills(skills::Command),
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
@@ -132,7 +140,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Profile(command) => profile::run(command, app),
         Command::Config(command) => config::run(command, app),
         Command::Memory(command) => memory::run(command, app),
+        Command::Model(command) => model::run(&command, app),
         Command::Soul(command) => soul::run(&command, app),
+        Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),

@@ -69,6 +69,8 @@ fn there_are_no_colours_in_a_pipe_and_everything_shown_has_a_json_form() {
         &["memory", "show"],
         &["memory", "versions"],
         &["soul", "show"],
+        &["skills", "list"],
+        &["skills", "validate"],
         &["sessions", "list"],
         &["sessions", "show", "last"],
         &["sessions", "search", "blue"],

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use rusqlite::params;
 
 use super::code::QuestionCode;
+use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
 use super::{SqliteMemory, kernel};
@@ -51,11 +52,12 @@ impl Recall for SqliteMemory {
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(POSTINGS)?;
+            let mut passing = Passing::new(&self.connection, filter);
             for range in filter.ranges(scope).iter().rev() {
                 let mut rows = statement.query(params![asked, range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
                     let key = ChunkKey::from_row(row.get(0)?);
-                    if !filter.passes(key) {
+                    if !passing.has(key)? {
                         continue;
                     }
                     if found.chunks.len() == cap {
@@ -275,6 +277,7 @@ impl SqliteMemory {
         let code = QuestionCode::new(vector);
         let mut best = Best::new(wanted);
         let mut products = Vec::new();
+        let mut passing = Passing::new(&self.connection, filter);
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
         let mut statement = self.connection.prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
@@ -294,7 +297,7 @@ impl SqliteMemory {
                         continue;
                     }
                     let key = slot_key(slot);
-                    if key != EMPTY && filter.passes(ChunkKey::from_row(key)) {
+                    if key != EMPTY && passing.has(ChunkKey::from_row(key))? {
                         best.take(estimate, key);
                     }
                 }

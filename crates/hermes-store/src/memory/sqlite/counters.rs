@@ -1,18 +1,34 @@
 //! Numbers counted by the day.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
+use rusqlite::{OptionalExtension, params};
 
 use super::SqliteMemory;
 use crate::Result;
-use crate::memory::*;
+use crate::memory::{Admin, Counters};
 
 impl Counters for SqliteMemory {
-    fn add_to_counter(&mut self, _admin: Admin, _day: Date, _name: &str, _add: i64) -> Result<i64> {
-        todo!()
+    fn add_to_counter(&mut self, _admin: Admin, day: Date, name: &str, add: i64) -> Result<i64> {
+        self.write(|transaction| {
+            let counted = transaction
+                .prepare_cached(ADD)?
+                .query_row(params![day.to_string(), name, add], |row| row.get(0))?;
+            Ok(counted)
+        })
     }
 
-    fn counter(&self, _admin: Admin, _day: Date, _name: &str) -> Result<i64> {
-        todo!()
+    fn counter(&self, _admin: Admin, day: Date, name: &str) -> Result<i64> {
+        let found = self
+            .connection
+            .query_row(COUNTED, params![day.to_string(), name], |row| row.get(0))
+            .optional();
+        found.map(Option::unwrap_or_default).map_err(|source| self.failed(source))
     }
 }
+
+// User 0: what is counted is the whole memory's.
+const ADD: &str = "
+    insert into counter (day, name, user_id, value) values (?1, ?2, 0, ?3)
+    on conflict (day, name, user_id) do update set value = value + excluded.value
+    returning value";
+const COUNTED: &str = "select value from counter where day = ?1 and name = ?2 and user_id = 0";

@@ -1,12 +1,12 @@
 //! Episodes and their messages: recorded once, read by scope.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::candidates::message_ranges;
 use super::index::{self, Indexer};
 use super::recorder::Recorder;
 use super::rows::{choice, time, uid};
-use super::{Refusal, SqliteMemory, Step, audit, grave};
+use super::{Refusal, SqliteMemory, Step, audit, graves};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, Episodes, ItemKind, Message, MessageKey, NewChunk,
     NewMessage, RecentFilter, Recorded, Scope, SessionKey, UserNumber,
@@ -119,7 +119,7 @@ impl Episodes for SqliteMemory {
                 }
             }
             indexer.finish()?;
-            grave::lift_session(transaction, episode.user, &episode.session_id)?;
+            graves::lift_session(transaction, episode.user, &episode.session_id)?;
             audit::append(
                 transaction,
                 change,
@@ -164,15 +164,17 @@ pub(super) fn retire(
 }
 
 /// The numbers of an episode's messages.
-pub(super) fn message_keys(transaction: &Transaction<'_>, episode: &Episode) -> Step<Vec<i64>> {
+pub(super) fn message_keys(
+    connection: &Connection,
+    episode: &Episode,
+) -> rusqlite::Result<Vec<i64>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
-    let keys = transaction
+    connection
         .prepare_cached(MESSAGE_KEYS)?
         .query_map(params![first.get(), last.get(), episode.id], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(keys)
+        .collect()
 }
 
 /// The episode, if the scope may change it.

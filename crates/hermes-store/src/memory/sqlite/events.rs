@@ -1,12 +1,13 @@
-//! Events: kept, read, retired.
+//! Events: kept once, read, retired, brought back.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::facts::{Belongings, keep_belongings};
-use super::{SqliteMemory, audit, new_uid, rows};
+use super::{SqliteMemory, audit, new_uid, origins, rows};
 use crate::memory::{
-    Added, Change, Event, EventKind, Events, ItemKind, NewEvent, Scope, Source, Trust, UserNumber,
+    Added, Change, Event, EventKind, Events, ItemKind, NewEvent, Scope, SessionKey, Source, Trust,
+    UserNumber,
 };
 use crate::{Error, Result};
 
@@ -25,7 +26,11 @@ impl Events for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Added> {
         let owner = if event.shared { UserNumber::SHARED } else { scope.user() };
+        let whose = (ItemKind::Event, owner);
         self.write(|transaction| {
+            if let Some(known) = origins::known(transaction, whose, event.origin)? {
+                return Ok(Added::Known(known));
+            }
             transaction.prepare_cached(ADD)?.execute(params![
                 new_uid(change.at).as_bytes(),
                 owner.get(),
@@ -34,7 +39,8 @@ impl Events for SqliteMemory {
                 event.text,
                 event.why,
                 event.trust.number(),
-                change.at.as_millisecond()
+                change.at.as_millisecond(),
+                event.session.map(SessionKey::get)
             ])?;
             let id = transaction.last_insert_rowid();
             let belongings = Belongings {
@@ -46,6 +52,7 @@ impl Events for SqliteMemory {
                 at: event.at,
             };
             keep_belongings(transaction, &belongings, change)?;
+            origins::note(transaction, whose, id, event.origin)?;
             let item = audit::item_name(ItemKind::Event, id);
             let after = audit::hash_of(event.text);
             audit::append(transaction, change, "event.add", &item, None, Some(&after))?;
@@ -95,12 +102,28 @@ impl Events for SqliteMemory {
         })
     }
 
-    fn restore_event(&mut self, _scope: Scope, _id: i64, _change: Change<'_>) -> Result<()> {
-        todo!()
+    fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| {
+            let item = audit::item_name(ItemKind::Event, id);
+            if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
+                return audit::append(transaction, change, "event.restore", &item, None, None);
+            }
+            if transaction.prepare_cached(BY_ID)?.exists([scope.user().get(), id])? {
+                let why = "it was not retired".to_owned();
+                return Err(Error::ItemRefused { doing: "restore", item, why }.into());
+            }
+            Err(Error::NoSuchItem { item }.into())
+        })
     }
 
-    fn sources_of_event(&self, _scope: Scope, _id: i64) -> Result<Vec<Source>> {
-        todo!()
+    fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(SOURCES)?
+                .query_map([scope.user().get(), id], rows::source)?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 }
 
@@ -120,8 +143,8 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 const ADD: &str = "
-    insert into event (uid, user_id, at, kind, text, why, trust, recorded_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    insert into event (uid, user_id, at, kind, text, why, trust, recorded_at, session)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const LIST: &str = "
     select id, uid, user_id, at, kind, text, why, trust, quarantined_at is not null, retired_at
     from event
@@ -134,3 +157,10 @@ const BY_ID: &str = "
 const RETIRE: &str = "
     update event set retired_at = ?3
     where user_id in (?1, 0) and id = ?2 and retired_at is null";
+const RESTORE: &str = "
+    update event set retired_at = null
+    where user_id in (?1, 0) and id = ?2 and retired_at is not null";
+const SOURCES: &str = "
+    select s.episode, s.message, s.quote, s.extractor
+    from event i join source s on s.kind = 3 and s.item = i.id
+    where i.user_id in (?1, 0) and i.id = ?2 order by s.id";

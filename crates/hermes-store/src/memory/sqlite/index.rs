@@ -81,7 +81,7 @@ pub(super) fn remove_texts(transaction: &Transaction<'_>, texts: &[i64]) -> Step
 }
 
 /// Merges a bounded part of the keyword index, so that it never needs a long stall.
-pub(super) fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
+fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
     let pages = i64::try_from(added.clamp(8, 2000)).unwrap_or(8);
     transaction.prepare_cached(MERGE)?.execute([pages])?;
     Ok(())

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{SqliteMemory, rows};
-use crate::Result;
 use crate::memory::{Admin, Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
+use crate::{Error, Result};
 
 const STATES: [(&str, JobState); 4] = [
     ("waiting", JobState::Waiting),
@@ -74,7 +74,9 @@ impl Jobs for SqliteMemory {
     ) -> Result<bool> {
         let again = failure.again.map(Timestamp::as_millisecond);
         self.write(|transaction| {
-            let changed = transaction.execute(FAIL, params![id, owner, failure.error, again])?;
+            let at = failure.at.as_millisecond();
+            let changed =
+                transaction.execute(FAIL, params![id, owner, failure.error, again, at])?;
             Ok(changed == 1)
         })
     }
@@ -87,43 +89,111 @@ impl Jobs for SqliteMemory {
         read().map_err(|source| self.failed(source))
     }
 
-    fn jobs(&self, _admin: Admin, _state: Option<JobState>, _limit: usize) -> Result<Vec<Job>> {
-        todo!()
+    fn jobs(&self, _admin: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let state = state.map(|state| rows::word(&state, &STATES));
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(LIST)?
+                .query_map(params![state, limit], job_of)?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 
-    fn job(&self, _admin: Admin, _id: i64) -> Result<Job> {
-        todo!()
+    fn job(&self, _admin: Admin, id: i64) -> Result<Job> {
+        let found = self.connection.query_row(BY_ID, [id], job_of).optional();
+        found.map_err(|source| self.failed(source))?.ok_or_else(|| missing(id))
     }
 
-    fn retry_job(&mut self, _admin: Admin, _id: i64, _now: Timestamp) -> Result<()> {
-        todo!()
+    fn retry_job(&mut self, _admin: Admin, id: i64, now: Timestamp) -> Result<()> {
+        self.write(|transaction| {
+            let at = now.as_millisecond();
+            let job = transaction
+                .query_row(BY_ID, [id], job_of)
+                .optional()?
+                .ok_or_else(|| missing(id))?;
+            let refused = |why: &str| {
+                let (item, why) = (format!("job:{id}"), why.to_owned());
+                Err(Error::ItemRefused { doing: "retry", item, why }.into())
+            };
+            if transaction.prepare_cached(SAME_WAITS)?.exists([id])? {
+                return refused("another one for the same waits");
+            }
+            if transaction.execute(RETRY, [id, at])? == 1 {
+                return Ok(());
+            }
+            refused(if job.state == JobState::Done { "it is done" } else { "somebody works on it" })
+        })
     }
 
     fn lease_this_job(
         &mut self,
         _admin: Admin,
-        _id: i64,
-        _lease: Lease<'_>,
-        _now: Timestamp,
+        id: i64,
+        lease: Lease<'_>,
+        now: Timestamp,
     ) -> Result<bool> {
-        todo!()
+        let (now, until) = (now.as_millisecond(), lease.until.as_millisecond());
+        self.write(|transaction| {
+            if !transaction.prepare_cached(BY_ID)?.exists([id])? {
+                return Err(missing(id).into());
+            }
+            let taken = transaction.execute(LEASE_THIS, params![id, now, lease.owner, until])?;
+            Ok(taken == 1)
+        })
     }
 
-    fn renew_lease(&mut self, _admin: Admin, _id: i64, _lease: Lease<'_>) -> Result<bool> {
-        todo!()
+    fn renew_lease(&mut self, _admin: Admin, id: i64, lease: Lease<'_>) -> Result<bool> {
+        self.write(|transaction| {
+            let until = lease.until.as_millisecond();
+            Ok(transaction.execute(RENEW, params![id, lease.owner, until])? == 1)
+        })
     }
 
-    fn clear_jobs(&mut self, _admin: Admin, _before: Timestamp) -> Result<u64> {
-        todo!()
+    fn clear_jobs(&mut self, _admin: Admin, before: Timestamp) -> Result<u64> {
+        self.write(|transaction| {
+            let gone = transaction.execute(CLEAR, [before.as_millisecond()])?;
+            Ok(gone as u64)
+        })
     }
 
     fn schedules(&self, _admin: Admin) -> Result<Vec<Schedule>> {
-        todo!()
+        let read = || -> rusqlite::Result<_> {
+            self.connection.prepare_cached(SCHEDULES)?.query_map([], schedule_of)?.collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 
-    fn keep_schedule(&mut self, _admin: Admin, _schedule: &Schedule) -> Result<()> {
-        todo!()
+    fn keep_schedule(&mut self, _admin: Admin, schedule: &Schedule) -> Result<()> {
+        self.write(|transaction| {
+            transaction.execute(
+                KEEP_SCHEDULE,
+                params![
+                    schedule.name,
+                    schedule.cron,
+                    schedule.next_run.map(Timestamp::as_millisecond),
+                    schedule.last_run.map(Timestamp::as_millisecond),
+                    schedule.last_result
+                ],
+            )?;
+            Ok(())
+        })
     }
+}
+
+fn missing(id: i64) -> Error {
+    Error::NoSuchItem { item: format!("job:{id}") }
+}
+
+fn schedule_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
+    Ok(Schedule {
+        name: row.get(0)?,
+        cron: row.get(1)?,
+        next_run: rows::optional_time(row, 2)?,
+        last_run: rows::optional_time(row, 3)?,
+        last_result: row.get(4)?,
+    })
 }
 
 fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
@@ -161,8 +231,36 @@ const FINISH: &str = "
 const FAIL: &str = "
     update job
     set state = case when ?4 is null then 'failed' else 'waiting' end,
+      finished_at = case when ?4 is null then ?5 end,
       run_at = coalesce(?4, run_at), last_error = ?3, lease_owner = null, lease_until = null
     where id = ?1 and state = 'leased' and lease_owner = ?2";
 const OPEN: &str = "
     select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
     where state in ('waiting', 'leased') order by run_at, id limit ?1";
+const LIST: &str = "
+    select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
+    where ?1 is null or state = ?1 order by id desc limit ?2";
+const BY_ID: &str = "
+    select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
+    where id = ?1";
+const SAME_WAITS: &str = "
+    select 1 from job j join job other on other.kind = j.kind and other.dedupe_key = j.dedupe_key
+    where j.id = ?1 and j.state = 'failed' and other.state in ('waiting', 'leased')";
+const RETRY: &str = "
+    update job
+    set state = 'waiting', run_at = ?2, attempts = 0, finished_at = null, lease_owner = null,
+      lease_until = null
+    where id = ?1
+      and (state in ('waiting', 'failed') or (state = 'leased' and lease_until <= ?2))";
+const LEASE_THIS: &str = "
+    update job
+    set state = 'leased', attempts = attempts + 1, lease_owner = ?3, lease_until = ?4
+    where id = ?1 and (state = 'waiting' or (state = 'leased' and lease_until <= ?2))";
+const RENEW: &str = "
+    update job set lease_until = ?3 where id = ?1 and state = 'leased' and lease_owner = ?2";
+const CLEAR: &str = "delete from job where state in ('done', 'failed') and finished_at < ?1";
+const SCHEDULES: &str =
+    "select name, cron, next_run, last_run, last_result from schedule order by name";
+const KEEP_SCHEDULE: &str = "
+    insert or replace into schedule (name, cron, next_run, last_run, last_result)
+    values (?1, ?2, ?3, ?4, ?5)";

@@ -9,12 +9,14 @@ mod episodes;
 mod events;
 mod facts;
 mod forgetting;
-mod grave;
+mod graves;
 mod index;
 mod jobs;
 mod kernel;
 mod lifecycle;
 mod models;
+mod origins;
+mod passing;
 mod procedures;
 mod proposals;
 mod recorder;
@@ -73,18 +75,17 @@ impl SqliteMemory {
         })
     }
 
-    /// Opens a memory that exists, and brings it up to the newest schema if it may be written.
+    /// Opens a memory that exists, and brings it up to the newest schema first, whatever it is opened for.
     pub fn open(wanted: Wanted<'_>, access: Access, wait: Duration) -> Result<SqliteMemory> {
         let path = wanted.path;
         let failed = |source| Error::from_sqlite(path, source);
         let mut connection = sqlite::open(path, access, wait)?;
-        let found = migrate::applied(&connection).map_err(failed)?;
+        let found = refuse_other(&connection, wanted)?;
         let known = migrate::newest(migrate::MEMORY);
-        if found > known {
-            return Err(Error::NewerSchema { path: path.to_owned(), found, known });
-        }
-        if found == 0 || !has_meta(&connection).map_err(failed)? {
-            return Err(Error::NotMemory { path: path.to_owned() });
+        if found < known && access == Access::Read {
+            drop(connection);
+            upgrade(path, wait, found)?;
+            connection = sqlite::open(path, access, wait)?;
         }
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
@@ -96,9 +97,7 @@ impl SqliteMemory {
         }
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
-        let memory = SqliteMemory { connection, path: path.to_owned(), access };
-        memory.refuse_other_profile(wanted.profile)?;
-        Ok(memory)
+        Ok(SqliteMemory { connection, path: path.to_owned(), access })
     }
 
     /// Where the file is.
@@ -112,18 +111,6 @@ impl SqliteMemory {
             transaction.execute("update meta set value = ?1 where key = 'profile'", [name])?;
             Ok(())
         })
-    }
-
-    fn refuse_other_profile(&self, profile: &str) -> Result<()> {
-        let found: String = self
-            .connection
-            .query_row("select value from meta where key = 'profile'", [], |row| row.get(0))
-            .map_err(|source| self.failed(source))?;
-        if found != profile {
-            let path = self.path.clone();
-            return Err(Error::OtherProfile { path, found, wanted: profile.to_owned() });
-        }
-        Ok(())
     }
 
     fn failed(&self, source: rusqlite::Error) -> Error {
@@ -227,6 +214,47 @@ impl From<Error> for Refusal {
 
 /// The result of a step inside a transaction.
 type Step<T> = std::result::Result<T, Refusal>;
+
+/// Fails for a file of a later version, of another profile, or that is no memory; else its schema number.
+fn refuse_other(connection: &Connection, wanted: Wanted<'_>) -> Result<i64> {
+    let path = wanted.path.to_owned();
+    let failed = |source| Error::from_sqlite(wanted.path, source);
+    let found = migrate::applied(connection).map_err(failed)?;
+    let known = migrate::newest(migrate::MEMORY);
+    if found > known {
+        return Err(Error::NewerSchema { path, found, known });
+    }
+    if found == 0 || !has_meta(connection).map_err(failed)? {
+        return Err(Error::NotMemory { path });
+    }
+    let profile: String = connection
+        .query_row("select value from meta where key = 'profile'", [], |row| row.get(0))
+        .map_err(failed)?;
+    if profile != wanted.profile {
+        let wanted = wanted.profile.to_owned();
+        return Err(Error::OtherProfile { path, found: profile, wanted });
+    }
+    Ok(found)
+}
+
+/// Brings a file that will only be read up to the newest schema, through a connection of its own.
+fn upgrade(path: &Path, wait: Duration, found: i64) -> Result<()> {
+    let upgraded = sqlite::open(path, Access::Write, wait).and_then(|mut connection| {
+        migrate::apply(&mut connection, migrate::MEMORY)
+            .map_err(|source| Error::from_sqlite(path, source))
+    });
+    let known = migrate::newest(migrate::MEMORY);
+    upgraded.map_err(|error| match error {
+        Error::NotWritable { path } => Error::OlderSchema { path, found, known },
+        // The log cannot be made in a folder that may not be written.
+        Error::Database { path, refusal }
+            if refusal.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
+        {
+            Error::OlderSchema { path, found, known }
+        }
+        other => other,
+    })
+}
 
 fn has_meta(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(HAS_META, [], |row| row.get(0))

@@ -1,9 +1,9 @@
-//! Procedures: kept, read, retired.
+//! Procedures: kept once, read, retired, brought back.
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::facts::{Belongings, keep_belongings};
-use super::{SqliteMemory, audit, new_uid, rows};
+use super::{SqliteMemory, audit, new_uid, origins, rows};
 use crate::memory::{
     Added, Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Procedures, Scope, Source,
     Trust, UserNumber,
@@ -24,7 +24,11 @@ impl Procedures for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Added> {
         let owner = if procedure.shared { UserNumber::SHARED } else { scope.user() };
+        let whose = (ItemKind::Procedure, owner);
         self.write(|transaction| {
+            if let Some(known) = origins::known(transaction, whose, procedure.origin)? {
+                return Ok(Added::Known(known));
+            }
             transaction.prepare_cached(ADD)?.execute(params![
                 new_uid(change.at).as_bytes(),
                 owner.get(),
@@ -48,6 +52,7 @@ impl Procedures for SqliteMemory {
                 at: change.at,
             };
             keep_belongings(transaction, &belongings, change)?;
+            origins::note(transaction, whose, id, procedure.origin)?;
             let item = audit::item_name(ItemKind::Procedure, id);
             let after = audit::hash_of(&format!("{}\n{}", procedure.title, procedure.body));
             audit::append(transaction, change, "procedure.add", &item, None, Some(&after))?;
@@ -94,12 +99,28 @@ impl Procedures for SqliteMemory {
         })
     }
 
-    fn restore_procedure(&mut self, _scope: Scope, _id: i64, _change: Change<'_>) -> Result<()> {
-        todo!()
+    fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| {
+            let item = audit::item_name(ItemKind::Procedure, id);
+            if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
+                return audit::append(transaction, change, "procedure.restore", &item, None, None);
+            }
+            if transaction.prepare_cached(BY_ID)?.exists([scope.user().get(), id])? {
+                let why = "it was not retired".to_owned();
+                return Err(Error::ItemRefused { doing: "restore", item, why }.into());
+            }
+            Err(Error::NoSuchItem { item }.into())
+        })
     }
 
-    fn sources_of_procedure(&self, _scope: Scope, _id: i64) -> Result<Vec<Source>> {
-        todo!()
+    fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+        let read = || -> rusqlite::Result<_> {
+            self.connection
+                .prepare_cached(SOURCES)?
+                .query_map([scope.user().get(), id], rows::source)?
+                .collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 }
 
@@ -142,3 +163,10 @@ const BY_ID: &str = "
 const RETIRE: &str = "
     update procedure set retired_at = ?3
     where user_id in (?1, 0) and id = ?2 and retired_at is null";
+const RESTORE: &str = "
+    update procedure set retired_at = null
+    where user_id in (?1, 0) and id = ?2 and retired_at is not null";
+const SOURCES: &str = "
+    select s.episode, s.message, s.quote, s.extractor
+    from procedure i join source s on s.kind = 2 and s.item = i.id
+    where i.user_id in (?1, 0) and i.id = ?2 order by s.id";

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
+use super::graves::{self, GraveKind};
 use super::index::Indexer;
-use super::{Refusal, Step, audit, grave, new_uid};
+use super::{Refusal, Step, audit, new_uid};
 use crate::Error;
 use crate::memory::{
     Change, ChunkKey, MessageKey, NewMessage, Recorded, Scope, SessionKey, UserNumber, marks,
@@ -21,6 +22,9 @@ pub(super) struct Recorder<'t> {
     open: HashMap<String, OpenSession>,
     labels: HashMap<String, i64>,
     speakers: HashSet<String>,
+    /// Whether messages of these sessions are to be left out.
+    buried_sessions: HashMap<String, Option<i64>>,
+    has_buried_messages: bool,
     done: Recorded,
     digest: Sha256,
 }
@@ -40,6 +44,8 @@ struct OpenEpisode {
     last_place: i64,
     ended_at: i64,
     tokens: i64,
+    imported: bool,
+    has_grown: bool,
 }
 
 impl<'t> Recorder<'t> {
@@ -57,6 +63,8 @@ impl<'t> Recorder<'t> {
             open: HashMap::new(),
             labels: HashMap::new(),
             speakers: HashSet::new(),
+            buried_sessions: HashMap::new(),
+            has_buried_messages: graves::has_any(transaction, scope.user(), GraveKind::Message)?,
             done: Recorded::default(),
             digest: Sha256::new(),
         })
@@ -87,7 +95,12 @@ impl<'t> Recorder<'t> {
     }
 
     fn add(&mut self, message: &NewMessage<'_>) -> Step<()> {
-        let origin = origin_key(self.user, message);
+        let origin =
+            graves::message_key(self.user, message.source, message.session_id, message.external_id);
+        if self.is_buried(message, origin)? {
+            self.done.buried += 1;
+            return Ok(());
+        }
         let known: bool = self
             .transaction
             .prepare_cached(KNOWN_ORIGIN)?
@@ -107,11 +120,47 @@ impl<'t> Recorder<'t> {
         let key = self.put(&mut session, message)?;
         self.transaction.prepare_cached(ADD_ORIGIN)?.execute(params![&origin[..], key.get()])?;
         self.digest.update(origin);
+        self.keep_steps(key, message)?;
         for (part, chunk) in message.chunks.iter().enumerate() {
             self.indexer.add(ChunkKey::of_message(key, part), chunk, message.at)?;
         }
         self.open.insert(message.session_id.to_owned(), session);
         self.done.added += 1;
+        Ok(())
+    }
+
+    /// Whether the message was to be forgotten, alone or with all that was said in its session until then.
+    fn is_buried(&mut self, message: &NewMessage<'_>, origin: graves::Key) -> Step<bool> {
+        let buried_until = match self.buried_sessions.get(message.session_id) {
+            Some(known) => *known,
+            None => {
+                let key = graves::session_key(self.user, message.session_id);
+                let session = (GraveKind::Session, key);
+                let found = graves::buried_at(self.transaction, self.user, session)?;
+                self.buried_sessions.insert(message.session_id.to_owned(), found);
+                found
+            }
+        };
+        if buried_until.is_some_and(|until| !graves::is_newer(message.at, until)) {
+            return Ok(true);
+        }
+        if !self.has_buried_messages {
+            return Ok(false);
+        }
+        let found = graves::buried_at(self.transaction, self.user, (GraveKind::Message, origin))?;
+        Ok(found.is_some())
+    }
+
+    fn keep_steps(&self, key: MessageKey, message: &NewMessage<'_>) -> Step<()> {
+        for (number, step) in message.steps.iter().enumerate() {
+            self.transaction.prepare_cached(ADD_STEP)?.execute(params![
+                key.get(),
+                number,
+                step.tool,
+                step.arguments,
+                step.failed
+            ])?;
+        }
         Ok(())
     }
 
@@ -146,6 +195,8 @@ impl<'t> Recorder<'t> {
         episode.last_place = place;
         episode.ended_at = episode.ended_at.max(at);
         episode.tokens += i64::from(message.tokens);
+        episode.imported &= message.imported;
+        episode.has_grown = true;
         session.next_place += 1;
         session.started_at = session.started_at.min(at);
         session.last_at = session.last_at.max(at);
@@ -192,8 +243,14 @@ impl<'t> Recorder<'t> {
             at,
             message.trust.number()
         ])?;
-        let id = self.transaction.last_insert_rowid();
-        Ok(OpenEpisode { id, last_place: session.next_place, ended_at: at, tokens: 0 })
+        Ok(OpenEpisode {
+            id: self.transaction.last_insert_rowid(),
+            last_place: session.next_place,
+            ended_at: at,
+            tokens: 0,
+            imported: message.imported,
+            has_grown: false,
+        })
     }
 
     fn open_session(&mut self, message: &NewMessage<'_>) -> Step<OpenSession> {
@@ -215,12 +272,14 @@ impl<'t> Recorder<'t> {
         session.episode = self
             .transaction
             .prepare_cached(LAST_EPISODE)?
-            .query_row([session.key.get()], |row| {
+            .query_row([session.key.get(), session.next_place - 1], |row| {
                 Ok(OpenEpisode {
                     id: row.get(0)?,
                     last_place: row.get(1)?,
                     ended_at: row.get(2)?,
                     tokens: row.get(3)?,
+                    imported: row.get(4)?,
+                    has_grown: false,
                 })
             })
             .optional()?;
@@ -281,19 +340,18 @@ impl OpenSession {
 
 impl OpenEpisode {
     fn close(&self, transaction: &Transaction<'_>) -> Step<()> {
+        if !self.has_grown {
+            return Ok(());
+        }
         transaction.prepare_cached(CLOSE_EPISODE)?.execute(params![
             self.id,
             self.last_place,
             self.ended_at,
-            self.tokens
+            self.tokens,
+            self.imported
         ])?;
         Ok(())
     }
-}
-
-/// What a recorded message is known by.
-fn origin_key(user: UserNumber, message: &NewMessage<'_>) -> [u8; 16] {
-    grave::message_key(user, message.source, message.session_id, message.external_id)
 }
 
 const KNOWN_ORIGIN: &str = "select exists (select 1 from origin where key = ?1)";
@@ -305,21 +363,32 @@ const ADD_EPISODE: &str = "
     insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
       state, started_at, ended_at, tokens, trust)
     values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9)";
+const ADD_STEP: &str = "
+    insert into step (message, number, tool, arguments, failed) values (?1, ?2, ?3, ?4, ?5)";
 const ADD_SPEAKER: &str = "insert or ignore into speaker (user_id, word, name) values (?1, ?2, ?3)";
 const LAST_PART: &str = "
     select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
     order by part desc limit 1";
+// Only the one that ends where the session ends can go on: a later one may have been told by a
+// summary since, or taken back.
 const LAST_EPISODE: &str = "
-    select id, last_place, ended_at, tokens from episode
-    where session = ?1 and retired_at is null and state = 'raw' and compressed_into is null
+    select id, last_place, ended_at, tokens, imported from episode
+    where session = ?1 and last_place = ?2 and retired_at is null and state = 'raw'
+      and compressed_into is null
     order by first_place desc limit 1";
 const LAST_SESSION: &str = "select max(id) from session where id between ?1 and ?2";
 const ADD_SESSION: &str = "
     insert into session (id, user_id, session_id, part, channel, source, started_at, last_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
-const CLOSE_SESSION: &str =
-    "update session set messages = ?2, last_at = ?3, started_at = ?4 where id = ?1";
-const CLOSE_EPISODE: &str =
-    "update episode set last_place = ?2, ended_at = ?3, tokens = ?4 where id = ?1";
+// What is new in a session was not looked back on, and a session that goes on is not over.
+const CLOSE_SESSION: &str = "
+    update session set messages = ?2, last_at = ?3, started_at = ?4, reflected_at = null,
+      ended_at = case when ended_at < ?3 then null else ended_at end
+    where id = ?1";
+// Nothing was drawn yet from what is new in an episode.
+const CLOSE_EPISODE: &str = "
+    update episode
+    set last_place = ?2, ended_at = ?3, tokens = ?4, imported = ?5, extracted_at = null
+    where id = ?1";
 const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";
 const LABEL: &str = "select id from label where text = ?1";

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use crate::memory::Uid;
+use crate::memory::{Source, Uid};
 
 /// A time column.
 pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
@@ -19,6 +19,16 @@ pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Op
 /// A column with the sixteen bytes of an id.
 pub(super) fn uid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uid> {
     row.get(column).map(Uid::from_bytes)
+}
+
+/// The columns of a source: episode, message, quote, extractor.
+pub(super) fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
+    Ok(Source {
+        episode: row.get(0)?,
+        message: row.get(1)?,
+        quote: row.get(2)?,
+        extractor: row.get(3)?,
+    })
 }
 
 /// A column with a word that stands for a choice.

@@ -28,6 +28,7 @@ impl Upkeep for SqliteMemory {
             let mut problems = pages(&self.connection)?;
             problems.extend(references(&self.connection)?);
             problems.extend(keyword_index(&self.connection, self.access)?);
+            problems.extend(summaries(&self.connection)?);
             let repairable = segment_problems(&self.connection)?;
             let lasting = problems.into_iter().map(|problem| (problem, false));
             let findings = lasting.chain(repairable.into_iter().map(|problem| (problem, true)));
@@ -138,6 +139,23 @@ fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             Ok(format!("{count} rows of {table} refer to a {parent} that is not there"))
         })?
         .collect()
+}
+
+/// What must hold for texts that are told by a summary, and for those that are not.
+fn summaries(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for (sql, what) in [
+        (TOLD_BY_NO_SUMMARY, "episodes are told by something that is no summary"),
+        (COVERED_BUT_THERE, "episodes are said to be gone but are there"),
+        (CHUNKS_WITHOUT_TEXT, "chunks belong to a message or summary that is not there"),
+        (RAW_WITHOUT_MESSAGES, "raw episodes have no messages"),
+    ] {
+        let count: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+        if count > 0 {
+            problems.push(format!("{count} {what}"));
+        }
+    }
+    Ok(problems)
 }
 
 /// FTS5 takes its check as an insert, which a reader may not do: it compares the rows only.
@@ -262,6 +280,28 @@ pub(super) const NOTE_TIME: &str = "
     on conflict (key) do update set value = excluded.value";
 const DANGLING: &str = r#"
     select "table", parent, count(*) from pragma_foreign_key_check group by "table", parent"#;
+const TOLD_BY_NO_SUMMARY: &str = "
+    select count(*) from (
+      select compressed_into as summary from episode where compressed_into is not null
+      union all select summary from covered)
+    where not exists (
+      select 1 from episode e where e.id = summary and e.state = 'compressed' and e.body is not null)";
+const COVERED_BUT_THERE: &str = "
+    select count(*) from covered c where exists (select 1 from episode e where e.id = c.episode)";
+// The kind of a chunk is in bits 40 to 42 of its number, that of a message is 0, of a summary 4.
+const CHUNKS_WITHOUT_TEXT: &str = "
+    select count(*) from chunk c
+    where case (c.id >> 40) & 7
+      when 0 then not exists (select 1 from message m where m.id = c.id >> 8)
+      when 4 then not exists (
+        select 1 from episode e where e.id = (c.id >> 8) & 0xffffffff and e.state = 'compressed')
+      else 0 end";
+const RAW_WITHOUT_MESSAGES: &str = "
+    select count(*) from episode e
+    where e.state = 'raw' and not exists (
+      select 1 from message m
+      where m.id between (e.session << 12) + e.first_place and (e.session << 12) + e.last_place
+        and m.episode = e.id)";
 const CHECK_WORDS: &str = "insert into chunk_words (chunk_words) values ('integrity-check')";
 const CHUNKS_WITHOUT_WORDS: &str = "
     select count(*) from chunk where not exists (

@@ -4,8 +4,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{SqliteMemory, audit, new_uid, rows};
-use crate::memory::{Admin, Change, Identity, MOST_USERS, User, UserNumber, Users};
+use crate::memory::{Admin, Change, Chat, Identity, MOST_USERS, User, UserNumber, Users};
 use crate::{Error, Result};
+
+const CHATS: [(&str, Chat); 2] = [("direct", Chat::Direct), ("group", Chat::Group)];
 
 impl Users for SqliteMemory {
     fn users(&self, _admin: Admin) -> Result<Vec<User>> {
@@ -72,31 +74,67 @@ impl Users for SqliteMemory {
             }
             let at = change.at.as_millisecond();
             transaction.execute(LINK, params![channel, native_id, number, at])?;
+            transaction.execute(FORGET_SEEN, [channel, native_id])?;
             let identity = audit::hash_of(&format!("{channel}\n{native_id}"));
             audit::append(transaction, change, "identity.link", &item, None, Some(&identity))
         })
     }
 
     fn identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
-        todo!()
+        let read = || -> rusqlite::Result<_> {
+            self.connection.prepare_cached(LINKED)?.query_map([], identity_of)?.collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 
-    fn note_identity(&mut self, _identity: &Identity, _now: Timestamp) -> Result<()> {
-        todo!()
+    fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()> {
+        let Identity { channel, native_id, chat, user, .. } = identity;
+        self.write(|transaction| {
+            if transaction.prepare_cached(BY_IDENTITY)?.exists([channel, native_id])? {
+                transaction.execute(FORGET_SEEN, [channel, native_id])?;
+                return Ok(());
+            }
+            if !transaction.prepare_cached(HAS_ROW)?.exists([user.get()])? {
+                return Err(Error::NoSuchItem { item: format!("user:{}", user.get()) }.into());
+            }
+            let (chat, at) = (rows::word(chat, &CHATS), now.as_millisecond());
+            transaction.execute(NOTE, params![channel, native_id, chat, user.get(), at])?;
+            Ok(())
+        })
     }
 
     fn unlinked_identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
-        todo!()
+        let read = || -> rusqlite::Result<_> {
+            self.connection.prepare_cached(SEEN)?.query_map([], identity_of)?.collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 
     fn set_timezone(
         &mut self,
-        _user: UserNumber,
-        _zone: Option<&str>,
-        _change: Change<'_>,
+        user: UserNumber,
+        zone: Option<&str>,
+        change: Change<'_>,
     ) -> Result<()> {
-        todo!()
+        self.write(|transaction| {
+            let item = format!("user:{}", user.get());
+            if transaction.execute(SET_ZONE, params![user.get(), zone])? == 0 {
+                return Err(Error::NoSuchItem { item }.into());
+            }
+            let after = zone.map(audit::hash_of);
+            audit::append(transaction, change, "user.timezone", &item, None, after.as_ref())
+        })
     }
+}
+
+fn identity_of(row: &Row<'_>) -> rusqlite::Result<Identity> {
+    Ok(Identity {
+        channel: row.get(0)?,
+        native_id: row.get(1)?,
+        chat: rows::choice(row, 2, &CHATS)?,
+        user: UserNumber::new(row.get(3)?),
+        at: rows::time(row, 4)?,
+    })
 }
 
 fn by_name(connection: &Connection, name: &str) -> rusqlite::Result<Option<User>> {
@@ -118,7 +156,24 @@ const BY_NAME: &str = "select id, uid, name, timezone from user where name = ?1 
 const IS_KNOWN: &str = "select 1 from user where id = ?1 and id <> 0";
 const ADD: &str = "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
 const BY_IDENTITY: &str = "select user_id from identity where channel = ?1 and native_id = ?2";
+// How they spoke when they were seen last is kept.
 const LINK: &str = "
-    insert into identity (channel, native_id, user_id, linked_at) values (?1, ?2, ?3, ?4)
+    insert into identity (channel, native_id, user_id, linked_at, chat)
+    values (?1, ?2, ?3, ?4, coalesce(
+      (select chat from seen_identity where channel = ?1 and native_id = ?2), 'direct'))
     on conflict (channel, native_id)
       do update set user_id = excluded.user_id, linked_at = excluded.linked_at";
+const LINKED: &str = "
+    select channel, native_id, chat, user_id, linked_at from identity order by channel, native_id";
+const SEEN: &str = "
+    select channel, native_id, chat, user_id, last_at from seen_identity
+    order by channel, native_id";
+const HAS_ROW: &str = "select 1 from user where id = ?1";
+const NOTE: &str = "
+    insert into seen_identity (channel, native_id, chat, user_id, first_at, last_at)
+    values (?1, ?2, ?3, ?4, ?5, ?5)
+    on conflict (channel, native_id)
+      do update set chat = excluded.chat, user_id = excluded.user_id,
+        last_at = max(last_at, excluded.last_at)";
+const FORGET_SEEN: &str = "delete from seen_identity where channel = ?1 and native_id = ?2";
+const SET_ZONE: &str = "update user set timezone = ?2 where id = ?1 and id <> 0";

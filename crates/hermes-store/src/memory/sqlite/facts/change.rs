@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
-use sha2::{Digest, Sha256};
 
+use super::super::graves::{self, GraveKind, Said};
 use super::super::{Step, audit, entities, index, new_uid, rows};
 use super::{Belongings, ORIGINS, index_text, keep_belongings};
 use crate::Error;
@@ -11,29 +11,40 @@ use crate::memory::{Added, Change, ChunkKey, ItemKind, NewChunk, NewFact, Scope,
 
 /// What a change needs to know of a fact that is kept.
 pub(super) struct Kept {
-    id: i64,
+    pub(super) id: i64,
     uid: Uid,
-    user: UserNumber,
-    statement: String,
-    recorded_at: Timestamp,
-    is_retired: bool,
-    superseded_by: Option<i64>,
-    norm_hash: [u8; 16],
-    revision: u32,
+    pub(super) user: UserNumber,
+    pub(super) statement: String,
+    pub(super) recorded_at: Timestamp,
+    pub(super) is_retired: bool,
+    pub(super) superseded_by: Option<i64>,
+    pub(super) norm_hash: [u8; 16],
+    pub(super) revision: u32,
+    pub(super) is_pinned: bool,
 }
 
 impl Kept {
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         audit::item_name(ItemKind::Fact, self.id)
     }
 
-    fn refused(&self, doing: &'static str, why: String) -> Error {
+    pub(super) fn is_held(&self) -> bool {
+        !self.is_retired && self.superseded_by.is_none()
+    }
+
+    pub(super) fn refused(&self, doing: &'static str, why: String) -> Error {
         Error::ItemRefused { doing, item: self.name(), why }
     }
 }
 
 /// The fact with this number, if the scope may change it: their own, or everybody's.
 pub(super) fn kept(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Step<Kept> {
+    let missing = || Error::NoSuchItem { item: audit::item_name(ItemKind::Fact, id) };
+    look_up(transaction, scope, id)?.ok_or_else(|| missing().into())
+}
+
+/// The same, for a number that may mean nothing.
+pub(super) fn look_up(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Step<Option<Kept>> {
     let found = transaction
         .prepare_cached(KEPT)?
         .query_row([id, scope.user().get()], |row| {
@@ -47,11 +58,11 @@ pub(super) fn kept(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Step
                 superseded_by: row.get(6)?,
                 norm_hash: row.get(7)?,
                 revision: row.get(8)?,
+                is_pinned: row.get(9)?,
             })
         })
         .optional()?;
-    let missing = || Error::NoSuchItem { item: audit::item_name(ItemKind::Fact, id) };
-    found.ok_or_else(|| missing().into())
+    Ok(found)
 }
 
 /// The same, for a change that only a fact we hold can have.
@@ -78,7 +89,10 @@ pub(super) fn add(
     change: Change<'_>,
 ) -> Step<Added> {
     let owner = if fact.shared { UserNumber::SHARED } else { scope.user() };
-    if let Some(known) = said_by(transaction, owner, &norm_hash(fact.statement))? {
+    if change.is_by_a_person() {
+        lift_said(transaction, owner, fact)?;
+    }
+    if let Some(known) = said_by(transaction, owner, &graves::statement_key(fact.statement))? {
         // What held once and holds again is a new fact; the old one keeps its time.
         let at = change.at.as_millisecond();
         if transaction.prepare_cached(RETIRE_EXPIRED)?.execute(params![known, at])? == 0 {
@@ -87,11 +101,21 @@ pub(super) fn add(
         let name = audit::item_name(ItemKind::Fact, known);
         audit::append(transaction, change, "fact.expire", &name, None, None)?;
     }
+    add_new(transaction, owner, fact, change).map(Added::New)
+}
+
+/// Keeps a fact that is not known.
+pub(super) fn add_new(
+    transaction: &Transaction<'_>,
+    owner: UserNumber,
+    fact: &NewFact<'_>,
+    change: Change<'_>,
+) -> Step<i64> {
     let id = insert(transaction, owner, fact, change)?;
     let name = audit::item_name(ItemKind::Fact, id);
     let after = audit::hash_of(fact.statement);
     audit::append(transaction, change, "fact.add", &name, None, Some(&after))?;
-    Ok(Added::New(id))
+    Ok(id)
 }
 
 pub(super) fn edit(
@@ -102,10 +126,14 @@ pub(super) fn edit(
     change: Change<'_>,
 ) -> Step<()> {
     refuse_empty(statement)?;
-    let hash = norm_hash(statement);
+    let hash = graves::statement_key(statement);
     let same = said_by(transaction, held.user, &hash)?.filter(|id| *id != held.id);
     if let Some(same) = same {
         return Err(held.refused("edit", says_the_same(same)).into());
+    }
+    if change.is_by_a_person() {
+        graves::bury_fact(transaction, held.id, change)?;
+        graves::lift_one(transaction, held.user, (GraveKind::Statement, hash))?;
     }
     let at = change.at.as_millisecond();
     let kind = ItemKind::Fact.number();
@@ -140,29 +168,56 @@ pub(super) fn supersede(
     change: Change<'_>,
 ) -> Step<i64> {
     let owner = if by.shared { UserNumber::SHARED } else { held.user };
-    let hash = norm_hash(by.statement);
+    let hash = graves::statement_key(by.statement);
     if hash == held.norm_hash && owner == held.user {
         return Err(held.refused("supersede", "the new one says the same".to_owned()).into());
     }
+    if change.is_by_a_person() {
+        lift_said(transaction, owner, by)?;
+        graves::bury_fact(transaction, held.id, change)?;
+    }
     let new = match said_by(transaction, owner, &hash)? {
         Some(known) => known,
-        None => insert(transaction, owner, by, change)?,
+        None => succeed(transaction, owner, by, change)?,
     };
-    let at = change.at.as_millisecond();
-    transaction.prepare_cached(SUPERSEDE)?.execute(params![held.id, at, new])?;
-    let (before, after) = (audit::hash_of(&held.statement), audit::hash_of(by.statement));
-    audit::append(
-        transaction,
-        change,
-        "fact.supersede",
-        &held.name(),
-        Some(&before),
-        Some(&after),
-    )?;
+    end(transaction, held, new, change.at, change)?;
     Ok(new)
 }
 
+/// Keeps a fact that takes the place of another.
+pub(super) fn succeed(
+    transaction: &Transaction<'_>,
+    owner: UserNumber,
+    fact: &NewFact<'_>,
+    change: Change<'_>,
+) -> Step<i64> {
+    let id = insert(transaction, owner, fact, change)?;
+    let name = audit::item_name(ItemKind::Fact, id);
+    let after = audit::hash_of(fact.statement);
+    audit::append(transaction, change, "fact.succeed", &name, None, Some(&after))?;
+    Ok(id)
+}
+
+/// Ends a fact: since `ended` another one is true.
+pub(super) fn end(
+    transaction: &Transaction<'_>,
+    held: &Kept,
+    new: i64,
+    ended: Timestamp,
+    change: Change<'_>,
+) -> Step<()> {
+    let (at, ended) = (change.at.as_millisecond(), ended.as_millisecond());
+    transaction.prepare_cached(SUPERSEDE)?.execute(params![held.id, at, new, ended])?;
+    let statement: String =
+        transaction.prepare_cached(STATEMENT)?.query_row([new], |row| row.get(0))?;
+    let (before, after) = (audit::hash_of(&held.statement), audit::hash_of(&statement));
+    audit::append(transaction, change, "fact.supersede", &held.name(), Some(&before), Some(&after))
+}
+
 pub(super) fn retire(transaction: &Transaction<'_>, held: &Kept, change: Change<'_>) -> Step<()> {
+    if change.is_by_a_person() {
+        graves::bury_fact(transaction, held.id, change)?;
+    }
     transaction.prepare_cached(RETIRE)?.execute([held.id, change.at.as_millisecond()])?;
     let before = audit::hash_of(&held.statement);
     audit::append(transaction, change, "fact.retire", &held.name(), Some(&before), None)
@@ -178,18 +233,24 @@ pub(super) fn restore(transaction: &Transaction<'_>, kept: &Kept, change: Change
         return Err(kept.refused("restore", why).into());
     }
     transaction.prepare_cached(RESTORE)?.execute([kept.id])?;
+    graves::lift(transaction, &kept.name())?;
     let after = audit::hash_of(&kept.statement);
     audit::append(transaction, change, "fact.restore", &kept.name(), None, Some(&after))
 }
 
 pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'_>) -> Step<()> {
     let kind = ItemKind::Fact.number();
+    if change.is_by_a_person() {
+        graves::bury_fact(transaction, kept.id, change)?;
+    }
     index::remove_text(transaction, text_of(kept))?;
     entities::forget_names(transaction, ItemKind::Fact, kept.id)?;
     for step in [ERASE_SOURCES, ERASE_REVISIONS, ERASE_ORIGIN] {
         transaction.prepare_cached(step)?.execute([kind, kept.id])?;
     }
-    transaction.prepare_cached(LET_GO)?.execute([kept.id])?;
+    for step in [LET_GO, ERASE_CONFLICTS, ERASE_FILE_ENTRIES] {
+        transaction.prepare_cached(step)?.execute([kept.id])?;
+    }
     transaction.prepare_cached(ERASE)?.execute([kept.id])?;
     let at = change.at.as_millisecond();
     transaction.prepare_cached(ADD_TOMBSTONE)?.execute(params![
@@ -200,20 +261,6 @@ pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'
     ])?;
     let before = audit::hash_of(&kept.statement);
     audit::append(transaction, change, "fact.erase", &kept.name(), Some(&before), None)
-}
-
-/// The hash that makes two ways to write one sentence the same.
-fn norm_hash(statement: &str) -> [u8; 16] {
-    let folded = entities::fold(statement);
-    let bare = folded.trim_end_matches(|mark: char| {
-        mark.is_whitespace()
-            || matches!(mark, '.' | '!' | '?' | ',' | ';' | ':' | '…' | '。' | '！' | '？')
-    });
-    let hashed = if bare.is_empty() { &folded } else { bare };
-    let hash: [u8; 32] = Sha256::digest(hashed.as_bytes()).into();
-    let mut first = [0; 16];
-    first.copy_from_slice(&hash[..16]);
-    first
 }
 
 fn insert(
@@ -237,7 +284,7 @@ fn insert(
         fact.valid_from.map(Timestamp::as_millisecond),
         fact.valid_to.map(Timestamp::as_millisecond),
         change.at.as_millisecond(),
-        norm_hash(fact.statement)
+        graves::statement_key(fact.statement)
     ])?;
     let id = transaction.last_insert_rowid();
     let belongings = Belongings {
@@ -252,8 +299,28 @@ fn insert(
     Ok(id)
 }
 
+/// What a person says is no longer taken back.
+fn lift_said(transaction: &Transaction<'_>, owner: UserNumber, fact: &NewFact<'_>) -> Step<()> {
+    for grave in grave_keys(fact) {
+        graves::lift_one(transaction, owner, grave)?;
+    }
+    Ok(())
+}
+
+/// Everything that can bury a fact that is not kept yet.
+pub(super) fn grave_keys(fact: &NewFact<'_>) -> Vec<(GraveKind, graves::Key)> {
+    let said = Said {
+        statement: fact.statement,
+        kind: fact.kind,
+        subject: fact.subject,
+        predicate: fact.predicate,
+        object: fact.object,
+    };
+    graves::keys_of(&said, fact.sources.iter().filter_map(|source| source.quote))
+}
+
 /// The fact we hold that says the same.
-fn said_by(
+pub(super) fn said_by(
     transaction: &Transaction<'_>,
     owner: UserNumber,
     norm_hash: &[u8; 16],
@@ -280,7 +347,7 @@ fn took_its_place(by: i64) -> String {
     format!("{} took its place", audit::item_name(ItemKind::Fact, by))
 }
 
-fn says_the_same(other: i64) -> String {
+pub(super) fn says_the_same(other: i64) -> String {
     format!("{} says the same", audit::item_name(ItemKind::Fact, other))
 }
 
@@ -288,8 +355,9 @@ const RETIRE_EXPIRED: &str = "
     update fact set retired_at = ?2 where id = ?1 and valid_to is not null and valid_to <= ?2";
 const KEPT: &str = "
     select id, uid, user_id, statement, recorded_at, retired_at is not null, superseded_by,
-      norm_hash, revision
+      norm_hash, revision, pinned
     from fact where id = ?1 and user_id in (?2, 0)";
+const STATEMENT: &str = "select statement from fact where id = ?1";
 const SAID_BY: &str =
     "select id from fact where user_id = ?1 and norm_hash = ?2 and retired_at is null";
 const INSERT: &str = "
@@ -302,7 +370,8 @@ const EDIT: &str =
     "update fact set statement = ?2, norm_hash = ?3, revision = revision + 1 where id = ?1";
 // What ended before stays ended then.
 const SUPERSEDE: &str = "
-    update fact set retired_at = ?2, valid_to = min(coalesce(valid_to, ?2), ?2), superseded_by = ?3
+    update fact set retired_at = ?2, valid_to_before = valid_to,
+      valid_to = min(coalesce(valid_to, ?4), ?4), superseded_by = ?3
     where id = ?1";
 const RETIRE: &str = "update fact set retired_at = ?2 where id = ?1";
 // A fact that was superseded ended with that; if what took its place is gone, so is that end.
@@ -313,19 +382,11 @@ const RESTORE: &str = "
 const ERASE_SOURCES: &str = "delete from source where kind = ?1 and item = ?2";
 const ERASE_REVISIONS: &str = "delete from revision where kind = ?1 and item = ?2";
 const ERASE_ORIGIN: &str = "delete from origin where kind = ?1 and item = ?2 and kind <> 0";
-const LET_GO: &str = "update fact set superseded_by = null where superseded_by = ?1";
+const LET_GO: &str = "
+    update fact set superseded_by = null, valid_to = valid_to_before, valid_to_before = null
+    where superseded_by = ?1";
+const ERASE_CONFLICTS: &str = "delete from conflict where fact = ?1 or other = ?1";
+const ERASE_FILE_ENTRIES: &str = "delete from file_entry where fact = ?1";
 const ERASE: &str = "delete from fact where id = ?1";
 const ADD_TOMBSTONE: &str = "
     insert or replace into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_ways_to_write_a_sentence_have_one_hash() {
-        assert_eq!(norm_hash("  The Cat\tsat. "), norm_hash("the cat sat"));
-        assert_ne!(norm_hash("the cat sat"), norm_hash("the cats at"));
-        assert_ne!(norm_hash("?"), norm_hash("!"));
-    }
-}

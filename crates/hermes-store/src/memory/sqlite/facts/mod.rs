@@ -1,20 +1,24 @@
 //! Facts: kept, edited, superseded, retired, brought back, erased, and found again.
 
 mod change;
+mod draw;
+mod history;
+mod links;
 mod read;
 mod select;
+mod undo;
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::index::Indexer;
-use super::{SqliteMemory, Step, entities};
-use crate::Result;
+use super::{SqliteMemory, Step, audit, entities};
 use crate::memory::{
     Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
     FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, Revision, Scope, Source, Undone,
     UserNumber,
 };
+use crate::{Error, Result};
 
 const ORIGINS: [(&str, Origin); 5] = [
     ("user", Origin::User),
@@ -108,70 +112,68 @@ impl Facts for SqliteMemory {
 
     fn draw_fact(
         &mut self,
-        _scope: Scope,
-        _drawn: &DrawnFact<'_>,
-        _change: Change<'_>,
+        scope: Scope,
+        drawn: &DrawnFact<'_>,
+        change: Change<'_>,
     ) -> Result<Drawn> {
-        todo!()
+        self.write(|transaction| draw::draw(transaction, scope, drawn, change))
     }
 
     fn facts_about(
         &self,
-        _scope: Scope,
-        _subject: &str,
-        _predicate: Option<&str>,
+        scope: Scope,
+        subject: &str,
+        predicate: Option<&str>,
     ) -> Result<Vec<Fact>> {
-        todo!()
+        let found = read::about(&self.connection, scope, subject, predicate);
+        found.map_err(|source| self.failed(source))
     }
 
-    fn pin_fact(
-        &mut self,
-        _scope: Scope,
-        _id: i64,
-        _pinned: bool,
-        _change: Change<'_>,
-    ) -> Result<()> {
-        todo!()
+    fn pin_fact(&mut self, scope: Scope, id: i64, pinned: bool, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| links::pin(transaction, scope, id, pinned, change))
     }
 
-    fn history_of_fact(&self, _scope: Scope, _id: i64) -> Result<Vec<FactChange>> {
-        todo!()
+    fn history_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<FactChange>> {
+        let failed = |source| self.failed(source);
+        let fact = read::by_id(&self.connection, scope, id).map_err(failed)?;
+        let missing = || Error::NoSuchItem { item: audit::item_name(ItemKind::Fact, id) };
+        history::history(&self.connection, scope, &fact.ok_or_else(missing)?).map_err(failed)
     }
 
     fn undo_fact(
         &mut self,
-        _scope: Scope,
-        _id: i64,
-        _chunks: &dyn Fn(&str) -> Vec<NewChunk>,
-        _change: Change<'_>,
+        scope: Scope,
+        id: i64,
+        chunks: &dyn Fn(&str) -> Vec<NewChunk>,
+        change: Change<'_>,
     ) -> Result<Undone> {
-        todo!()
+        self.write(|transaction| undo::undo(transaction, scope, id, chunks, change))
     }
 
-    fn conflicts(&self, _scope: Scope) -> Result<Vec<Conflict>> {
-        todo!()
+    fn conflicts(&self, scope: Scope) -> Result<Vec<Conflict>> {
+        links::conflicts(&self.connection, scope).map_err(|source| self.failed(source))
     }
 
     fn settle_conflict(
         &mut self,
-        _scope: Scope,
-        _fact: i64,
-        _other: i64,
-        _change: Change<'_>,
+        scope: Scope,
+        fact: i64,
+        other: i64,
+        change: Change<'_>,
     ) -> Result<()> {
-        todo!()
+        self.write(|transaction| links::settle(transaction, scope, [fact, other], change))
     }
 
-    fn link_file_entry(&mut self, _scope: Scope, _link: &FileEntry, _now: Timestamp) -> Result<()> {
-        todo!()
+    fn link_file_entry(&mut self, scope: Scope, link: &FileEntry, now: Timestamp) -> Result<()> {
+        self.write(|transaction| links::link(transaction, scope, link, now))
     }
 
-    fn file_entries(&self, _scope: Scope) -> Result<Vec<FileEntry>> {
-        todo!()
+    fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>> {
+        links::entries(&self.connection, scope).map_err(|source| self.failed(source))
     }
 
-    fn unlink_file_entry(&mut self, _scope: Scope, _fact: i64, _file: &str) -> Result<()> {
-        todo!()
+    fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()> {
+        self.write(|transaction| links::unlink(transaction, scope, fact, file))
     }
 }
 
@@ -192,9 +194,18 @@ pub(super) fn keep_belongings(
     belongings: &Belongings<'_>,
     change: Change<'_>,
 ) -> Step<()> {
-    let (kind, item) = belongings.item;
     entities::note(transaction, belongings.owner, belongings.item, belongings.entities, change)?;
-    for source in belongings.sources {
+    keep_sources(transaction, belongings.item, belongings.sources)?;
+    index_text(transaction, belongings)
+}
+
+/// Keeps where a thing came from.
+fn keep_sources(
+    transaction: &Transaction<'_>,
+    (kind, item): (ItemKind, i64),
+    sources: &[NewSource<'_>],
+) -> Step<()> {
+    for source in sources {
         transaction.prepare_cached(ADD_SOURCE)?.execute(params![
             kind.number(),
             item,
@@ -204,7 +215,7 @@ pub(super) fn keep_belongings(
             source.extractor
         ])?;
     }
-    index_text(transaction, belongings)
+    Ok(())
 }
 
 /// Puts the chunks of a thing into the index.

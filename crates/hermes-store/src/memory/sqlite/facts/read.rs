@@ -52,6 +52,20 @@ pub(super) fn list(
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
 }
 
+/// The facts held about a subject.
+pub(super) fn about(
+    connection: &Connection,
+    scope: Scope,
+    subject: &str,
+    predicate: Option<&str>,
+) -> rusqlite::Result<Vec<Fact>> {
+    let found: Vec<Fact> = connection
+        .prepare_cached(ABOUT)?
+        .query_map(params![scope.user().get(), subject, predicate], fact_of)?
+        .collect::<rusqlite::Result<_>>()?;
+    found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
+}
+
 /// The numbers of the facts whose uid lies between two.
 pub(super) fn between(
     connection: &Connection,
@@ -70,17 +84,7 @@ pub(super) fn sources(
     scope: Scope,
     id: i64,
 ) -> rusqlite::Result<Vec<Source>> {
-    connection
-        .prepare_cached(SOURCES)?
-        .query_map([scope.user().get(), id], |row| {
-            Ok(Source {
-                episode: row.get(0)?,
-                message: row.get(1)?,
-                quote: row.get(2)?,
-                extractor: row.get(3)?,
-            })
-        })?
-        .collect()
+    connection.prepare_cached(SOURCES)?.query_map([scope.user().get(), id], rows::source)?.collect()
 }
 
 pub(super) fn revisions(
@@ -177,6 +181,13 @@ const HELD_THEN: &str = list_facts!(
     "
       and (retired_at is null or retired_at > ?5)
       and (valid_from is null or valid_from <= ?5) and (valid_to is null or valid_to > ?5)"
+);
+const ABOUT: &str = select_fact!(
+    "
+      and subject is not null and subject = ?2 collate nocase
+      and (?3 is null or predicate = ?3 collate nocase)
+      and retired_at is null and quarantined_at is null
+    order by recorded_at desc, id desc"
 );
 const BETWEEN: &str = "
     select id from fact where uid between ?2 and ?3 and user_id in (?1, 0) order by id limit 6";

@@ -1,21 +1,89 @@
 //! Forgetting by choice, with the marks that keep it forgotten.
 
-use super::SqliteMemory;
+mod choose;
+mod erase;
+mod retire;
+
+use rusqlite::Transaction;
+
+use self::choose::Chosen;
+use super::graves::{self, Grave, GraveKind};
+use super::{SqliteMemory, Step, audit};
 use crate::Result;
-use crate::memory::*;
+use crate::memory::{Admin, Change, Choice, Depth, Forgetting, Forgotten};
 
 impl Forgetting for SqliteMemory {
-    fn forget_plan(&self, _admin: Admin, _choice: &Choice) -> Result<Forgotten> {
-        todo!()
+    fn forget_plan(&self, _admin: Admin, choice: &Choice) -> Result<Forgotten> {
+        choose::chosen(&self.connection, choice)
+            .map(|chosen| chosen.count())
+            .map_err(|source| self.failed(source))
     }
 
     fn forget(
         &mut self,
         _admin: Admin,
-        _choice: &Choice,
-        _depth: Depth,
-        _change: Change<'_>,
+        choice: &Choice,
+        depth: Depth,
+        change: Change<'_>,
     ) -> Result<Forgotten> {
-        todo!()
+        match depth {
+            Depth::Retire => self.write(|transaction| {
+                let chosen = choose::chosen(transaction, choice)?;
+                retire::retire(transaction, &chosen, change)?;
+                bury(transaction, (choice, &chosen), change)?;
+                note(transaction, choice, "memory.forget", change)?;
+                Ok(chosen.count())
+            }),
+            Depth::Erase => self.removing(|memory| {
+                memory.without_a_trace(|transaction| {
+                    let chosen = choose::chosen(transaction, choice)?;
+                    bury(transaction, (choice, &chosen), change)?;
+                    erase::bury_messages(transaction, &chosen, change)?;
+                    erase::erase(transaction, (choice, &chosen), change)?;
+                    note(transaction, choice, "memory.erase", change)?;
+                    Ok(chosen.count())
+                })
+            }),
+        }
     }
+}
+
+/// Buries the session that was chosen and the statements of the facts, so that neither comes back.
+fn bury(
+    transaction: &Transaction<'_>,
+    (choice, chosen): (&Choice, &Chosen),
+    change: Change<'_>,
+) -> Step<()> {
+    if let Choice::Session(user, session_id) = choice {
+        let key = graves::session_key(*user, session_id);
+        let grave = Grave { kind: GraveKind::Session, user: *user, key, item: None };
+        graves::bury(transaction, &grave, change)?;
+    }
+    for fact in &chosen.facts {
+        graves::bury_fact(transaction, *fact, change)?;
+    }
+    Ok(())
+}
+
+/// One entry of the chain for the whole; ids that a person chose are in it as hashes.
+fn note(
+    transaction: &Transaction<'_>,
+    choice: &Choice,
+    action: &str,
+    change: Change<'_>,
+) -> Step<()> {
+    let (item, before) = match choice {
+        Choice::User(user) => (format!("user:{}", user.get()), None),
+        Choice::Session(user, id) => {
+            (format!("a session of user:{}", user.get()), Some(audit::hash_of(id)))
+        }
+        Choice::Source(user, source) => {
+            (format!("a source of user:{}", user.get()), Some(audit::hash_of(source)))
+        }
+        Choice::Kind(user, kind) => {
+            (format!("kind:{} of user:{}", kind.number(), user.get()), None)
+        }
+        Choice::All => ("everything".to_owned(), None),
+    };
+    audit::append(transaction, change, action, &item, before.as_ref(), None)
 }

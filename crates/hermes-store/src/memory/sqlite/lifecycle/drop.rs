@@ -52,7 +52,6 @@ pub(super) fn raw(
         transaction.prepare_cached(COUNT_DROPPED)?.execute([session, count])?;
     }
     if dropped.episodes > 0 {
-        index::merge(transaction, messages.len())?;
         let at = change.at.as_millisecond().to_string();
         transaction.prepare_cached(NOTE_TIME)?.execute(params!["last_compression", at])?;
         let after = audit::hash_of(body);

@@ -5,11 +5,13 @@ mod sessions;
 mod summaries;
 mod tasks;
 
+pub(super) use self::tasks::items_of;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::episodes::{self, episode_of, episode_where};
-use super::{SqliteMemory, grave};
+use super::{SqliteMemory, graves};
 use crate::Result;
 use crate::memory::{
     Admin, After, Change, Dropped, Episode, Event, EventKind, Events, Lifecycle, MessageKey,
@@ -40,7 +42,7 @@ impl Lifecycle for SqliteMemory {
         self.write(|transaction| {
             let mut retired = 0;
             for external_id in external_ids {
-                let key = grave::message_key(scope.user(), source, session_id, external_id);
+                let key = graves::message_key(scope.user(), source, session_id, external_id);
                 let episode = transaction
                     .prepare_cached(BY_ORIGIN)?
                     .query_row([&key[..]], episode_of)
@@ -216,7 +218,7 @@ impl Lifecycle for SqliteMemory {
         session_id: &str,
         external_id: &str,
     ) -> Result<Option<MessageKey>> {
-        let key = grave::message_key(scope.user(), source, session_id, external_id);
+        let key = graves::message_key(scope.user(), source, session_id, external_id);
         self.connection
             .prepare_cached(ORIGIN)
             .and_then(|mut found| {
@@ -247,9 +249,10 @@ const UNMARK: &str = "
         or session in (select id from session where session_id = ?2 and user_id = ?1))";
 // Summaries come first: they tell of the oldest.
 const OF_SESSION: &str = episode_where!(
-    "e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
-      and ((e.session = ?1 and e.state = 'raw')
-        or e.id in (select summary from covered where session = ?1))
+    "e.id in (
+        select id from episode where session = ?1 and state = 'raw'
+        union select summary from covered where session = ?1)
+      and e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
     order by e.state, e.first_place, e.started_at, e.id"
 );
 // The numbers of sessions begin with their user's, so their order is that of users and sessions.

@@ -1,0 +1,37 @@
+//! What makes procedures and events unique: keeping one again adds nothing, not even when it was retired.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::{Step, graves};
+use crate::memory::{ItemKind, OriginId, UserNumber};
+
+/// The thing that was kept with this origin.
+pub(super) fn known(
+    transaction: &Transaction<'_>,
+    (kind, owner): (ItemKind, UserNumber),
+    origin: Option<OriginId<'_>>,
+) -> Step<Option<i64>> {
+    let Some(origin) = origin else { return Ok(None) };
+    let key = graves::item_key(kind, owner, origin.source, origin.external_id);
+    let found = transaction
+        .prepare_cached(KNOWN)?
+        .query_row(params![key, kind.number()], |row| row.get(0))
+        .optional()?;
+    Ok(found)
+}
+
+/// Notes the origin of a thing that was just kept.
+pub(super) fn note(
+    transaction: &Transaction<'_>,
+    (kind, owner): (ItemKind, UserNumber),
+    item: i64,
+    origin: Option<OriginId<'_>>,
+) -> Step<()> {
+    let Some(origin) = origin else { return Ok(()) };
+    let key = graves::item_key(kind, owner, origin.source, origin.external_id);
+    transaction.prepare_cached(NOTE)?.execute(params![key, kind.number(), item])?;
+    Ok(())
+}
+
+const KNOWN: &str = "select item from origin where key = ?1 and kind = ?2";
+const NOTE: &str = "insert into origin (key, kind, item) values (?1, ?2, ?3)";

@@ -1,0 +1,9 @@
+//! Memory that lives and forgets, as a caller sees it.
+#![expect(clippy::unwrap_used, reason = "what the tests share stops at the first surprise")]
+
+mod forgetting;
+mod lifecycle;
+mod speed;
+#[path = "../memory/support.rs"]
+#[expect(dead_code, reason = "the tests of other parts use the rest")]
+mod support;

@@ -1,0 +1,101 @@
+//! hermes skills: how kinds of tasks are done, each in a folder with a SKILL.md
+
+mod add;
+mod list;
+mod lock;
+mod remove;
+mod review;
+mod show;
+mod validate;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::{Kind, Outcome, Problem};
+use crate::output::{Page, Show};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the skills in use, and those that wait for your word
+    List(list::Arguments),
+    /// Show one skill: where it comes from, and what it says
+    Show(show::Arguments),
+    /// Add a skill from a folder, or from a SKILL.md alone
+    Add(add::Arguments),
+    /// Lock a skill, so that Hermes never rewrites it
+    Lock(Name),
+    /// Let a locked skill be rewritten again
+    Unlock(Name),
+    /// Use a skill that waits
+    Approve(Name),
+    /// Take a skill that waits away; the same is not offered again
+    Reject(Name),
+    /// Check skills against the agentskills.io form; exit code 6 when something is found
+    Validate(validate::Arguments),
+    /// Take a skill away; it is kept aside
+    Delete(remove::Arguments),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Name {
+    /// Its name
+    name: String,
+}
+
+/// What was done to a skill.
+#[derive(Debug, Serialize)]
+struct Changed {
+    skill: String,
+    changed: bool,
+    #[serde(skip)]
+    done: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_in: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locked: Option<bool>,
+}
+
+pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+    match command {
+        Command::List(arguments) => list::run(arguments, app),
+        Command::Show(arguments) => show::run(arguments, app),
+        Command::Add(arguments) => add::run(arguments, app),
+        Command::Lock(named) => lock::lock(&named.name, app),
+        Command::Unlock(named) => lock::unlock(&named.name, app),
+        Command::Approve(named) => review::approve(&named.name, app),
+        Command::Reject(named) => review::reject(&named.name, app),
+        Command::Validate(arguments) => validate::run(arguments, app),
+        Command::Delete(arguments) => remove::run(arguments, app),
+    }
+}
+
+/// Fails when there is nothing at a path that was typed.
+fn must_be_there(path: &Path) -> Result<(), Problem> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let message = format!("there is nothing at {}", path.display());
+            Err(Problem::new(Kind::NotFound, message)
+                .hint("name a folder with a SKILL.md in it, or a SKILL.md"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Changed {
+    fn new(skill: &str, done: String) -> Changed {
+        let skill = skill.to_owned();
+        Changed { skill, changed: true, done, file: None, kept_in: None, locked: None }
+    }
+}
+
+impl Show for Changed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.done)
+    }
+}
