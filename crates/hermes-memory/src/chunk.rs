@@ -58,7 +58,7 @@ pub const LONGEST_SUMMARY_PART: usize = 4_000;
 /// which were said and are not in the summary.
 pub fn prepare_summary(body: &str, further: &str, vectors: Vectors) -> Vec<NewChunk> {
     let words = Words { text: body, ..Words::default() };
-    let parts = cut_to_fit(body, crate::knob("PART", LONGEST_SUMMARY_PART as f32) as usize);
+    let parts = cut_to_fit(body, LONGEST_SUMMARY_PART);
     let mut chunks: Vec<NewChunk> = parts
         .into_iter()
         .map(|part| {

@@ -12,9 +12,3 @@ pub mod task;
 pub mod when;
 
 pub use error::{Error, Result};
-
-/// tuning
-#[allow(clippy::disallowed_methods)]
-pub fn knob(name: &str, usual: f32) -> f32 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual)
-}

@@ -218,7 +218,7 @@ impl Clustering {
         let best = (0..self.open.len())
             .filter(|at| fits(&self.open[*at], &stretch, &self.limits))
             .map(|at| (likeness(&self.open[at]), at))
-            .filter(|(like, _)| *like >= crate::knob("LIKE", LIKE_SUBJECT))
+            .filter(|(like, _)| *like >= LIKE_SUBJECT)
             .max_by(|a, b| a.0.total_cmp(&b.0));
         match best {
             Some((_, at)) => self.open[at].join(stretch),

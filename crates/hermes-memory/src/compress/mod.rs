@@ -2,6 +2,8 @@
 
 mod cluster;
 mod model;
+#[cfg(test)]
+mod property_tests;
 mod run;
 mod sentences;
 mod summarise;

@@ -211,7 +211,7 @@ impl Work<'_, '_> {
     /// The summary of a cluster: by the model if there is one, else without; none if it is to wait.
     fn tell(&mut self, cluster: &Cluster, first: &Episode) -> Result<Option<Summary>> {
         let zone = (self.settings.zone_of)(first.user);
-        let room = allowance(cluster.characters(), f64::from(crate::knob("SHARE", self.settings.share as f32)));
+        let room = allowance(cluster.characters(), self.settings.share);
         if !self.settings.dry_run
             && let Some(ask) = self.ask.as_mut()
         {

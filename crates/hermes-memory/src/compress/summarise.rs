@@ -30,9 +30,11 @@ const LEAST: usize = 160;
 /// No summary is longer.
 const MOST: usize = 4_000;
 /// How much of the room sentences get; the rest is for words.
-const SENTENCES: f32 = 0.4;
+const SENTENCES: f32 = 0.3;
 /// So much said of a message is enough: then others have their turn.
 const ENOUGH: f32 = 6.0;
+/// What says less than this is not worth being found by.
+const LEAST_WEIGHT: f32 = 0.2;
 const ALSO: &str = "Also:";
 
 /// How long the summary of so many characters may be, when it is to have a share of them.
@@ -58,7 +60,7 @@ pub(super) fn summarise_with(
     let mut body = first_line(cluster, &messages, zone, task_type);
     let mut bag = Bag::of(&messages, weights);
     let left = room.saturating_sub(count(&body));
-    let lines = bag.lines(cluster, &messages, zone, (left as f32 * crate::knob("SENT", SENTENCES)) as usize);
+    let lines = bag.lines(cluster, &messages, zone, (left as f32 * SENTENCES) as usize);
     lines.iter().for_each(|line| {
         body.push('\n');
         body.push_str(line);
@@ -166,8 +168,7 @@ impl<'a> Bag<'a> {
     fn also(&mut self, room: usize) -> String {
         let mut left = room.saturating_sub(ALSO.len() + 1);
         let costs: Vec<usize> = self.words.iter().map(|word| count(word.text) + 1).collect();
-        let plus = crate::knob("PLUS", 2.0);
-        let gain = |bag: &Bag<'_>, at: usize| bag.gain(&[at]) / (costs[at] as f32 + plus);
+        let gain = |bag: &Bag<'_>, at: usize| bag.gain(&[at]) / (costs[at] as f32 + 2.0);
         let mut heap = Heap::of((0..self.words.len()).map(|at| gain(self, at)));
         let mut chosen = Vec::new();
         while let Some(at) = heap.next(|at| gain(self, at)) {
@@ -188,8 +189,7 @@ impl<'a> Bag<'a> {
 
     /// The words that say enough and are not told: no reader sees them, but who asks with them finds it.
     fn further(&self) -> String {
-        let least = crate::knob("HIDE", 0.2);
-        let left = self.words.iter().filter(|word| !word.is_told && word.weight >= least);
+        let left = self.words.iter().filter(|word| !word.is_told && word.weight >= LEAST_WEIGHT);
         left.map(|word| word.text).collect::<Vec<_>>().join(" ")
     }
 
@@ -204,8 +204,7 @@ impl<'a> Bag<'a> {
 
     /// What telling these words adds, over all messages that have them.
     fn gain(&self, words: &[usize]) -> f32 {
-        let enough = crate::knob("ENOUGH", ENOUGH);
-        let value = |told: f32| 1.0 - (-told / enough).exp();
+        let value = |told: f32| 1.0 - (-told / ENOUGH).exp();
         let mut sum = 0.0;
         let mut so_far = 0.0;
         for word in words.iter().map(|at| &self.words[*at]).filter(|word| !word.is_told) {

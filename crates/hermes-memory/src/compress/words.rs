@@ -159,8 +159,8 @@ impl Weights {
             return if lower.len() > 1 { NUMBER } else { 0.5 };
         }
         match EmbeddedModel::get().word_pieces(lower).as_slice() {
-            [token] => (1.0 + f32::from(token.saturating_sub(self.first)) / crate::knob("COMMON", COMMON)).ln(),
-            _ => crate::knob("PIECES", IN_PIECES),
+            [token] => (1.0 + f32::from(token.saturating_sub(self.first)) / COMMON).ln(),
+            _ => IN_PIECES,
         }
     }
 }

@@ -20,6 +20,10 @@ const ALIKE: f32 = 0.04;
 /// Who looks a word up wants the text that has it, not the one beside it.
 const LOOK_UP_NEIGHBOURS: f32 = 0.1;
 
+/// What it counts that a summary tells of one whom the question names: of 265 questions 7 in 100 more
+/// found theirs among the first ten.
+const NAMED_IN_SUMMARY: f64 = 1.7;
+
 /// One text that may be shown.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
@@ -219,11 +223,8 @@ fn factors_of_summary(looked: &Looked, text: i64) -> Vec<Part> {
     let tokens: Vec<u16> = chunks.flat_map(|chunk| chunk.tokens.iter().copied()).collect();
     let has = |word: &String| model.word_pieces(word).iter().all(|piece| tokens.contains(piece));
     let is_named = looked.asked.name_words.iter().any(has);
-    let mut factors = vec![Part { name: "summary", value: f64::from(crate::knob("SUM", 1.0)) }];
-    if is_named {
-        factors.push(Part { name: "speaker", value: f64::from(crate::knob("SPK", 1.7)) });
-    }
-    factors
+    let named = Part { name: "speaker", value: NAMED_IN_SUMMARY };
+    if is_named { vec![named] } else { Vec::new() }
 }
 
 /// Puts what repeats a better result a little lower.

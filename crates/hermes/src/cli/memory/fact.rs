@@ -5,8 +5,8 @@ use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
-    Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewChunk, NewFact, Origin, Scope,
-    Trust, Vectors as _,
+    Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewChunk,
+    NewFact, Origin, Scope, Trust, Vectors as _,
 };
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;

@@ -123,7 +123,8 @@ impl Bench<'_> {
         }
         let mut figures = told.figures(&format!("{what}: found before, and the summary"));
         if raw.questions > 0 {
-            figures.extend(raw.figures(&format!("{what}: found before, still raw, and the message")));
+            figures
+                .extend(raw.figures(&format!("{what}: found before, still raw, and the message")));
         }
         figures
     }
@@ -382,7 +383,10 @@ impl Kept {
         let (one, half, all) = (share(self.one), share(self.half), share(self.all));
         Figure::new(
             what,
-            format!("{one:.3} one of three, {half:.3} half, {all:.3} all, of {} messages", self.messages),
+            format!(
+                "{one:.3} one of three, {half:.3} half, {all:.3} all, of {} messages",
+                self.messages
+            ),
             "one ≥ .6",
             one >= 0.6,
         )
