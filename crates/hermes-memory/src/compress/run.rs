@@ -80,6 +80,13 @@ pub struct Report {
     pub stopped: Option<String>,
 }
 
+impl Report {
+    fn count(&mut self, summary: &Summary) {
+        self.clusters += 1;
+        self.text_after += summary.body.len() as u64;
+    }
+}
+
 /// The share that makes a memory of messages of 300 characters about a tenth as large.
 const USUAL_SHARE: f64 = 0.09;
 /// How many episodes are read at a time.
@@ -142,8 +149,8 @@ impl Work<'_, '_> {
             return Ok(());
         }
         for summary in self.store.unfinished_summaries(Admin)? {
-            self.drop_told(Scope::of(summary.user), &summary)?;
-            self.report.finished += 1;
+            let done = self.drop_told(Scope::of(summary.user), &summary);
+            self.report.finished += u64::from(unless_changed(done)?.is_some());
         }
         Ok(())
     }
@@ -173,16 +180,18 @@ impl Work<'_, '_> {
         }
         let scope = Scope::of(first.user);
         let Some(summary) = self.tell(cluster, first)? else { return Ok(()) };
-        self.report.text_after += summary.body.len() as u64;
-        self.report.clusters += 1;
         if self.settings.dry_run {
+            self.report.count(&summary);
             self.report.episodes += cluster.episodes().len() as u64;
             self.report.messages += cluster.messages() as u64;
             let texts = cluster.episodes().iter().flat_map(|told| &told.messages);
             self.report.text_before += texts.map(|message| message.text.len() as u64).sum::<u64>();
             return Ok(());
         }
-        let kept = self.keep(scope, cluster, &summary)?;
+        let Some(kept) = unless_changed(self.keep(scope, cluster, &summary))? else {
+            return Ok(());
+        };
+        self.report.count(&summary);
         // Read back, so that nothing is dropped for a summary that is not there.
         let kept = self.store.episodes(scope, &[kept])?;
         kept.first().map_or(Ok(()), |kept| self.drop_told(scope, kept))
@@ -241,6 +250,16 @@ impl Work<'_, '_> {
 
     fn change(&self) -> Change<'static> {
         Change { actor: ACTOR, at: self.settings.now }
+    }
+}
+
+/// Nothing if an episode was forgotten or summarised by somebody else in the meantime.
+fn unless_changed<T>(done: Result<T>) -> Result<Option<T>> {
+    use hermes_store::Error::{ItemRefused, NoSuchItem};
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(Error::Store(ItemRefused { .. } | NoSuchItem { .. })) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
