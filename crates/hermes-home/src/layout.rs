@@ -187,6 +187,17 @@ impl Home {
         self.folder.join("workspace")
     }
 
+    /// What finished work taught: `workspace/REFLECTIONS.md`, or one person's own.
+    pub fn reflections(&self, user: Option<&UserId>) -> PathBuf {
+        let folder = user.map_or_else(|| self.workspace(), |id| self.users().join(id.as_str()));
+        folder.join("REFLECTIONS.md")
+    }
+
+    /// Which reflections were written to a file once.
+    pub fn reflections_written(&self) -> PathBuf {
+        self.own().join("reflections.json")
+    }
+
     /// `config.yaml`.
     pub fn config(&self) -> PathBuf {
         self.folder.join("config.yaml")
@@ -226,6 +237,11 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// Turns that could not be recorded at once, a file each.
+    pub fn spool(&self) -> PathBuf {
+        self.own().join("spool")
+    }
+
     /// Skills that wait for the user's word.
     pub fn pending_skills(&self) -> PathBuf {
         self.own().join("pending-skills")
@@ -249,6 +265,28 @@ impl Home {
     /// Which sessions are pinned.
     pub fn pins(&self) -> PathBuf {
         self.own().join("pins.json")
+    }
+
+    /// The lock of the daemon: one for the root home with all its profiles.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.root.join(OWN).join("daemon.lock")
+    }
+
+    /// What the daemon last said about itself.
+    pub fn daemon_state(&self) -> PathBuf {
+        self.root.join(OWN).join("daemon.json")
+    }
+
+    /// The logs of the daemon, one for each day.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join(OWN).join("logs")
+    }
+
+    /// Where backups go: beside the root home, so that losing the home does not lose them.
+    pub fn backups(&self) -> PathBuf {
+        let mut name = self.root.as_os_str().to_owned();
+        name.push("-backups");
+        name.into()
     }
 }
 

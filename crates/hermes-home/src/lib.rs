@@ -12,6 +12,7 @@ pub mod name;
 pub mod pins;
 pub mod places;
 pub mod profile;
+pub mod reflections;
 pub mod secret;
 pub mod skill;
 pub mod soul;

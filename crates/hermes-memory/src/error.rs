@@ -40,6 +40,42 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Turns that wait in a file cannot be read or taken away.
+    #[error("could not use {}", path.display())]
+    Spool {
+        /// The file or folder.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What was written to a memory file is not in it.
+    #[error("could not keep the entry in {}: it was written, but is not found there", path.display())]
+    NotReadBack {
+        /// The file.
+        path: std::path::PathBuf,
+    },
+    /// A proposal cannot be carried out.
+    #[error("could not approve proposal {id}: {why}")]
+    NotApproved {
+        /// Its number.
+        id: i64,
+        /// Why not.
+        why: String,
+    },
+    /// The document is not an export of a memory.
+    #[error("could not read the export: {why}")]
+    NotExport {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The export was written by a later version.
+    #[error("could not read the export: its form is {found}, this build knows {known}")]
+    NewerExport {
+        /// The form of the document.
+        found: u32,
+        /// The newest form this build knows.
+        known: u32,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -63,7 +99,19 @@ impl Error {
                 "each line is one message: {\"session_id\": …, \"role\": …, \"timestamp\": …, \"text\": …}"
                     .to_owned(),
             ),
-            Error::Unreadable(_) => None,
+            Error::NotReadBack { .. } => {
+                Some("look at it with `hermes memory show` and `hermes memory versions`".to_owned())
+            }
+            Error::NotApproved { .. } => {
+                Some("see what waits with `hermes memory pending`".to_owned())
+            }
+            Error::Unreadable(_) | Error::Spool { .. } => None,
+            Error::NotExport { .. } => {
+                Some("`hermes memory export` writes what can be imported".to_owned())
+            }
+            Error::NewerExport { .. } => {
+                Some("bring this program up to date, then import again".to_owned())
+            }
         }
     }
 }

@@ -1,14 +1,21 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
 pub mod ask;
+pub mod catch_up;
 pub mod chunk;
 pub mod compress;
 mod error;
+pub mod extract;
+pub mod identity;
+pub mod learn;
 pub mod record;
 pub mod reembed;
+pub mod reflect;
+pub mod remember;
 pub mod retrieval;
 pub mod search;
 pub mod task;
+pub mod transfer;
 pub mod when;
 
 pub use error::{Error, Result};

@@ -235,6 +235,13 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// The export of a memory could not be written where the caller wanted it.
+    #[error("could not write the export")]
+    MemoryUnwritten {
+        /// What the writer said.
+        #[source]
+        source: std::io::Error,
+    },
     /// A file beside the database could not be made, moved or looked at.
     #[error("could not {doing} {}", path.display())]
     File {
@@ -307,6 +314,7 @@ impl Error {
             | Error::RepairRefused { .. } => ErrorKind::Refused,
             Error::ImportUnreadable { .. }
             | Error::ExportUnwritten { .. }
+            | Error::MemoryUnwritten { .. }
             | Error::NotWritable { .. }
             | Error::File { .. }
             | Error::Database { .. } => ErrorKind::Failure,

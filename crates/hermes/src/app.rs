@@ -10,8 +10,10 @@ use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
 use hermes_home::{Home, Result as HomeResult, atomic};
 use hermes_llm::{Embedded, Embedder};
-use hermes_memory::reembed;
-use hermes_store::memory::{Change, SqliteMemory, Vectors as _, Wanted as WantedMemory};
+use hermes_memory::{identity, reembed};
+use hermes_store::memory::{
+    Change, SqliteMemory, UserNumber, Vectors as _, Wanted as WantedMemory,
+};
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind};
@@ -73,6 +75,22 @@ impl App {
             json: global.json,
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
+            owner: OnceCell::new(),
+            loaded: OnceCell::new(),
+        }
+    }
+
+    /// The same for another profile and for now: settings are read anew, and nothing is asked or printed.
+    pub(crate) fn for_profile(&self, home: &Home) -> App {
+        let profile = Some(home.profile_name().to_owned());
+        App {
+            env: self.env.clone(),
+            now: clock::now(),
+            out: Output::new(false, true, anstream::ColorChoice::Never, String::new()),
+            asking: Asking { yes: false, no_input: true },
+            json: false,
+            wanted: Wanted { home: Some(home.root().to_owned()), profile },
+            flags: self.flags.clone(),
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
         }
@@ -153,32 +171,47 @@ impl App {
 
     /// The memory of the home; to write makes it, to read a missing one is to read an empty one.
     pub(crate) fn memory(&self, home: &Home, access: Access) -> anyhow::Result<Memory> {
+        self.memory_within(home, access, self.lock_wait(home)?)
+    }
+
+    /// The same, for a caller who waits so long for another program at most.
+    pub(crate) fn memory_within(
+        &self,
+        home: &Home,
+        access: Access,
+        wait: Duration,
+    ) -> anyhow::Result<Memory> {
         let path = self.memory_path(home)?;
         let exists = path.symlink_metadata().is_ok();
         let profile = home.profile_name();
         if !exists && access == Access::Read {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
-            let store = self.new_memory(home, WantedMemory { path: &inside, profile })?;
+            let store = self.new_memory(home, WantedMemory { path: &inside, profile }, wait)?;
             return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
         let store = match access {
-            Access::Read => SqliteMemory::open(wanted, access, self.lock_wait(home)?)?,
-            Access::Write if exists => self.writable_memory(home, wanted)?,
-            Access::Write => self.new_memory(home, wanted)?,
+            Access::Read => SqliteMemory::open(wanted, access, wait)?,
+            Access::Write if exists => self.writable_memory(home, wanted, wait)?,
+            Access::Write => self.new_memory(home, wanted, wait)?,
         };
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
 
     /// Makes a memory with the embedded model as the one that answers.
-    fn new_memory(&self, home: &Home, wanted: WantedMemory<'_>) -> anyhow::Result<SqliteMemory> {
+    fn new_memory(
+        &self,
+        home: &Home,
+        wanted: WantedMemory<'_>,
+        wait: Duration,
+    ) -> anyhow::Result<SqliteMemory> {
         if let Some(folder) = wanted.path.parent().filter(|folder| !folder.exists()) {
             atomic::make_folder(folder)?;
         }
         match SqliteMemory::create(wanted, OWNER_NAME, self.change()) {
             // Somebody else made it in the same moment.
-            Ok(()) | Err(StoreError::Exists { .. }) => self.writable_memory(home, wanted),
+            Ok(()) | Err(StoreError::Exists { .. }) => self.writable_memory(home, wanted, wait),
             Err(error) => Err(error.into()),
         }
     }
@@ -187,8 +220,9 @@ impl App {
         &self,
         home: &Home,
         wanted: WantedMemory<'_>,
+        wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
-        let mut store = SqliteMemory::open(wanted, Access::Write, self.lock_wait(home)?)?;
+        let mut store = SqliteMemory::open(wanted, Access::Write, wait)?;
         if store.active_model()?.is_none() {
             self.reembed(home, &mut store, &Embedded::new(), &mut |_| {})?;
         }
@@ -260,6 +294,16 @@ impl App {
             Some(name) => Ok(TimeZone::get(name)
                 .map_err(|_| Problem::usage(format!("timezone: {name:?} is not a known zone")))?),
         }
+    }
+
+    /// The zone of one user: their own, else the one of the settings.
+    pub(crate) fn zone_of(
+        &self,
+        home: &Home,
+        store: &SqliteMemory,
+        user: UserNumber,
+    ) -> anyhow::Result<TimeZone> {
+        Ok(identity::zone_of(store, user, &self.zone(home)?)?)
     }
 
     /// Today's date in the user's zone.

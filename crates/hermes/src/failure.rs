@@ -154,6 +154,12 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     Kind::Usage.exit_code()
 }
 
+/// The kind of an error in one word, for logs that must not hold what the error says.
+pub(crate) fn kind_word(error: &anyhow::Error) -> String {
+    let kind = serde_json::to_value(shown(error).kind).unwrap_or_default();
+    kind.as_str().unwrap_or("failure").to_owned()
+}
+
 fn print(shown: Shown, json: bool) {
     // Where even the error cannot be written there is nobody left to tell.
     if json {
@@ -185,7 +191,7 @@ fn shown(error: &anyhow::Error) -> Shown {
 }
 
 /// The chain of causes in one line, none said twice.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let part = cause.to_string();
@@ -246,6 +252,8 @@ fn of_memory(error: &hermes_memory::Error) -> (Kind, Option<String>) {
     match error {
         hermes_memory::Error::Store(error) => of_store(error),
         hermes_memory::Error::Model(error) => of_model(error),
+        hermes_memory::Error::Home(error) => of_home(error),
+        hermes_memory::Error::NotApproved { .. } => (Kind::Refused, error.hint()),
         other => (Kind::Failure, other.hint()),
     }
 }

@@ -5,6 +5,7 @@ mod background;
 mod cli;
 mod clock;
 mod confirm;
+mod daemon;
 mod editor;
 mod embedding;
 mod failure;

@@ -35,6 +35,8 @@ pub struct Memory {
     pub write_approval: bool,
     /// Whether finished work is looked back on.
     pub reflection_enabled: bool,
+    /// After how many days without use an entry is proposed for removal.
+    pub stale_after_days: u32,
     /// The name of an external memory provider.
     pub provider: String,
     /// The longest MEMORY.md, in characters.
@@ -271,6 +273,7 @@ impl Default for Memory {
             auto_write: true,
             write_approval: false,
             reflection_enabled: true,
+            stale_after_days: 180,
             provider: String::new(),
             memory_char_limit: None,
             user_char_limit: None,

@@ -281,7 +281,7 @@ impl Reading<'_, '_> {
                 Ok(Step::More) => {}
                 Ok(Step::Done) => return Ok(self.gathered.stop.unwrap_or(Stop::Other)),
                 Ok(Step::Stopped) => return Ok(Stop::Cancelled),
-                Err(Fault::Unreadable(_)) if lines.is_unfinished() => {
+                Err(Fault::Unreadable(why)) if lines.is_unfinished() && why != WEB_PAGE => {
                     return Err(self.cut(String::new()));
                 }
                 Err(fault) => return Err(self.faulty(fault)),

@@ -67,22 +67,30 @@ impl Line {
     /// The hash of everything that tells one message from another, for one user.
     pub(super) fn fingerprint(&self, user: i64) -> [u8; 32] {
         let said = &self.said;
-        let mut hash = Sha256::new();
-        hash.update(user.to_le_bytes());
-        for part in [
-            said.session_id.as_str(),
-            &said.role,
-            said.speaker.as_deref().unwrap_or_default(),
-            &self.written_time,
-            &said.text,
-            said.caption.as_deref().unwrap_or_default(),
-        ] {
-            // With its length, so that no two parts can be taken for two others.
-            hash.update(part.len().to_le_bytes());
-            hash.update(part);
-        }
-        hash.finalize().into()
+        fingerprint_of(
+            user,
+            &[
+                said.session_id.as_str(),
+                &said.role,
+                said.speaker.as_deref().unwrap_or_default(),
+                &self.written_time,
+                &said.text,
+                said.caption.as_deref().unwrap_or_default(),
+            ],
+        )
     }
+}
+
+/// The hash of what tells one message of a user from another.
+pub(super) fn fingerprint_of(user: i64, parts: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(user.to_le_bytes());
+    for part in parts {
+        // With its length, so that no two parts can be taken for two others.
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 /// The id of the message that occurs for the `occurrence`th time in one recording.
@@ -97,21 +105,21 @@ pub(super) fn id_of(fingerprint: &[u8; 32], occurrence: u32) -> String {
     id
 }
 
-fn json_fault(why: &serde_json::Error) -> String {
+pub(super) fn json_fault(why: &serde_json::Error) -> String {
     if why.is_data() { "not a JSON object".to_owned() } else { format!("not JSON: {why}") }
 }
 
-fn required(object: &Map<String, Value>, key: &str) -> Result<String, String> {
+pub(super) fn required(object: &Map<String, Value>, key: &str) -> Result<String, String> {
     word(object, key)?.ok_or_else(|| format!("`{key}` is missing or empty"))
 }
 
 /// A text that means nothing when it is blank.
-fn word(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+pub(super) fn word(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     Ok(string(object, key)?.filter(|text| !text.trim().is_empty()))
 }
 
 /// A text; whole numbers pass, since some programs number their sessions.
-fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+pub(super) fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -123,7 +131,7 @@ fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>, Stri
 }
 
 /// The role under the name we keep it by.
-fn role_of(role: &str) -> String {
+pub(super) fn role_of(role: &str) -> String {
     let role = role.trim().to_lowercase();
     match role.as_str() {
         "human" => "user".to_owned(),
@@ -134,7 +142,7 @@ fn role_of(role: &str) -> String {
 }
 
 /// RFC 3339, a local time without a zone, or seconds since 1970.
-fn time_of(value: &Value, zone: &TimeZone) -> Result<Option<Timestamp>, String> {
+pub(super) fn time_of(value: &Value, zone: &TimeZone) -> Result<Option<Timestamp>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Number(number) => number.as_f64().map_or_else(|| bad_time(value), from_seconds),

@@ -1,7 +1,14 @@
 //! Take in messages from lines of JSON, one message a line.
 
 mod line;
+pub(crate) mod ready;
+pub mod spool;
+mod steps;
+pub mod strip;
+pub mod turn;
+mod turn_json;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
@@ -69,7 +76,7 @@ pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 /// How many bad lines a report names.
 pub const MOST_PROBLEMS: usize = 20;
 
-const MESSAGES_PER_TRANSACTION: usize = 500;
+pub(crate) const MESSAGES_PER_TRANSACTION: usize = 500;
 const BYTES_PER_TRANSACTION: usize = 4 * 1024 * 1024;
 const ACTOR: &str = "record";
 
@@ -152,8 +159,15 @@ impl Recording<'_> {
             Some(id) => id.clone(),
             None => self.derive_id(&line, scope),
         };
-        self.waiting_bytes += bytes.len();
-        self.waiting.push(Waiting { number, scope, said: line.said, external_id });
+        let mut said = line.said;
+        if let Cow::Owned(left) = strip::strip(&said.text) {
+            said.text = left;
+        }
+        // What only repeated what was recalled says nothing.
+        if !said.text.trim().is_empty() || said.caption.is_some() {
+            self.waiting_bytes += bytes.len();
+            self.waiting.push(Waiting { number, scope, said, external_id });
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! How this kind of task was done well before.
 
-use hermes_store::memory::{ItemKind, Procedure};
+use hermes_store::memory::{ItemKind, Procedure, ProcedureKind};
 
 use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
 use crate::search::Item;
@@ -10,6 +10,7 @@ use crate::{Result, chunk};
 /// How many procedures are shown for their type alone, and how many a search may bring.
 const MOST_OF_TYPE: usize = 3;
 const MOST_FOUND: usize = 10;
+const MOST_READ: usize = 50;
 /// How sure we are that a procedure of the same type of task belongs to this one.
 const SAME_TYPE: f64 = 0.6;
 
@@ -17,9 +18,11 @@ const SAME_TYPE: f64 = 0.6;
 pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     let (request, kind) = (asking.request, asking.task_type);
     if kind != TaskType::General {
-        let same = asking.store.list_procedures(asking.scope, Some(kind.as_str()), MOST_OF_TYPE)?;
+        let same = asking.store.list_procedures(asking.scope, Some(kind.as_str()), MOST_READ)?;
         let reason = format!("for tasks of type {}", kind.as_str());
-        let held = same.iter().filter(|procedure| is_held(procedure));
+        // A skill is for one sort of task: its type alone does not make it belong.
+        let is_general = |one: &&Procedure| is_held(one) && one.kind != ProcedureKind::Skill;
+        let held = same.iter().filter(is_general).take(MOST_OF_TYPE);
         found.candidates.extend(held.map(|one| candidate(request, one, SAME_TYPE, reason.clone())));
     }
     for result in asking.search(&[ItemKind::Procedure], MOST_FOUND, &mut found.notes)?.results {
@@ -27,7 +30,11 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         if !is_held(procedure) {
             continue;
         }
-        let reason = "answers the task".to_owned();
+        let reason = match procedure.kind {
+            ProcedureKind::Skill => "a skill for such tasks",
+            _ => "answers the task",
+        };
+        let reason = reason.to_owned();
         let candidate = candidate(request, procedure, result.relevance, reason);
         found.propose(candidate, result.relevance, request);
     }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, SIGNS};
+use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, NOT_NAMES, ORDINARY_STARTS, SIGNS};
 
 /// Less than this is no sign of anything.
 const LEAST_SCORE: u32 = 2;
@@ -59,6 +59,9 @@ impl TaskType {
 
 /// Guesses the type of a task from its words; `General` when nothing speaks for another one.
 pub fn infer(text: &str) -> TaskType {
+    if !asks_for_work(text) {
+        return TaskType::General;
+    }
     let words = lower_words(text);
     let mut best = (TaskType::General, 0);
     for (kind, signs) in SIGNS {
@@ -105,6 +108,76 @@ pub fn names(text: &str) -> Vec<String> {
     found.names
 }
 
+/// The names in a text that are worth tagging: each as it is written, without its parts, versions,
+/// addresses and handles.
+pub fn entities(text: &str) -> Vec<String> {
+    let mut found = Names::default();
+    let mut phrase: Vec<&str> = Vec::new();
+    let mut starts_sentence = true;
+    let is_german = lower_words(text)
+        .iter()
+        .filter(|word| {
+            matches!(
+                word.as_str(),
+                "ich"
+                    | "und"
+                    | "der"
+                    | "die"
+                    | "das"
+                    | "bitte"
+                    | "immer"
+                    | "nicht"
+                    | "für"
+                    | "mit"
+                    | "den"
+                    | "dass"
+                    | "ist"
+                    | "wir"
+                    | "im"
+                    | "auf"
+            )
+        })
+        .count()
+        >= 2;
+    let mut before = "";
+    let mut raws = text.split_whitespace().peekable();
+    while let Some(raw) = raws.next() {
+        let word = raw.trim_matches(is_around_a_name).trim_end_matches(['—', '–', '-']);
+        let next = raws.peek().copied().unwrap_or_default();
+        let opens = raw.starts_with(['(', '"', '“', '«']);
+        if opens {
+            found.take_whole(&mut phrase);
+        }
+        // German writes every noun with a capital, and so do sentences their first word.
+        let is_doubtful = (is_german && !matches!(before, "Frau" | "Herr" | "Herrn" | "Dr."))
+            || (starts_sentence
+                && phrase.is_empty()
+                && !is_possessive(word)
+                && !speaks_of_a_name(next));
+        before = raw;
+        match entity_sort(word, starts_sentence) {
+            Sort::Capital if is_doubtful => found.take_whole(&mut phrase),
+            Sort::Alone => {
+                found.take_whole(&mut phrase);
+                found.add(word);
+            }
+            Sort::Capital => phrase.push(without_possessive(word)),
+            Sort::Plain | Sort::Version => found.take_whole(&mut phrase),
+        }
+        let is_title = matches!(raw, "Dr." | "Mr." | "Mrs." | "Ms." | "Prof." | "St.");
+        let ends = raw.ends_with(['.', '!', '?', ':', ';', ',', ')', '"', '”', '»', '…'])
+            || word.len() < raw.trim_end_matches(is_around_a_name).len()
+            || is_possessive(word);
+        if ends && !is_title {
+            found.take_whole(&mut phrase);
+        }
+        starts_sentence = !is_title && raw.ends_with(['.', '!', '?', ':', '…'])
+            || matches!(raw, "-" | "*" | "•" | "—");
+    }
+    found.take_whole(&mut phrase);
+    found.names
+}
+
 /// The words of a task that say what it is about, in lower case: no stop words, no courtesies.
 pub fn content_words(text: &str) -> Vec<String> {
     lower_words(text)
@@ -129,6 +202,47 @@ fn lower_words(text: &str) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect()
+}
+
+/// Whether a text asks for something to be done, or asks at all: what is told is no task.
+fn asks_for_work(text: &str) -> bool {
+    const COURTESIES: &[&str] = &[
+        "please", "pls", "hi", "hey", "ok", "okay", "so", "and", "then", "also", "now", "kindly",
+        "alright", "just", "bitte", "morning",
+    ];
+    const ASKS: &[&str] = &[
+        "can you",
+        "could you",
+        "would you",
+        "can u",
+        "help me",
+        "i need",
+        "gimme",
+        "let us",
+        "what",
+        "how",
+        "why",
+        "which",
+        "where",
+        "any idea",
+    ];
+    const NO_WORK: &[&str] = &[
+        "always", "never", "don", "remember", "note", "next", "whenever", "keep", "my", "i", "we",
+        "our", "the", "call",
+    ];
+    let mut sentences = text.split(['.', '!', '?', '\n', ':', ';']).map(lower_words);
+    text.contains('?')
+        || sentences.any(|words| {
+            let mut rest = words
+                .iter()
+                .map(String::as_str)
+                .skip_while(|word| COURTESIES.contains(word))
+                .peekable();
+            let first = rest.peek().copied().unwrap_or_default();
+            let joined = rest.collect::<Vec<_>>().join(" ");
+            let is_verb = !NO_WORK.contains(&first) && is_common_start(first);
+            is_verb || ASKS.iter().any(|phrase| joined.starts_with(phrase))
+        })
 }
 
 /// A sign with a star fits every word that begins with it.
@@ -176,6 +290,14 @@ impl Names {
         }
     }
 
+    /// A phrase is one name.
+    fn take_whole(&mut self, phrase: &mut Vec<&str>) {
+        if !phrase.is_empty() {
+            self.add(&phrase.join(" "));
+            phrase.clear();
+        }
+    }
+
     /// A phrase is a name, and so is each of its words: `Ada Lovelace`, `Ada`, `Lovelace`.
     fn take(&mut self, phrase: &mut Vec<&str>) {
         if phrase.len() > 1 {
@@ -189,6 +311,105 @@ impl Names {
             self.add(word);
         }
     }
+}
+
+/// Whether the word before can only be a name: what follows a name that begins a sentence.
+fn speaks_of_a_name(next: &str) -> bool {
+    let word = next.trim_matches(is_around_a_name);
+    matches!(
+        word,
+        "is" | "was"
+            | "has"
+            | "says"
+            | "said"
+            | "uses"
+            | "runs"
+            | "wants"
+            | "thinks"
+            | "stays"
+            | "takes"
+            | "leads"
+            | "does"
+            | "told"
+            | "sent"
+            | "handles"
+            | "left"
+            | "lives"
+            | "works"
+            | "and"
+    ) || (word.starts_with(char::is_uppercase)
+        && !NOT_NAMES.contains(&word.to_lowercase().as_str()))
+}
+
+fn is_possessive(word: &str) -> bool {
+    word.ends_with("'s") || word.ends_with("’s")
+}
+
+/// What a word can be in a name that is worth tagging.
+fn entity_sort(word: &str, starts_sentence: bool) -> Sort {
+    let lower = word.to_lowercase();
+    let core = without_possessive(&lower);
+    let first = core.split(['\'', '’']).next().unwrap_or_default();
+    if NOT_NAMES.contains(&core)
+        || NOT_NAMES.contains(&first)
+        || is_address(word)
+        || word.starts_with(['@', '#'])
+    {
+        return Sort::Plain;
+    }
+    if is_dotted_name(word) {
+        let is_file = word.rsplit_once('.').is_some_and(|(_, end)| {
+            CODE_ENDINGS.contains(&end)
+                || matches!(
+                    end,
+                    "csv"
+                        | "xlsx"
+                        | "md"
+                        | "txt"
+                        | "pdf"
+                        | "docx"
+                        | "gd"
+                        | "log"
+                        | "ini"
+                        | "cfg"
+                        | "env"
+                        | "tsv"
+                        | "png"
+                        | "ipynb"
+                        | "tex"
+                        | "xml"
+                        | "pptx"
+                )
+        });
+        return if is_file { Sort::Alone } else { Sort::Plain };
+    }
+    if word.contains(|c: char| {
+        !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '&' | '+' | '#' | '.'))
+    }) || word.chars().filter(|c| c.is_alphabetic()).count() < 2
+    {
+        return Sort::Plain;
+    }
+    let is_shouted =
+        word.chars().count() > 3 && word.chars().all(|c| c.is_uppercase() || !c.is_alphabetic());
+    if is_shouted && starts_sentence {
+        return Sort::Plain;
+    }
+    match sort_of(word, starts_sentence) {
+        Sort::Capital if starts_sentence && !is_possessive(word) && !is_unlikely_start(core) => {
+            Sort::Capital
+        }
+        Sort::Capital if starts_sentence && !is_possessive(word) => Sort::Plain,
+        other => other,
+    }
+}
+
+/// Whether a word at the start of a sentence is more likely an ordinary word than a name.
+fn is_unlikely_start(lower: &str) -> bool {
+    const ENDINGS: &[&str] =
+        &["ing", "ly", "ed", "tion", "ment", "ness", "less", "ful", "able", "ous", "ings", "ers"];
+    lower.chars().count() < 3
+        || ENDINGS.iter().any(|ending| lower.ends_with(ending))
+        || ORDINARY_STARTS.contains(&lower)
 }
 
 /// What a word can be in a name.

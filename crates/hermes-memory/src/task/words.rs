@@ -105,3 +105,39 @@ pub(super) const EMPTY_WORDS: &[&str] = &[
     "too", "um", "und", "up", "us", "very", "want", "was", "we", "well", "were", "what", "when",
     "where", "which", "who", "why", "will", "with", "would", "yeah", "yes", "you", "your",
 ];
+
+/// Words that are written with a capital without being a name worth tagging.
+#[rustfmt::skip]
+pub(super) const NOT_NAMES: &[&str] = &[
+    "i", "i'm", "monday", "mondays", "tuesday", "tuesdays", "wednesday", "wednesdays", "thursday", "thursdays", "friday",
+    "fridays", "saturday", "saturdays", "sunday", "sundays", "january", "february", "march", "april", "may", "june", "july",
+    "august", "september", "october", "november", "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep",
+    "sept", "oct", "nov", "dec", "english", "french", "german", "spanish", "portuguese", "italian", "dutch", "american",
+    "british", "christmas", "easter", "ok", "okay", "am", "pm", "utc", "api", "url", "id", "csv", "json", "pdf", "html",
+    "css", "sql", "usd", "eur", "ui", "ux", "ceo", "cto", "faq", "todo", "tbd", "fyi", "btw", "asap", "phd", "vat", "kpi",
+    "pr", "qa", "hr", "it", "tv", "pc", "cpu", "gpu", "ram", "ssd", "dns", "ssh", "http", "https", "vps", "vpn", "sdk",
+    "readme", "rest", "gdpr", "crm", "ci", "cd", "ip", "tls", "ssl", "orm", "gmt", "cet", "est", "pst", "uk", "us", "eu",
+    "valentine", "christmas", "bitte", "mr", "mrs", "ms", "herrn", "herr", "frau", "q1", "q2", "q3", "q4", "kunden",
+    "e-mails", "texten", "doi", "sgd", "gbp", "iva", "sepa", "lol", "job", "log", "faq", "rag", "llm", "ai", "ml",
+];
+
+/// Ordinary words that begin sentences.
+#[rustfmt::skip]
+pub(super) const ORDINARY_STARTS: &[&str] = &[
+    "above", "actually", "all", "almost", "although", "another", "anyone", "anyway", "apparently", "apart", "around", "because",
+    "below", "besides", "between", "both", "boss", "budget", "business", "correction", "customer", "customers", "could", "cut", "dear", "decision", "did", "dinner",
+    "does", "don't", "due", "either", "else", "enough", "even", "exactly", "except", "few", "final", "finally", "fine", "for",
+    "from", "fun", "funny", "further", "general", "generally", "gimme", "going", "gone", "great", "guess", "half", "happy", "hardly",
+    "has", "hate", "have", "heads", "help", "her", "here's", "his", "home", "honestly", "house", "however", "huge", "i've", "i'd", "i'll", "idea",
+    "imagine", "important", "in", "indeed", "interesting", "it's", "its", "keep", "kind", "kindly", "know", "less", "like", "little", "long", "look", "lots", "love",
+    "made", "main", "make", "many", "might", "mine", "more", "morning", "most", "mostly", "must", "my", "nah", "need", "no", "nobody", "nope", "not", "of", "off",
+    "often", "oh", "on", "or", "other", "others", "otherwise", "out", "over", "own", "part", "past", "perhaps", "personally", "pls", "plus", "possibly",
+    "postmortem", "pretend", "probably", "quick", "quite", "rather", "rename", "right", "same", "see", "seems", "seriously", "several", "shall", "short", "should", "shout",
+    "small", "so", "sometimes", "soon", "sorry", "still", "such", "suppose", "sure", "team", "tell", "text", "thank", "that's", "the", "their", "there's", "these", "they",
+    "they're", "thing", "things", "think", "this", "those", "though", "three", "till", "time", "to", "too", "total", "totally", "under", "unless", "until", "up", "us",
+    "usually", "very", "wait", "want", "was", "we", "we'll", "we're", "we've", "were", "what's", "whatever", "when", "whenever", "where", "whether", "which", "who",
+    "whoever", "whole", "why", "will", "with", "within", "won't", "would", "wow", "yeah", "yep", "yes", "yet", "yo", "you", "you're", "your", "note", "make", "good", "submitted",
+    "uploaded", "come", "peux-tu", "retiens", "nota", "toma", "prefiero", "acuérdate", "ricordati", "schreib", "ich", "für", "merke", "escríbele", "was", "wie", "wer", "wo", "wann",
+    "können", "kannst", "quel", "quelle", "pourquoi", "comment", "est-ce", "je", "mon", "ma", "mes", "puedes", "cuánto", "cómo", "qué", "quién", "dove", "quando", "perché", "chi", "não", "podes", "qual", "bonjour", "merci", "salut", "hola", "buenas", "ciao", "grazie", "obrigado", "obrigada", "guten", "vielen",
+    "deadline", "today's", "digits", "birthday", "remind", "everyone", "nothing", "wah", "since", "once", "mail", "phone", "office", "standup", "payments", "payroll", "rent", "invoice", "invoices", "lunch", "coffee", "guys", "folks", "mum", "mom", "dad", "grandma", "doctor", "whats", "thats", "dont", "cant", "im", "ive", "lets", "hello", "sounds", "looks", "works", "goodness", "heavens", "gosh", "damn", "bar", "house", "prod", "production", "staging",
+];

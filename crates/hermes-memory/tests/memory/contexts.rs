@@ -129,6 +129,8 @@ fn procedures_come_with_tasks_of_their_type_and_events_with_their_time() {
         entities: &[],
         sources: &[],
         chunks: Vec::new(),
+        origin: None,
+        skill_path: None,
     };
     memory.add_procedure(owner(), &procedure, change()).unwrap();
     let event = NewEvent {
@@ -140,6 +142,9 @@ fn procedures_come_with_tasks_of_their_type_and_events_with_their_time() {
         shared: false,
         entities: &[],
         chunks: Vec::new(),
+        session: None,
+        sources: &[],
+        origin: None,
     };
     memory.add_event(owner(), &event, change()).unwrap();
     let coding = context(&memory, &request("Fix the failing tests in parser.rs and commit"));

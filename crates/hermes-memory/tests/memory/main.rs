@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
 mod compressing;
+mod carrying;
 mod contexts;
+mod extracting;
 mod recording;
 mod reembedding;
+mod reflecting;
 mod support;

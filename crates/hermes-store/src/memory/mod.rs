@@ -11,6 +11,7 @@ mod job;
 mod key;
 mod lifecycle;
 mod marks;
+mod portable;
 mod procedure;
 mod proposal;
 mod recall;
@@ -40,6 +41,10 @@ pub use key::{
 };
 pub use lifecycle::{
     After, Dropped, Lifecycle, NewSummary, NewTask, Receipt, Session, Step, TakenIn, Task,
+};
+pub use portable::{
+    Chunker, EXPORT_VERSION, ExportChoice, ExportHead, Exported, Import, Imported, MESSAGES,
+    MOST_REASONS, PortableItem, PortableText, Section, Tally, Transfer,
 };
 pub use procedure::{NewProcedure, OriginId, Procedure, ProcedureKind, Procedures};
 pub use proposal::{NewProposal, Proposal, ProposalState, Proposals};
@@ -72,6 +77,7 @@ pub trait MemoryStore:
     + Proposals
     + Forgetting
     + Counters
+    + Transfer
 {
 }
 
@@ -91,5 +97,6 @@ impl<T> MemoryStore for T where
         + Proposals
         + Forgetting
         + Counters
+        + Transfer
 {
 }

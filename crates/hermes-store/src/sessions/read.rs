@@ -279,14 +279,14 @@ fn summary_from_row(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
 }
 
 /// What tells the kind of a session.
-struct Origin<'a> {
-    source: &'a str,
-    model_config: Option<String>,
-    parent_end_reason: Option<String>,
+pub(super) struct Origin<'a> {
+    pub(super) source: &'a str,
+    pub(super) model_config: Option<String>,
+    pub(super) parent_end_reason: Option<String>,
 }
 
 impl Origin<'_> {
-    fn kind(&self) -> SessionKind {
+    pub(super) fn kind(&self) -> SessionKind {
         let marks: Value = self
             .model_config
             .as_deref()

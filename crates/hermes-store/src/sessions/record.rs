@@ -32,6 +32,10 @@ pub struct NewSession {
     pub parent: Option<SessionId>,
     /// The folder it runs in.
     pub cwd: Option<String>,
+    /// What kind of chat it is, such as `dm` or `group`.
+    pub chat_type: Option<String>,
+    /// What the one who talks is called there.
+    pub display_name: Option<String>,
 }
 
 impl NewSession {
@@ -47,6 +51,8 @@ impl NewSession {
             system_prompt: None,
             parent: None,
             cwd: None,
+            chat_type: None,
+            display_name: None,
         }
     }
 }
@@ -134,18 +140,25 @@ impl SessionStore {
     /// Adds messages to a session, all or none, and returns their numbers; durable on return.
     pub fn append(&mut self, session: &SessionId, messages: &[NewMessage]) -> Result<Vec<i64>> {
         let step = self.begin()?;
+        let ids = step.add_messages(session, messages)?;
+        step.commit()?;
+        Ok(ids)
+    }
+
+    /// Adds messages to a session and begins it if it is unknown, all in one transaction, and returns
+    /// their numbers; durable on return.
+    pub fn append_turn(
+        &mut self,
+        session: &NewSession,
+        messages: &[NewMessage],
+    ) -> Result<Vec<i64>> {
+        let step = self.begin()?;
         let failed = |source| step.fault(source);
-        let mut added = Counts::default();
-        messages.iter().for_each(|message| added.add(message.tool_calls.as_ref()));
-        if !count(&step.transaction, step.layout, session.as_str(), added).map_err(failed)? {
-            return Err(Error::NotFound { selector: session.to_string() });
+        if !exists(&step.transaction, session.id.as_str()).map_err(failed)? {
+            let row = session_row(session, step.layout);
+            insert(&step.transaction, step.layout, Table::Sessions, row).map_err(failed)?;
         }
-        let mut ids = Vec::with_capacity(messages.len());
-        for message in messages {
-            let row = message_row(session, message, step.layout);
-            ids.push(insert(&step.transaction, step.layout, Table::Messages, row).map_err(failed)?);
-        }
-        tend_full_text(&step.transaction, step.layout, &ids).map_err(failed)?;
+        let ids = step.add_messages(&session.id, messages)?;
         step.commit()?;
         Ok(ids)
     }
@@ -163,6 +176,25 @@ impl SessionStore {
             step.transaction.execute(statement, parameters).map_err(failed)?;
         }
         step.commit()
+    }
+}
+
+impl Writing<'_> {
+    /// Adds messages to a session that exists.
+    fn add_messages(&self, session: &SessionId, messages: &[NewMessage]) -> Result<Vec<i64>> {
+        let failed = |source| self.fault(source);
+        let mut added = Counts::default();
+        messages.iter().for_each(|message| added.add(message.tool_calls.as_ref()));
+        if !count(&self.transaction, self.layout, session.as_str(), added).map_err(failed)? {
+            return Err(Error::NotFound { selector: session.to_string() });
+        }
+        let mut ids = Vec::with_capacity(messages.len());
+        for message in messages {
+            let row = message_row(session, message, self.layout);
+            ids.push(insert(&self.transaction, self.layout, Table::Messages, row).map_err(failed)?);
+        }
+        tend_full_text(&self.transaction, self.layout, &ids).map_err(failed)?;
+        Ok(ids)
     }
 }
 
@@ -253,6 +285,8 @@ fn session_row(new: &NewSession, layout: &Layout) -> Vec<(&'static str, Sql)> {
         ("system_prompt", new.system_prompt.clone().into()),
         ("parent_session_id", new.parent.as_ref().map(|p| p.as_str().to_owned()).into()),
         ("cwd", new.cwd.clone().into()),
+        ("chat_type", new.chat_type.clone().into()),
+        ("display_name", new.display_name.clone().into()),
     ]
 }
 

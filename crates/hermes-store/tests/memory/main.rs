@@ -3,6 +3,7 @@
 
 mod agreeing;
 mod canary;
+mod carrying;
 mod compared;
 mod drawing;
 mod life_record;

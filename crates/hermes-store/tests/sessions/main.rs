@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
 mod layouts;
+mod living;
 mod managing;
 mod reading;
 mod recording;

@@ -4,16 +4,22 @@ mod bench;
 mod config;
 mod doctor;
 mod init;
-mod memory;
+mod jobs;
+mod logs;
+pub(crate) mod memory;
 mod model;
 mod paths;
 mod profile;
 mod reference;
+mod service;
 mod sessions;
 mod shell;
 mod skills;
 mod soul;
 mod start;
+mod status;
+mod stop;
+mod user;
 
 use std::path::PathBuf;
 
@@ -34,7 +40,7 @@ use crate::failure::Outcome;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:
-  hermes start                                   make the home and see what is ready
+  hermes start                                   make the home, see what is ready, leave the daemon running
   hermes memory add \"Prefers short answers\"      keep a fact for every session
   hermes sessions search \"what about the deploy\" find what was said
   hermes doctor                                  check everything, with the command that repairs"
@@ -87,8 +93,22 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make the home if it is missing, check it, and say what is ready
-    Start,
+    /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
+    Start(start::Arguments),
+    /// End the daemon
+    Stop,
+    /// End the daemon and start it again
+    Restart,
+    /// The daemon, its jobs and schedules
+    Status,
+    /// What the daemon wrote down
+    Logs(logs::Arguments),
+    /// Background work: list it, do it now, try it again
+    #[command(subcommand, visible_alias = "job")]
+    Jobs(jobs::Command),
+    /// Start the daemon with the machine
+    #[command(subcommand)]
+    Service(service::Command),
     /// Make a home: folders, example files, an empty session database
     Init,
     /// Print where everything is
@@ -116,6 +136,9 @@ enum Command {
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
+    /// Who talks to the agent: users, their identities in channels, their time zones
+    #[command(subcommand, visible_alias = "users")]
+    User(user::Command),
     /// Print a completion script for your shell
     Completions(shell::Completions),
     /// Print the manual page, or write all of them to a folder
@@ -133,7 +156,13 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     let command = cli.command;
     let app = &mut App::new(cli.global);
     match command {
-        Command::Start => start::run(app),
+        Command::Start(arguments) => start::run(&arguments, app),
+        Command::Stop => stop::stop(app),
+        Command::Restart => stop::restart(app),
+        Command::Status => status::run(app),
+        Command::Logs(arguments) => logs::run(&arguments, app),
+        Command::Jobs(command) => jobs::run(&command, app),
+        Command::Service(command) => service::run(&command, app),
         Command::Init => init::run(app),
         Command::Paths => paths::run(app),
         Command::Doctor(arguments) => doctor::run(&arguments, app),
@@ -144,6 +173,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
+        Command::User(command) => user::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
         Command::Bench(command) => bench::run(command, app),

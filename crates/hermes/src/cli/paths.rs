@@ -29,6 +29,7 @@ struct Paths {
     memory_db: PathBuf,
     versions: PathBuf,
     pins: PathBuf,
+    logs: PathBuf,
 }
 
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
@@ -60,6 +61,7 @@ impl Paths {
             memory_db,
             versions: home.versions(),
             pins: home.pins(),
+            logs: home.logs(),
         }
     }
 }
@@ -82,6 +84,7 @@ impl Show for Paths {
             ("memory.db", &self.memory_db),
             ("versions", &self.versions),
             ("pins", &self.pins),
+            ("logs", &self.logs),
         ];
         for (name, path) in rows {
             page.line(format_args!("{DIM}{name:10}{DIM:#} {}", path.display()))?;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use clap::Args;
 use hermes_home::Home;
 use hermes_home::init::Owner;
 use hermes_home::layout::MemoryTarget;
@@ -12,9 +13,25 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cli::doctor::{self, Check, Status};
-use crate::cli::{init, memory};
+use crate::cli::{init, memory, service};
+use crate::daemon::launch::{self, Launched};
+use crate::daemon::state::State;
+use crate::daemon::{self, Manner, log};
 use crate::failure::Outcome;
 use crate::output::{BOLD, DIM, Page, Show, counted, entries, thousands};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Be the daemon, in this window, until Ctrl-C; for service managers
+    #[arg(long, conflicts_with = "no_daemon")]
+    foreground: bool,
+    /// Only make and check the home; leave no daemon behind
+    #[arg(long)]
+    no_daemon: bool,
+    /// Be the daemon that `hermes start` leaves behind
+    #[arg(long, hide = true, requires = "foreground")]
+    left_behind: bool,
+}
 
 /// What is ready in the home.
 #[derive(Debug, Serialize)]
@@ -28,7 +45,17 @@ struct Ready {
     files: Vec<FileState>,
     sessions: Option<i64>,
     messages: Option<i64>,
+    daemon: Option<DaemonState>,
+    models: String,
     findings: Vec<Check>,
+}
+
+/// The daemon that works in the background now.
+#[derive(Debug, Serialize)]
+struct DaemonState {
+    pid: u32,
+    is_new: bool,
+    log: PathBuf,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,13 +65,21 @@ struct FileState {
     tokens: usize,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    if arguments.foreground {
+        return be_the_daemon(arguments, app);
+    }
     let home = app.home()?;
     let prepared = init::prepare(app, &home)?;
     let persona = soul::show(&home)?;
     let stats = app.sessions(&home, Access::Read).and_then(|store| Ok(store.stats()?));
     let mut findings = doctor::checks(app, &home);
-    findings.retain(|check| check.status != Status::Ok);
+    findings.retain(|check| check.status != Status::Ok && !check.is_about_daemon());
+    // A home with a broken database is to be repaired first.
+    let launched = match arguments.no_daemon || stats.is_err() {
+        true => None,
+        false => Some(launch::start(&home)?),
+    };
     app.out.show(&Ready {
         home: home.folder().to_owned(),
         profile: home.profile_name().to_owned(),
@@ -55,9 +90,56 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
         files: files(app, &home)?,
         sessions: stats.as_ref().ok().map(|stats| stats.sessions),
         messages: stats.as_ref().ok().map(|stats| stats.messages),
+        daemon: launched.as_ref().map(|launched| DaemonState::of(launched, app, &home)),
+        models: daemon::models_line(app, &home),
         findings,
     })?;
+    if let Some(launched) = launched {
+        remark(&launched, app, &home)?;
+    }
     Ok(if stats.is_err() { Outcome::Findings } else { Outcome::Done })
+}
+
+fn be_the_daemon(arguments: &Arguments, app: &App) -> anyhow::Result<Outcome> {
+    let home = app.root_home()?;
+    if !home.folder().exists() {
+        init::prepare(&app.for_profile(&home), &home)?;
+    }
+    let manner = if arguments.left_behind { Manner::LeftBehind } else { Manner::Watched };
+    daemon::run(app, manner)?;
+    Ok(Outcome::Done)
+}
+
+/// What the user should know besides.
+fn remark(launched: &Launched, app: &App, home: &Home) -> anyhow::Result<()> {
+    if let Launched::Started { lost: Some(lost), .. } = launched {
+        app.out.note(after_a_loss(lost, app, home)?);
+    }
+    if service::find(app, home)?.is_none() {
+        app.out.hint(
+            "it will not survive a reboot: `hermes service install` starts it with the machine",
+        );
+    }
+    Ok(())
+}
+
+/// A daemon that was killed said nothing; what it left is done again.
+pub(crate) fn after_a_loss(lost: &State, app: &App, home: &Home) -> anyhow::Result<String> {
+    let seen = crate::clock::minute(lost.beat_at, &app.zone(home)?);
+    Ok(format!(
+        "the daemon before (pid {}) ended without a word, last seen {seen}; what it was doing is done again",
+        lost.pid
+    ))
+}
+
+impl DaemonState {
+    fn of(launched: &Launched, app: &App, home: &Home) -> DaemonState {
+        DaemonState {
+            pid: launched.pid(),
+            is_new: matches!(launched, Launched::Started { .. }),
+            log: log::path_today(home, app.now),
+        }
+    }
 }
 
 fn files(app: &App, home: &Home) -> anyhow::Result<Vec<FileState>> {
@@ -104,6 +186,15 @@ impl Show for Ready {
             let (sessions, messages) = (count(sessions, "session"), count(messages, "message"));
             page.line(format_args!("  sessions  {sessions} with {messages}"))?;
         }
+        if let Some(daemon) = &self.daemon {
+            let what = if daemon.is_new { "started" } else { "already running" };
+            page.line(format_args!(
+                "  daemon    {what}, pid {} {DIM}(log {}){DIM:#}",
+                daemon.pid,
+                daemon.log.display()
+            ))?;
+            page.line(format_args!("  models    {}", self.models))?;
+        }
         for check in &self.findings {
             doctor::show_check(check, page)?;
         }
@@ -112,6 +203,7 @@ impl Show for Ready {
         page.line("  hermes soul edit                        say who your agent is")?;
         page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
         page.line("  hermes sessions search \"…\"              find what was said")?;
+        page.line("  hermes status                           see what the daemon does")?;
         page.line("  hermes doctor                           check everything")
     }
 }

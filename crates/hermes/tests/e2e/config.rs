@@ -116,7 +116,7 @@ fn secrets_come_from_standard_input_and_are_never_shown() {
         &["config", "get", "memory.connection_string", "-v"],
         &["config", "check"],
         &["doctor"],
-        &["start"],
+        &["start", "--no-daemon"],
     ] {
         let ran = sandbox.run(arguments);
         let all = format!("{}{}", ran.stdout, ran.stderr);

@@ -83,15 +83,15 @@ fn reembedding_switches_and_goes_on_where_it_was_stopped() {
 }
 
 /// A server that speaks OpenAI's protocol and gives every text a vector of eight numbers.
-struct Endpoint {
+pub(crate) struct Endpoint {
     address: SocketAddr,
     /// Hears of every request that is left without an answer.
-    silent: Receiver<()>,
+    pub(crate) silent: Receiver<()>,
 }
 
 impl Endpoint {
     /// Answers so many requests and leaves the next ones waiting.
-    fn start(answers: usize) -> Endpoint {
+    pub(crate) fn start(answers: usize) -> Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (heard, silent) = channel();
@@ -99,7 +99,7 @@ impl Endpoint {
         Endpoint { address, silent }
     }
 
-    fn set(&self, sandbox: &Sandbox) {
+    pub(crate) fn set(&self, sandbox: &Sandbox) {
         sandbox.ok(&["config", "set", "memory.embeddings.provider", "openai"]);
         let base = format!("http://{}/v1", self.address);
         sandbox.ok(&["config", "set", "memory.embeddings.base_url", &base]);

@@ -7,7 +7,7 @@ use crate::sandbox::{Ran, Sandbox};
 #[test]
 fn start_makes_a_home_on_a_fresh_machine_and_changes_nothing_the_second_time() {
     let sandbox = Sandbox::empty();
-    let first = sandbox.ok(&["start"]);
+    let first = sandbox.ok(&["start", "--no-daemon"]);
     assert!(first.contains(".hermes"), "{first}");
     for file in
         ["SOUL.md", "memories/MEMORY.md", "memories/USER.md", "config.yaml", ".env", "state.db"]
@@ -15,7 +15,7 @@ fn start_makes_a_home_on_a_fresh_machine_and_changes_nothing_the_second_time() {
         assert!(sandbox.path(file).is_file(), "{file}");
     }
     let before = sandbox.snapshot();
-    sandbox.ok(&["start"]);
+    sandbox.ok(&["start", "--no-daemon"]);
     sandbox.ok(&["init"]);
     assert_eq!(sandbox.snapshot(), before);
 }
@@ -176,7 +176,7 @@ fn several_first_starts_at_once_make_one_home() {
     let sandbox = Sandbox::empty();
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| sandbox.ok(&["start"]));
+            scope.spawn(|| sandbox.ok(&["start", "--no-daemon"]));
         }
     });
     assert_eq!(sandbox.json(&["sessions", "stats"])["sessions"], 0);

@@ -5,6 +5,7 @@
 mod bench;
 mod compacting;
 mod config;
+mod daemon;
 mod docs;
 mod doctor;
 mod embeddings;
@@ -17,5 +18,9 @@ mod models;
 mod peer;
 mod recall;
 mod sandbox;
+mod service;
 mod sessions;
 mod skills;
+mod transfer;
+mod turns;
+mod users;

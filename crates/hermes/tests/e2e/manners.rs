@@ -76,7 +76,11 @@ fn there_are_no_colours_in_a_pipe_and_everything_shown_has_a_json_form() {
         &["sessions", "search", "blue"],
         &["sessions", "stats"],
         &["sessions", "prune"],
-        &["start"],
+        &["start", "--no-daemon"],
+        &["status"],
+        &["logs"],
+        &["jobs", "list"],
+        &["service", "status"],
         &["init"],
     ];
     for arguments in shows {

@@ -88,7 +88,7 @@ fn a_home_of_hermes_agent_is_read_whole_and_written_without_altering_its_schema(
     sandbox.ok(&["sessions", "list"]);
     sandbox.ok(&["sessions", "stats"]);
     sandbox.ok(&["memory", "show"]);
-    sandbox.ok(&["start"]);
+    sandbox.ok(&["start", "--no-daemon"]);
     sandbox.run(&["doctor"]);
     assert_eq!(sandbox.snapshot(), before, "reading changed the home");
     let schema = peer(&sandbox, "schema");

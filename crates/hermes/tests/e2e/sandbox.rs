@@ -111,6 +111,24 @@ impl Sandbox {
     }
 }
 
+/// No test leaves a daemon behind.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if self.path("hermesd/daemon.lock").exists() {
+            let _ = self.command(&["stop"]).output();
+        }
+    }
+}
+
+/// Looks again and again until it is so; the test fails if that takes half a minute.
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "never came: {what}");
+        std::thread::yield_now();
+    }
+}
+
 impl Ran {
     pub(crate) fn of(output: &Output) -> Ran {
         Ran {

@@ -47,6 +47,36 @@ pub(super) fn append(
     Ok(())
 }
 
+/// An entry that was made in another memory.
+pub(super) struct MadeEntry<'a> {
+    pub(super) id: i64,
+    pub(super) at: i64,
+    pub(super) actor: &'a str,
+    pub(super) action: &'a str,
+    pub(super) item: &'a str,
+    pub(super) before: Option<&'a [u8]>,
+    pub(super) after: Option<&'a [u8]>,
+    pub(super) hash: Hash,
+}
+
+/// Adds an entry as it was made elsewhere, if it follows the last one here; says whether it does.
+pub(super) fn append_made(transaction: &Transaction<'_>, made: &MadeEntry<'_>) -> Step<bool> {
+    let last: Option<(i64, Hash)> = transaction
+        .prepare_cached(LAST_ENTRY)?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (last, previous) = last.unwrap_or((0, BEGINNING));
+    let MadeEntry { at, actor, action, item, before, after, .. } = *made;
+    let entry = Entry { previous, at, actor, action, item, before, after };
+    if made.id <= last || entry.hash() != made.hash {
+        return Ok(false);
+    }
+    transaction
+        .prepare_cached(ADD_MADE)?
+        .execute(params![made.id, at, actor, action, item, before, after, previous, made.hash])?;
+    Ok(true)
+}
+
 /// The hash that stands for a text in the chain.
 pub(super) fn hash_of(text: &str) -> Hash {
     Sha256::digest(text.as_bytes()).into()
@@ -150,6 +180,10 @@ impl Entry<'_> {
 }
 
 const LAST_HASH: &str = "select hash from audit order by id desc limit 1";
+const LAST_ENTRY: &str = "select id, hash from audit order by id desc limit 1";
+const ADD_MADE: &str = "
+    insert into audit (id, at, actor, action, item, before, after, previous, hash)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const ADD_ENTRY: &str = "
     insert into audit (at, actor, action, item, before, after, previous, hash)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";

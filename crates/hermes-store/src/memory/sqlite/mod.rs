@@ -13,6 +13,7 @@ mod graves;
 mod index;
 mod jobs;
 mod kernel;
+mod leases;
 mod lifecycle;
 mod models;
 mod origins;
@@ -22,6 +23,7 @@ mod proposals;
 mod recorder;
 mod rows;
 mod segments;
+mod transfer;
 mod upkeep;
 mod users;
 

@@ -423,6 +423,10 @@ const SESSION_VIEW: &[(&str, Otherwise)] = &[
     ("pinned", Otherwise::Number(0)),
     ("hidden", Otherwise::Number(0)),
     ("cwd", Otherwise::Null),
+    ("git_repo_root", Otherwise::Null),
+    ("chat_id", Otherwise::Null),
+    ("chat_type", Otherwise::Null),
+    ("display_name", Otherwise::Null),
     ("input_tokens", Otherwise::Number(0)),
     ("output_tokens", Otherwise::Number(0)),
     ("last_active", Otherwise::LastActive),
@@ -449,6 +453,8 @@ const MESSAGE_VIEW: &[(&str, Otherwise)] = &[
     ("active", Otherwise::Number(1)),
     ("compacted", Otherwise::Number(0)),
     ("token_count", Otherwise::Null),
+    ("_compressed_summary", Otherwise::Number(0)),
+    ("display_kind", Otherwise::Null),
 ];
 
 /// One row of the schema.

@@ -2,12 +2,15 @@
 
 mod agent_chat;
 mod compact;
+mod extract;
 mod figures;
 mod recall;
 mod scale;
 mod scratch;
 mod sessions;
 mod text;
+mod transfer;
+mod turns;
 
 use clap::Subcommand;
 
@@ -24,8 +27,14 @@ pub(crate) enum Command {
     Recall(recall::Arguments),
     /// Build half a year of made-up conversations, compress them, and measure it
     Compact(compact::Arguments),
+    /// Draw facts from labelled messages, and compare them with the labels
+    Extract(extract::Arguments),
     /// Build a memory of made-up messages and measure it
     Scale(scale::Arguments),
+    /// Record made-up turns and measure it
+    Turns(turns::Arguments),
+    /// Export a memory of made-up messages, and take it in elsewhere
+    Transfer(transfer::Arguments),
 }
 
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
@@ -34,6 +43,9 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
         Command::Recall(arguments) => recall::run(&arguments, app),
         Command::Compact(arguments) => compact::run(&arguments, app),
+        Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
+        Command::Turns(arguments) => turns::run(&arguments, app),
+        Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }

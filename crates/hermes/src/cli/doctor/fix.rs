@@ -48,11 +48,18 @@ pub(super) fn safely(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
 
 /// What others may read although it is the user's own: the folders and files this program knows.
 pub(super) fn too_open(home: &Home, memory: Option<PathBuf>) -> Vec<Open> {
-    let folders =
-        [home.folder().to_owned(), home.memories(), home.users(), home.own(), home.versions()];
+    let folders = [
+        home.folder().to_owned(),
+        home.memories(),
+        home.users(),
+        home.own(),
+        home.versions(),
+        home.logs(),
+        home.spool(),
+    ];
     let mut files = vec![home.secrets(), home.config(), home.soul(), home.state_db(), home.pins()];
     files.extend(memory);
-    for folder in [home.memories(), home.own()] {
+    for folder in [home.memories(), home.own(), home.logs(), home.spool()] {
         files.extend(files_in(&folder));
     }
     let is_open = |path: &Path| {

@@ -11,7 +11,7 @@ use hermes_store::memory::{
 };
 use hermes_store::sqlite::Access;
 
-use super::Check;
+use super::{Check, users};
 use crate::app::App;
 use crate::embedding::{self, Haste};
 use crate::failure::store_hint;
@@ -43,6 +43,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     };
     let mut results = vec![whole(&store), audit(&store)];
     results.extend(model(app, home, &store));
+    results.extend(users::checks(&store));
     results
 }
 

@@ -1,10 +1,12 @@
 //! hermes doctor: every check has a name, a status, evidence and the command that repairs it
 
+mod daemon;
 mod databases;
 mod files;
 mod fix;
 mod machine;
 mod memory;
+mod users;
 
 use std::io;
 
@@ -64,6 +66,11 @@ impl Check {
         Check { status: Status::Fail, ..Check::ok(name, evidence) }
     }
 
+    /// Whether it says only that no daemon runs.
+    pub(crate) fn is_about_daemon(&self) -> bool {
+        self.name == "daemon"
+    }
+
     fn repair(mut self, command: impl Into<String>) -> Check {
         self.repair = Some(command.into());
         self
@@ -95,6 +102,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
+    results.extend(daemon::checks(app, home));
     results
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         false => files(app, &home, &user_file(&arguments.whose, &memory.store)?)?,
     };
     let project = arguments.project.clone().or_else(current_project);
-    let zone = app.zone(&home)?;
+    let zone = app.zone_of(&home, &memory.store, scope.user())?;
     let retrieval = &app.config(&home)?.config.memory.retrieval;
     let request = Request {
         task: &task,

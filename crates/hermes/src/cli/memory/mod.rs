@@ -1,9 +1,12 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
+pub(crate) mod catch_up;
 mod change;
 mod compact;
 mod context;
 pub(crate) mod edit;
+mod export;
+mod extract;
 mod fact;
 mod fact_life;
 mod fact_view;
@@ -11,25 +14,36 @@ mod files;
 mod forget;
 pub(crate) mod history;
 mod hit;
+mod import;
 mod later;
 mod merge;
+mod pending;
 mod progress;
 mod prune;
 mod record;
 mod reembed;
+mod reflect;
+mod reflections;
+pub(crate) mod remembering;
 mod search;
 mod show;
 mod status;
 mod timeline;
+mod turn;
+mod undo;
 mod vacuum;
 mod whose;
+
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{Context, Rules};
+use hermes_memory::record::spool;
 
 use crate::app::App;
+use crate::daemon;
 use crate::failure::{Outcome, Problem};
 
 #[derive(Debug, Subcommand)]
@@ -50,6 +64,14 @@ pub(crate) enum Command {
     Versions(Which),
     /// Bring an earlier version back; this too can be undone
     Restore(history::Restore),
+    /// Take back what was remembered last: its entry and its fact together
+    Undo(undo::Arguments),
+    /// List what is proposed for the memory files and waits for your word
+    Pending(pending::List),
+    /// Do what is proposed: write an entry, or take one out
+    Approve(pending::Approve),
+    /// Do not do what is proposed; it is not proposed again
+    Reject(pending::Reject),
     /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
     /// Facts in memory.db: add, list, show, edit, supersede, delete, restore, history, undo, pin
@@ -63,10 +85,26 @@ pub(crate) enum Command {
     /// Record messages of conversations from lines of JSON
     #[command(after_help = record::FORM)]
     Record(record::Arguments),
+    /// Draw facts from conversations that are over; the daemon does it by itself
+    Extract(extract::Arguments),
     /// What happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
+    /// Look back on finished sessions now: lessons, habits, drafts of skills
+    Reflect,
+    /// What finished work taught
+    #[command(subcommand)]
+    Reflections(reflections::Command),
     /// Forget a conversation, a source, a type, a user or everything (says how much first)
     Forget(forget::Arguments),
+    /// Record a finished turn: what was asked, done and answered
+    #[command(after_help = turn::FORM)]
+    Turn(turn::Arguments),
+    /// Take in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait
+    CatchUp,
+    /// Write everything that is remembered as one JSON document
+    Export(export::Arguments),
+    /// Take in what `hermes memory export` wrote; what is known adds nothing
+    Import(import::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
     /// Let summaries stand for old conversations, and make memory.db small
@@ -111,7 +149,13 @@ impl Which {
     }
 }
 
+/// What waits in files is taken in by whoever comes by, but nobody waits for it long.
+const DRAINING: Duration = Duration::from_secs(2);
+
 pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+    if !matches!(command, Command::CatchUp | Command::Turn(_)) {
+        drain(app);
+    }
     match command {
         Command::Show(arguments) => show::run(&arguments, app),
         Command::Add(arguments) => change::add(&arguments, app),
@@ -123,17 +167,38 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Restore(arguments) => {
             history::restore(&arguments.which.target()?, &arguments.wanted, app)
         }
+        Command::Undo(arguments) => undo::run(&arguments, app),
+        Command::Pending(arguments) => pending::list(&arguments, app),
+        Command::Approve(arguments) => pending::approve(&arguments, app),
+        Command::Reject(arguments) => pending::reject(&arguments, app),
         Command::Merge => merge::run(app),
         Command::Fact(command) => fact::run(&command, app),
         Command::Search(arguments) => search::run(&arguments, app),
         Command::Context(arguments) => context::run(&arguments, app),
         Command::Record(arguments) => record::run(&arguments, app),
+        Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Timeline(arguments) => timeline::run(&arguments, app),
+        Command::Reflect => reflect::run(app),
+        Command::Reflections(command) => reflections::run(&command, app),
         Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Turn(arguments) => turn::run(&arguments, app),
+        Command::CatchUp => catch_up::run(app),
+        Command::Export(arguments) => export::run(&arguments, app),
+        Command::Import(arguments) => import::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
+    }
+}
+
+/// Takes in the turns that wait in files, if there are any and no daemon does it. What cannot be taken
+/// in stays where it is, and `doctor` names it: the command itself goes on.
+fn drain(app: &App) {
+    if let Ok(home) = app.existing_home()
+        && spool::waiting(&home.spool()) > 0
+    {
+        let _ = daemon::try_catch_up(app, &home, DRAINING);
     }
 }
 

@@ -136,7 +136,7 @@ fn memory(
     let scope = arguments.whose.reader(&memory.store, app)?;
     let answering = app.answering(home, &memory.store)?;
     notes.extend(answering.notes);
-    let zone = app.zone(home)?;
+    let zone = app.zone_of(home, &memory.store, scope.user())?;
     let question = Question {
         text,
         kinds: arguments.kind.items(),

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cli::memory::{Which, rules};
+use crate::clock;
 use crate::failure::Outcome;
 use crate::output::{BOLD, DIM, Listing, Page, Show, printable, thousands};
 
@@ -23,6 +24,9 @@ pub(crate) struct Arguments {
     /// Print the file as it is
     #[arg(long)]
     raw: bool,
+    /// Only entries written since this time (2d, 1w, 2026-05-31, "last week"), by their date comment
+    #[arg(long, value_name = "TIME", conflicts_with = "raw")]
+    since: Option<String>,
 }
 
 /// One file with its entries.
@@ -67,6 +71,13 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut results = Vec::new();
     for target in &targets {
         results.extend(files(app, &home, target)?);
+    }
+    if let Some(since) = &arguments.since {
+        let zone = app.zone(&home)?;
+        let first = clock::parse_moment(since, app.now, &zone)?.to_zoned(zone).date();
+        for file in &mut results {
+            file.entries.retain(|entry| entry.written.is_some_and(|day| day >= first));
+        }
     }
     app.out.show(&Listing { results })?;
     Ok(Outcome::Done)

@@ -12,9 +12,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use hermes_memory::learn;
+use hermes_store::memory::Vectors as _;
+use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::embedding;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show};
 
@@ -62,6 +66,14 @@ struct Changed {
 }
 
 pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+    let outcome = perform(command, app)?;
+    if matches!(command, Command::Add(_) | Command::Approve(_) | Command::Delete(_)) {
+        note_in_memory(app);
+    }
+    Ok(outcome)
+}
+
+fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     match command {
         Command::List(arguments) => list::run(arguments, app),
         Command::Show(arguments) => show::run(arguments, app),
@@ -72,6 +84,24 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Reject(named) => review::reject(&named.name, app),
         Command::Validate(arguments) => validate::run(arguments, app),
         Command::Delete(arguments) => remove::run(arguments, app),
+    }
+}
+
+/// Lets the context of a task name the skills in use. The skill itself is in place, so this never
+/// fails the command: what is missed is made up for at the next `hermes memory reflect`.
+fn note_in_memory(app: &App) {
+    let note = || -> anyhow::Result<()> {
+        let home = app.existing_home()?;
+        if !app.memory_path(&home)?.exists() {
+            return Ok(());
+        }
+        let mut memory = app.memory(&home, Access::Write)?;
+        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        learn::note_skills(&home, &mut memory.store, vectors, app.change())?;
+        Ok(())
+    };
+    if let Err(error) = note() {
+        app.out.note(format_args!("the memory does not know of it yet: {error}"));
     }
 }
 

@@ -1,0 +1,194 @@
+//! REFLECTIONS.md: the readable log of what finished work taught, newest last.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::layout::Home;
+use crate::memory_file::{read_bytes, read_text};
+use crate::name::UserId;
+use crate::{atomic, lock};
+
+/// One section of the log: the number of its procedure, and its text without the mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The number of the procedure it tells of.
+    pub procedure: i64,
+    /// Its heading, without `#`.
+    pub heading: String,
+    /// Its lines below the heading.
+    pub body: String,
+}
+
+const HEAD: &str = "# Reflections\n\nWhat finished work taught, newest last. Change it as you like: \
+                    what you take out is not written again.\n";
+const MARK: &str = "<!-- procedure:";
+
+/// Adds the sections that were never written, in the order of their numbers; returns how many.
+///
+/// What was written once is remembered apart from the file, so that a section that a person took out
+/// stays out. A crash between the two writes leaves a section whose mark is found in the file.
+pub fn append(home: &Home, user: Option<&UserId>, sections: &[Section]) -> Result<usize> {
+    home.must_exist()?;
+    let path = home.reflections(user);
+    let _lock = lock::hold(&home.reflections_written())?;
+    let mut written = read_written(home)?;
+    let name = file_name(home, &path);
+    let last = written.get(&name).copied().unwrap_or(0);
+    let text = read_text(&path)?.unwrap_or_default();
+    let there = marks(&text);
+    let mut new: Vec<&Section> = sections
+        .iter()
+        .filter(|one| one.procedure > last && !there.contains(&one.procedure))
+        .collect();
+    new.sort_by_key(|one| one.procedure);
+    new.dedup_by_key(|one| one.procedure);
+    if !new.is_empty() {
+        if let Some(folder) = path.parent() {
+            atomic::make_folder(folder)?;
+        }
+        atomic::write(&path, with_added(&text, &new).as_bytes())?;
+    }
+    let newest = sections.iter().map(|one| one.procedure).max().unwrap_or(0);
+    if newest > last {
+        written.insert(name, newest);
+        keep_written(home, &written)?;
+    }
+    Ok(new.len())
+}
+
+/// The numbers of the procedures that a text has sections of.
+pub fn marks(text: &str) -> BTreeSet<i64> {
+    text.split(MARK)
+        .skip(1)
+        .filter_map(|rest| rest.split("-->").next()?.trim().parse().ok())
+        .collect()
+}
+
+/// The text with new sections at its end; what is there stays byte for byte.
+fn with_added(text: &str, sections: &[&Section]) -> String {
+    let mut whole = if text.trim().is_empty() { HEAD.to_owned() } else { text.to_owned() };
+    if !whole.ends_with('\n') {
+        whole.push('\n');
+    }
+    for section in sections {
+        let heading = one_line(&section.heading);
+        whole.push_str(&format!("\n## {heading}\n{MARK}{} -->\n\n", section.procedure));
+        for line in section.body.lines().map(one_line).filter(|line| !line.is_empty()) {
+            whole.push_str(&format!("- {line}\n"));
+        }
+    }
+    whole
+}
+
+/// One line that can neither open a comment nor begin a heading of its own.
+fn one_line(text: &str) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    clean.split_whitespace().collect::<Vec<_>>().join(" ").replace("<!--", "<! --")
+}
+
+fn file_name(home: &Home, path: &Path) -> String {
+    let inside = path.strip_prefix(home.folder()).unwrap_or(path);
+    inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// The last procedure that was written to each file.
+fn read_written(home: &Home) -> Result<BTreeMap<String, i64>> {
+    let path = home.reflections_written();
+    let Some(bytes) = read_bytes(&path)? else { return Ok(BTreeMap::new()) };
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Error::read(&path, io::Error::other(error.to_string())))
+}
+
+fn keep_written(home: &Home, written: &BTreeMap<String, i64>) -> Result<()> {
+    let path = home.reflections_written();
+    let text = serde_json::to_string_pretty(written)
+        .map_err(|error| Error::write(&path, io::Error::other(error.to_string())))?;
+    atomic::write_private(&path, format!("{text}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing;
+
+    fn section(procedure: i64) -> Section {
+        Section {
+            procedure,
+            heading: format!("Day {procedure}"),
+            body: "Use tabs.\nSaid: \"x\"".into(),
+        }
+    }
+
+    fn log(home: &Home) -> String {
+        std::fs::read_to_string(home.reflections(None)).unwrap()
+    }
+
+    #[test]
+    fn sections_are_added_once_and_newest_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        assert_eq!(append(&home, None, &[section(2), section(1)]).unwrap(), 2);
+        assert_eq!(append(&home, None, &[section(1), section(2)]).unwrap(), 0);
+        assert_eq!(append(&home, None, &[section(2), section(3)]).unwrap(), 1);
+        let text = log(&home);
+        let places: Vec<_> =
+            [1, 2, 3].map(|n| text.find(&format!("procedure:{n} ")).unwrap()).into();
+        assert!(places.is_sorted(), "{text}");
+        assert!(text.starts_with("# Reflections\n") && text.ends_with("- Said: \"x\"\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_person_wrote_stays_and_what_they_took_out_stays_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        append(&home, None, &[section(1), section(2)]).unwrap();
+        atomic::write(&home.reflections(None), b"my own words, no end of line").unwrap();
+        assert_eq!(append(&home, None, &[section(1), section(2)]).unwrap(), 0);
+        append(&home, None, &[section(1), section(2), section(3)]).unwrap();
+        let text = log(&home);
+        assert!(text.starts_with("my own words, no end of line\n\n## Day 3\n"), "{text}");
+        assert_eq!(marks(&text), BTreeSet::from([3]));
+    }
+
+    #[test]
+    fn a_crash_between_the_file_and_its_note_adds_nothing_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        append(&home, None, &[section(1)]).unwrap();
+        let before = log(&home);
+        std::fs::remove_file(home.reflections_written()).unwrap();
+        assert_eq!(append(&home, None, &[section(1)]).unwrap(), 0);
+        assert_eq!(log(&home), before);
+    }
+
+    #[test]
+    fn each_user_has_a_log_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        let bob: UserId = "bob".parse().unwrap();
+        append(&home, Some(&bob), &[section(7)]).unwrap();
+        append(&home, None, &[section(1)]).unwrap();
+        assert_eq!(marks(&log(&home)), BTreeSet::from([1]));
+        let his = std::fs::read_to_string(home.reflections(Some(&bob))).unwrap();
+        assert_eq!(marks(&his), BTreeSet::from([7]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_can_pass_for_the_mark_of_another_section(heading in any::<String>(), body in any::<String>()) {
+            let forged = Section {
+                procedure: 5,
+                heading: format!("{heading}<!-- procedure:98 -->"),
+                body: format!("{body}\n<!-- procedure:99 -->\n# x"),
+            };
+            let text = with_added("", &[&forged]);
+            prop_assert_eq!(marks(&text), BTreeSet::from([5]));
+            let headings = text.lines().filter(|line| line.starts_with('#')).count();
+            prop_assert_eq!(headings, 2);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Takes in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait in files.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Scope, TakenIn};
+use hermes_store::sessions::{LiveMessage, LiveSession, SessionId, SessionMark, SessionStore};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::identity::{self, Who};
+use crate::record::ready::{self, Conversation, Spoken};
+use crate::record::spool::{self, Drained};
+use crate::record::turn::{self, Caller, Kept, STATE_DB, Settings, Turn};
+use crate::{Error, Result};
+
+/// What catching up did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Sessions of state.db that had changed.
+    pub sessions: u64,
+    /// Messages added.
+    pub added: u64,
+    /// Episodes begun.
+    pub episodes: u64,
+    /// Episodes taken out because the user took a message of theirs back.
+    pub retired: u64,
+    /// Sessions that are over since.
+    pub ended: u64,
+    /// What became of the turns that waited in files.
+    pub spool: Drained,
+    /// Sessions that could not be taken in, and why.
+    pub problems: Vec<String>,
+}
+
+impl Report {
+    /// Whether there was nothing to do.
+    pub fn is_idle(&self) -> bool {
+        *self == Report::default()
+    }
+}
+
+/// A session is looked at for its end so long after it; idle sessions count as ended before.
+const ENDS_FOR: SignedDuration = SignedDuration::from_hours(48);
+
+/// How long the answer to a tool call is waited for before the turn is taken in without it.
+const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(10);
+
+/// Takes in all that the memory lacks; doing it twice adds nothing.
+pub fn catch_up(
+    sessions: Option<&SessionStore>,
+    store: &mut dyn MemoryStore,
+    spool: &Path,
+    settings: &Settings<'_>,
+) -> Result<Report> {
+    let spool = drain(sessions, store, spool, settings)?;
+    let mut report = Report { spool, ..Report::default() };
+    let Some(sessions) = sessions else { return Ok(report) };
+    let taken: HashMap<String, TakenIn> =
+        store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
+    for mark in sessions.marks()? {
+        let before = taken.get(mark.session_id.as_str());
+        if !mark.is_of_interest(before, settings.now) {
+            continue;
+        }
+        let mut intake = Intake { sessions, store, settings, report: &mut report };
+        match intake.session(&mark, before) {
+            Err(Error::Store(error @ hermes_store::Error::Full { .. })) => {
+                report.problems.push(format!("session {}: {error}", mark.session_id));
+            }
+            other => other?,
+        }
+    }
+    Ok(report)
+}
+
+/// Whether catching up would find something to take in.
+pub fn is_needed(
+    sessions: Option<&SessionStore>,
+    store: &dyn MemoryStore,
+    spool: &Path,
+) -> Result<bool> {
+    if crate::record::spool::waiting(spool) > 0 {
+        return Ok(true);
+    }
+    let Some(sessions) = sessions else { return Ok(false) };
+    let taken: HashMap<String, TakenIn> =
+        store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
+    let marks = sessions.marks()?;
+    Ok(marks.iter().any(|mark| mark.has_changed(taken.get(mark.session_id.as_str()))))
+}
+
+/// What decides whether a session is looked at.
+trait Interest {
+    fn has_changed(&self, before: Option<&TakenIn>) -> bool;
+    fn is_of_interest(&self, before: Option<&TakenIn>, now: Timestamp) -> bool;
+}
+
+impl Interest for SessionMark {
+    fn has_changed(&self, before: Option<&TakenIn>) -> bool {
+        before
+            .is_none_or(|taken| (taken.last_message, taken.live) != (self.last_message, self.live))
+    }
+
+    fn is_of_interest(&self, before: Option<&TakenIn>, now: Timestamp) -> bool {
+        self.has_changed(before)
+            || self.ended_at.is_some_and(|ended| now.duration_since(ended) < ENDS_FOR)
+    }
+}
+
+/// Sessions on their way into the memory.
+struct Intake<'a> {
+    sessions: &'a SessionStore,
+    store: &'a mut dyn MemoryStore,
+    settings: &'a Settings<'a>,
+    report: &'a mut Report,
+}
+
+impl Intake<'_> {
+    fn session(&mut self, mark: &SessionMark, before: Option<&TakenIn>) -> Result<()> {
+        let session = match self.sessions.live_session(&mark.session_id) {
+            // Messages of a session that is gone: nobody knows whose they are.
+            Err(hermes_store::Error::NotFound { .. }) => return Ok(()),
+            other => other?,
+        };
+        if !session.is_talk() {
+            return self.note(mark.session_id.as_str(), mark.last_message, mark.live, before);
+        }
+        if mark.has_changed(before) {
+            self.report.sessions += 1;
+            self.take_in(&session, mark, before)?;
+        }
+        self.end(&session)
+    }
+
+    fn take_in(
+        &mut self,
+        session: &LiveSession,
+        mark: &SessionMark,
+        before: Option<&TakenIn>,
+    ) -> Result<()> {
+        let after = before.map_or(0, |taken| taken.last_message);
+        self.retire(session, before)?;
+        let mut messages = self.sessions.live_messages(session, after)?;
+        let all = messages.len();
+        messages.truncate(finished(&messages, session, self.settings.now));
+        let last = match messages.len() == all {
+            true => mark.last_message,
+            false => messages.last().map_or(after, |message| message.id),
+        };
+        self.record(session, &messages)?;
+        let live = self.sessions.live_up_to(&session.id, last)?;
+        self.note(session.id.as_str(), last, live, before)
+    }
+
+    /// Takes out what was taken in and then taken back.
+    fn retire(&mut self, session: &LiveSession, before: Option<&TakenIn>) -> Result<()> {
+        let Some(taken) = before else { return Ok(()) };
+        if self.sessions.live_up_to(&session.id, taken.last_message)? >= taken.live {
+            return Ok(());
+        }
+        let back = self.sessions.taken_back(&session.id, taken.last_message)?;
+        let ids: Vec<String> = back.iter().map(i64::to_string).collect();
+        let Some(scope) = self.find(session)? else { return Ok(()) };
+        let id = session.id.as_str();
+        let change = self.change();
+        self.report.retired += self.store.retire_messages(scope, id, STATE_DB, &ids, change)?;
+        Ok(())
+    }
+
+    fn record(&mut self, session: &LiveSession, messages: &[LiveMessage]) -> Result<()> {
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let settings = self.settings;
+        let spoken: Vec<Spoken<'_>> = messages.iter().map(spoken).collect();
+        let ready = ready::ready(&spoken);
+        if ready.is_empty() {
+            return Ok(());
+        }
+        let change = self.change();
+        let scope = identity::resolve(self.store, settings.mode, who(session), change)?;
+        let zone = identity::zone_of(self.store, scope.user(), settings.zone)?;
+        let conversation = Conversation {
+            session_id: session.id.as_str(),
+            channel: Some(&session.source),
+            agent: None,
+            project: session.project.as_deref(),
+            source: STATE_DB,
+            zone: &zone,
+            now: settings.now,
+            vectors: settings.vectors,
+        };
+        let mut lacking = Vec::with_capacity(ready.len());
+        for one in ready {
+            let id = messages[one.place].id.to_string();
+            if self.store.message_by_origin(scope, STATE_DB, session.id.as_str(), &id)?.is_none() {
+                lacking.push((one, id));
+            }
+        }
+        let recorded = ready::write(self.store, scope, &conversation, &lacking, change)?;
+        self.report.added += recorded.added as u64;
+        self.report.episodes += recorded.episodes as u64;
+        Ok(())
+    }
+
+    /// Says in the memory that the session is over, if it is.
+    fn end(&mut self, session: &LiveSession) -> Result<()> {
+        let Some(ended_at) = session.ended_at else { return Ok(()) };
+        let Some(scope) = self.find(session)? else { return Ok(()) };
+        let id = session.id.as_str();
+        let known = self.store.sessions_named(scope, id)?;
+        if known.iter().all(|part| part.ended_at.is_some()) {
+            return Ok(());
+        }
+        self.report.ended += u64::from(self.store.end_session(scope, id, ended_at)?);
+        Ok(())
+    }
+
+    fn find(&self, session: &LiveSession) -> Result<Option<Scope>> {
+        identity::find(self.store, self.settings.mode, who(session))
+    }
+
+    fn note(
+        &mut self,
+        session_id: &str,
+        last_message: i64,
+        live: i64,
+        before: Option<&TakenIn>,
+    ) -> Result<()> {
+        let taken = TakenIn { session_id: session_id.to_owned(), last_message, live };
+        if before == Some(&taken) {
+            return Ok(());
+        }
+        Ok(self.store.note_taken_in(Admin, &taken, self.settings.now)?)
+    }
+
+    fn change(&self) -> Change<'static> {
+        Change { actor: ACTOR, at: self.settings.now }
+    }
+}
+
+const ACTOR: &str = "catch_up";
+
+/// Who talks in a session; in a group never nobody.
+fn who(session: &LiveSession) -> Option<Who<'_>> {
+    let chat = match session.chat_type.as_deref() {
+        None | Some("dm" | "direct" | "private") => Chat::Direct,
+        Some(_) => Chat::Group,
+    };
+    let channel = session.source.as_str();
+    let native_id = match (session.user_id.as_deref(), chat) {
+        (Some(id), _) => id,
+        (None, Chat::Direct) => return None,
+        (None, Chat::Group) => session.chat_id.as_deref().unwrap_or(session.id.as_str()),
+    };
+    Some(Who { channel, native_id, chat })
+}
+
+fn spoken(message: &LiveMessage) -> Spoken<'_> {
+    Spoken {
+        role: &message.role,
+        text: &message.text,
+        at: message.at,
+        tool_calls: message.tool_calls.as_ref(),
+        tool_call_id: message.tool_call_id.as_deref(),
+        failed: None,
+    }
+}
+
+/// How many of the messages can be taken in: those of tools that are still at work wait, for a while.
+fn finished(messages: &[LiveMessage], session: &LiveSession, now: Timestamp) -> usize {
+    let is_work = |message: &LiveMessage| message.role == "tool" || message.tool_calls.is_some();
+    let is_old = |message: &LiveMessage| now.duration_since(message.at) > UNFINISHED_FOR;
+    match messages.last() {
+        Some(last) if session.ended_at.is_none() && is_work(last) && !is_old(last) => {
+            messages.iter().rposition(|message| !is_work(message)).map_or(0, |at| at + 1)
+        }
+        _ => messages.len(),
+    }
+}
+
+/// Records the turns that wait in files. They go to the memory alone, which knows each by its id; those of a
+/// session that another program keeps in state.db come from there.
+fn drain(
+    sessions: Option<&SessionStore>,
+    store: &mut dyn MemoryStore,
+    spool: &Path,
+    settings: &Settings<'_>,
+) -> Result<Drained> {
+    spool::drain(spool, settings.zone, &mut |turn: Turn| {
+        let session_id = turn.session_id.clone().unwrap_or_default();
+        let id = SessionId::from(session_id.clone());
+        let is_there = || sessions.is_some_and(|sessions| sessions.live_session(&id).is_ok());
+        let is_theirs = turn.from != Caller::OurOwn && is_there();
+        let kept = Kept { session_id, messages: Vec::new(), is_theirs };
+        turn::remember(store, &turn, &kept, settings).map(drop)
+    })
+}

@@ -1,0 +1,203 @@
+//! Messages of a conversation made ready for a memory: stripped, cut, indexed, with the tools they called.
+
+use hermes_home::tokens;
+use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Step};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::steps::{self, Call};
+use super::{is_history, strip, trust_of};
+use crate::Result;
+use crate::chunk::{self, Vectors, Words};
+
+/// A message as a program reports it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spoken<'a> {
+    pub(crate) role: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) at: Timestamp,
+    pub(crate) tool_calls: Option<&'a Value>,
+    pub(crate) tool_call_id: Option<&'a str>,
+    /// Whether a tool failed, where its answer's sender knows.
+    pub(crate) failed: Option<bool>,
+}
+
+/// A message with something to remember; `place` is where it stands among those that were spoken.
+pub(crate) struct Ready {
+    pub(crate) place: usize,
+    role: String,
+    text: String,
+    at: Timestamp,
+    steps: Vec<Step>,
+}
+
+/// Where a conversation takes place, and how its messages are written down.
+pub(crate) struct Conversation<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) channel: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) source: &'a str,
+    pub(crate) zone: &'a TimeZone,
+    pub(crate) now: Timestamp,
+    pub(crate) vectors: Vectors,
+}
+
+/// The messages that say something, without what was recalled; tools called without a word go to the
+/// next message of the assistant, else to the last message of the turn.
+pub(crate) fn ready(spoken: &[Spoken<'_>]) -> Vec<Ready> {
+    let mut made: Vec<Ready> = Vec::with_capacity(spoken.len());
+    let mut waiting: Vec<Step> = Vec::new();
+    for (place, one) in spoken.iter().enumerate() {
+        if one.role == "user" {
+            hand_over(&mut waiting, &mut made);
+        }
+        if let Some(calls) = one.tool_calls.filter(|_| one.role == "assistant") {
+            waiting.extend(steps_of(&steps::calls(calls), &spoken[place + 1..]));
+        }
+        let text = strip::strip(one.text);
+        if text.trim().is_empty() || !matches!(one.role, "user" | "assistant" | "tool") {
+            continue;
+        }
+        let steps = if one.role == "assistant" { std::mem::take(&mut waiting) } else { Vec::new() };
+        let text = text.into_owned();
+        made.push(Ready { place, role: one.role.to_owned(), text, at: one.at, steps });
+    }
+    hand_over(&mut waiting, &mut made);
+    made
+}
+
+impl Ready {
+    /// The message as the store takes it.
+    pub(crate) fn message<'a>(
+        &'a self,
+        conversation: &Conversation<'a>,
+        external_id: &'a str,
+    ) -> NewMessage<'a> {
+        let Conversation { zone, now, vectors, .. } = *conversation;
+        let words =
+            Words { text: &self.text, day: Some(chunk::day_of(self.at, zone)), ..Words::default() };
+        NewMessage {
+            session_id: conversation.session_id,
+            role: &self.role,
+            speaker: None,
+            text: &self.text,
+            caption: None,
+            at: self.at,
+            channel: conversation.channel,
+            agent: conversation.agent,
+            project: conversation.project,
+            source: conversation.source,
+            external_id,
+            trust: trust_of(&self.role),
+            tokens: u32::try_from(tokens::estimate(&self.text)).unwrap_or(u32::MAX),
+            chunks: chunk::prepare(&words, vectors),
+            steps: self.steps.clone(),
+            imported: is_history(self.at, now),
+        }
+    }
+}
+
+/// Writes messages with their ids, in transactions of a bounded size.
+pub(crate) fn write(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    conversation: &Conversation<'_>,
+    messages: &[(Ready, String)],
+    change: Change<'_>,
+) -> Result<Recorded> {
+    let mut all = Recorded::default();
+    for part in messages.chunks(super::MESSAGES_PER_TRANSACTION) {
+        let part: Vec<_> = part.iter().map(|(ready, id)| ready.message(conversation, id)).collect();
+        let recorded = store.record(scope, &part, change)?;
+        all.added += recorded.added;
+        all.known += recorded.known;
+        all.episodes += recorded.episodes;
+        all.buried += recorded.buried;
+    }
+    Ok(all)
+}
+
+fn hand_over(waiting: &mut Vec<Step>, made: &mut [Ready]) {
+    match made.last_mut() {
+        Some(last) => last.steps.append(waiting),
+        None => waiting.clear(),
+    }
+}
+
+/// How the calls went, by the answers that follow: by their ids, else in their order.
+fn steps_of(calls: &[Call], following: &[Spoken<'_>]) -> Vec<Step> {
+    let answers: Vec<&Spoken<'_>> = following
+        .iter()
+        .take_while(|one| one.role != "user")
+        .filter(|one| one.role == "tool")
+        .collect();
+    let answer_to = |number: usize, call: &Call| match &call.id {
+        Some(id) => answers.iter().find(|answer| answer.tool_call_id == Some(id.as_str())).copied(),
+        None => answers.get(number).filter(|answer| answer.tool_call_id.is_none()).copied(),
+    };
+    let went_wrong =
+        |answer: &Spoken<'_>| answer.failed.unwrap_or_else(|| steps::reports_failure(answer.text));
+    calls
+        .iter()
+        .enumerate()
+        .map(|(number, call)| call.step(answer_to(number, call).is_some_and(went_wrong)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spoken<'a>(role: &'a str, text: &'a str) -> Spoken<'a> {
+        let at = Timestamp::UNIX_EPOCH;
+        Spoken { role, text, at, tool_calls: None, tool_call_id: None, failed: None }
+    }
+
+    #[test]
+    fn a_call_without_words_goes_to_the_next_words_of_the_assistant() {
+        let calls = json!([{"id": "a", "name": "look", "input": {}}, {"id": "b", "name": "run"}]);
+        let turn = [
+            spoken("user", "go"),
+            Spoken { tool_calls: Some(&calls), ..spoken("assistant", "") },
+            Spoken { tool_call_id: Some("b"), ..spoken("tool", "Error: no") },
+            Spoken { tool_call_id: Some("a"), ..spoken("tool", "seen") },
+            spoken("assistant", "done"),
+        ];
+        let made = ready(&turn);
+        assert_eq!(made.iter().map(|one| one.place).collect::<Vec<_>>(), [0, 2, 3, 4]);
+        let told: Vec<_> = made[3].steps.iter().map(|s| (s.tool.as_str(), s.failed)).collect();
+        assert_eq!(told, [("look", false), ("run", true)]);
+    }
+
+    #[test]
+    fn a_call_that_nothing_follows_stays_in_its_turn() {
+        let calls = json!([{"name": "look"}]);
+        let turn = [
+            spoken("user", "go"),
+            Spoken { tool_calls: Some(&calls), ..spoken("assistant", " ") },
+            spoken("user", "stop"),
+            spoken("assistant", "stopped"),
+        ];
+        let made = ready(&turn);
+        assert_eq!((made[0].steps.len(), made[2].steps.len()), (1, 0));
+        assert!(ready(&turn[1..2]).is_empty());
+    }
+
+    #[test]
+    fn a_sender_who_knows_better_is_believed_and_recalled_text_is_left_out() {
+        let calls = json!([{"name": "look"}]);
+        let turn = [
+            spoken("user", "<memory-context>old</memory-context>"),
+            Spoken { tool_calls: Some(&calls), ..spoken("assistant", "looking") },
+            Spoken { failed: Some(true), ..spoken("tool", "fine") },
+            spoken("system", "be kind"),
+        ];
+        let made = ready(&turn);
+        assert_eq!(made.len(), 2);
+        assert!(made[0].steps[0].failed);
+    }
+}

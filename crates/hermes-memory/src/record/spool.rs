@@ -1,0 +1,232 @@
+//! Turns that could not be recorded at once wait in files, one turn a line, and are recorded later.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hermes_home::{atomic, lock};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::turn::Turn;
+use crate::{Error, Result};
+
+/// What became of the turns that waited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Drained {
+    /// Turns recorded.
+    pub turns: u64,
+    /// Files that are done and gone.
+    pub files: u64,
+    /// Lines that are no turns; they are in the folder `refused` with the reason.
+    pub refused: u64,
+    /// Whether somebody else was at it.
+    pub busy: bool,
+}
+
+/// Writes a turn to a file of its own in the folder; durable on return.
+pub fn put(folder: &Path, turn: &Turn, now: Timestamp, random: [u8; 3]) -> Result<PathBuf> {
+    if !folder.exists() {
+        atomic::make_folder(folder)?;
+    }
+    let line = format!("{}\n", turn.to_json());
+    let [a, b, c] = random;
+    let base = format!("{}-{}-{a:02x}{b:02x}{c:02x}", now.as_millisecond(), std::process::id());
+    for number in 0.. {
+        let path = folder.join(format!("{base}-{number}.jsonl"));
+        if atomic::create(&path, line.as_bytes())? {
+            return Ok(path);
+        }
+    }
+    Ok(folder.to_owned())
+}
+
+/// Hands every turn that waits to `record`, file by file, oldest name first; a file goes when all its lines
+/// are recorded. A line without its end stays, with its file. One drains at a time.
+pub fn drain(
+    folder: &Path,
+    zone: &TimeZone,
+    record: &mut dyn FnMut(Turn) -> Result<()>,
+) -> Result<Drained> {
+    let mut done = Drained::default();
+    if !folder.is_dir() {
+        return Ok(done);
+    }
+    let Some(_held) = lock::try_hold_beside(&folder.join("drain"))? else {
+        done.busy = true;
+        return Ok(done);
+    };
+    for path in files(folder)? {
+        let bytes = fs::read(&path).map_err(|source| failed(&path, source))?;
+        let whole = take_lines(&path, &bytes, zone, record, &mut done)?;
+        if whole && is_unchanged(&path, &bytes) {
+            fs::remove_file(&path).map_err(|source| failed(&path, source))?;
+            done.files += 1;
+        }
+    }
+    atomic::sync_folder(folder).map_err(|source| failed(folder, source))?;
+    Ok(done)
+}
+
+/// How many files wait in the folder.
+pub fn waiting(folder: &Path) -> usize {
+    files(folder).map_or(0, |files| files.len())
+}
+
+/// Records the lines of one file; false if its last line has no end.
+fn take_lines(
+    path: &Path,
+    bytes: &[u8],
+    zone: &TimeZone,
+    record: &mut dyn FnMut(Turn) -> Result<()>,
+    done: &mut Drained,
+) -> Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if !line.ends_with(b"\n") {
+            return Ok(false);
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match read(line, zone) {
+            Ok(turn) => {
+                record(with_ids(turn, &format!("{name}:{}", number + 1)))?;
+                done.turns += 1;
+            }
+            Err(reason) => {
+                refuse(path, number + 1, line, &reason)?;
+                done.refused += 1;
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn read(line: &[u8], zone: &TimeZone) -> std::result::Result<Turn, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|why| format!("not JSON: {why}"))?;
+    Turn::from_json(&value, zone)
+}
+
+/// A turn that is the same one however often its line is read.
+fn with_ids(mut turn: Turn, place: &str) -> Turn {
+    turn.session_id.get_or_insert_with(|| format!("spool-{place}"));
+    for (number, message) in turn.messages.iter_mut().enumerate() {
+        message.external_id.get_or_insert_with(|| format!("spool:{place}:{}", number + 1));
+    }
+    turn
+}
+
+fn refuse(path: &Path, number: usize, line: &[u8], reason: &str) -> Result<()> {
+    let folder = path.with_file_name("refused");
+    if !folder.exists() {
+        atomic::make_folder(&folder)?;
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let kept = json!({"line": number, "reason": reason, "text": String::from_utf8_lossy(line)});
+    let kept_at = folder.join(format!("{stem}-{number}.json"));
+    Ok(atomic::write_private(&kept_at, format!("{kept}\n").as_bytes())?)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(failed(folder, source)),
+    };
+    let mut found: Vec<PathBuf> = listed
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl") && path.is_file())
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Whether nobody added to the file while it was read.
+fn is_unchanged(path: &Path, bytes: &[u8]) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.len() == bytes.len() as u64)
+}
+
+fn failed(path: &Path, source: std::io::Error) -> Error {
+    Error::Spool { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::turn::{Caller, TurnMessage};
+    use super::*;
+
+    fn turn(text: &str) -> Turn {
+        Turn {
+            session_id: Some("s".to_owned()),
+            channel: "cli".to_owned(),
+            identity: None,
+            user: None,
+            agent: None,
+            project: None,
+            messages: vec![TurnMessage::text("user", text)],
+            from: Caller::OurOwn,
+            ended: false,
+        }
+    }
+
+    fn drained(folder: &Path) -> (Drained, Vec<Turn>) {
+        let mut turns = Vec::new();
+        let mut take = |turn| {
+            turns.push(turn);
+            Ok(())
+        };
+        let done = drain(folder, &TimeZone::UTC, &mut take).unwrap();
+        (done, turns)
+    }
+
+    #[test]
+    fn what_is_put_is_drained_once_and_its_file_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = folder.path().join("spool");
+        assert_eq!(drained(&spool).0, Drained::default());
+        for text in ["one", "two"] {
+            put(&spool, &turn(text), Timestamp::UNIX_EPOCH, [1, 2, 3]).unwrap();
+        }
+        assert_eq!(waiting(&spool), 2);
+        let (done, turns) = drained(&spool);
+        assert_eq!((done.turns, done.files), (2, 2));
+        assert_eq!(turns[1].messages[0].text, "two");
+        let id = turns[0].messages[0].external_id.clone().unwrap();
+        assert!(id.starts_with("spool:") && id.ends_with(".jsonl:1:1"), "{id}");
+        assert_eq!(drained(&spool).0, Drained::default());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "tests write files as another program would")]
+    fn a_bad_line_is_put_aside_and_half_a_line_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = folder.path();
+        let half = r#"{"messages": [{"role": "us"#;
+        let text = format!("{}\nnonsense\n{half}", turn("one").to_json());
+        fs::write(spool.join("a.jsonl"), &text).unwrap();
+        let (done, turns) = drained(spool);
+        assert_eq!((done.turns, done.files, done.refused), (1, 0, 1));
+        let aside = fs::read_to_string(spool.join("refused/a-2.json")).unwrap();
+        assert!(aside.contains("nonsense") && aside.contains("not JSON"), "{aside}");
+        let first = turns[0].messages[0].external_id.clone();
+        let rest = r#"er", "text": "two"}]}"#;
+        fs::write(spool.join("a.jsonl"), format!("{text}{rest}\n")).unwrap();
+        let (done, turns) = drained(spool);
+        assert_eq!((done.turns, done.files, done.refused), (2, 1, 1));
+        assert_eq!(turns[0].messages[0].external_id, first);
+    }
+
+    #[test]
+    fn a_failure_keeps_the_file_and_two_do_not_drain_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), &turn("one"), Timestamp::UNIX_EPOCH, [0; 3]).unwrap();
+        let mut fail = |_| Err(Error::Unreadable(std::io::Error::other("no")));
+        assert!(drain(folder.path(), &TimeZone::UTC, &mut fail).is_err());
+        let held = lock::hold(&folder.path().join("drain")).unwrap();
+        assert!(drained(folder.path()).0.busy);
+        drop(held);
+        assert_eq!(drained(folder.path()).0.turns, 1);
+    }
+}

@@ -1,0 +1,323 @@
+//! A finished turn is recorded: in the transcript first, then in the memory.
+
+use hermes_home::config::UsersMode;
+use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
+use hermes_store::sessions::{Content, NewMessage, NewSession, Owner, SessionId, SessionStore};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::line;
+use super::ready::{self, Conversation, Ready, Spoken};
+use crate::chunk::Vectors;
+use crate::identity::{self, Who};
+use crate::{Error, Result};
+
+/// What messages are called that come out of state.db, whoever writes them down.
+pub const STATE_DB: &str = "state.db";
+
+/// What our own chat is called where it cannot write to state.db.
+pub const OUR_OWN: &str = "hermes";
+
+/// A finished turn: what was asked, what was done, what was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The session; none begins one.
+    pub session_id: Option<String>,
+    /// Where it took place.
+    pub channel: String,
+    /// Who asked, as the channel knows them.
+    pub identity: Option<Identity>,
+    /// Who asked, by the name of a user; wins over the identity.
+    pub user: Option<String>,
+    /// The agent that answered.
+    pub agent: Option<String>,
+    /// The folder or repository it was about.
+    pub project: Option<String>,
+    /// What was said, in order.
+    pub messages: Vec<TurnMessage>,
+    /// Who reports it.
+    pub from: Caller,
+    /// Whether the session is over with it.
+    pub ended: bool,
+}
+
+/// Somebody as a channel knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Their id there.
+    pub native_id: String,
+    /// Whether they spoke alone with the agent or in a group.
+    pub chat: Chat,
+    /// What they are called there.
+    pub name: Option<String>,
+}
+
+/// One message of a turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TurnMessage {
+    /// `user`, `assistant` or `tool`.
+    pub role: String,
+    /// What was said.
+    pub text: String,
+    /// The tool whose answer this is.
+    pub tool_name: Option<String>,
+    /// The tools called, as JSON.
+    pub tool_calls: Option<Value>,
+    /// The call this answers.
+    pub tool_call_id: Option<String>,
+    /// When; none: now.
+    pub at: Option<Timestamp>,
+    /// What makes it unique for the one who reports it.
+    pub external_id: Option<String>,
+    /// Whether the tool failed, where that is known.
+    pub failed: Option<bool>,
+}
+
+/// Who reports a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Caller {
+    /// Our own chat: it writes the transcript too.
+    OurOwn,
+    /// Another program of this name, which keeps its own transcript.
+    Other(String),
+}
+
+/// How turns are recorded.
+#[derive(Debug, Clone)]
+pub struct Settings<'a> {
+    /// Whether one person or several talk to this agent.
+    pub mode: UsersMode,
+    /// The zone of users who named none.
+    pub zone: &'a TimeZone,
+    /// The time of messages that have none, and of the change.
+    pub now: Timestamp,
+    /// Whether vectors are made here or by a job.
+    pub vectors: Vectors,
+    /// Three random bytes, for the id of a new session.
+    pub random: [u8; 3],
+}
+
+/// Where a turn is recorded.
+pub struct Places<'a> {
+    /// The transcript, if there is one.
+    pub sessions: Option<&'a mut SessionStore>,
+    /// The memory.
+    pub store: &'a mut dyn MemoryStore,
+}
+
+/// What recording a turn did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedTurn {
+    /// The session.
+    pub session_id: String,
+    /// Whose memory it went to.
+    pub user: UserNumber,
+    /// The numbers of its messages in state.db, if they were written there.
+    pub state_messages: Vec<i64>,
+    /// What the memory did with it.
+    #[serde(flatten)]
+    pub recorded: Recorded,
+    /// Whether its session is in state.db already, so that it is taken in from there.
+    pub left_to_catch_up: bool,
+}
+
+/// What was done with a turn before the memory is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The session.
+    pub session_id: String,
+    /// The numbers of the messages in state.db; empty if they are not there.
+    pub messages: Vec<i64>,
+    /// Whether another program has the session in state.db.
+    pub is_theirs: bool,
+}
+
+/// Records a turn: durable in state.db first where that is ours to write, then in the memory.
+pub fn turn(places: Places<'_>, turn: &Turn, settings: &Settings<'_>) -> Result<RecordedTurn> {
+    let kept = keep(places.sessions, turn, settings)?;
+    remember(places.store, turn, &kept, settings)
+}
+
+/// The first half: the transcript, if it is ours to write; durable on return.
+pub fn keep(
+    sessions: Option<&mut SessionStore>,
+    turn: &Turn,
+    settings: &Settings<'_>,
+) -> Result<Kept> {
+    let id = match &turn.session_id {
+        Some(id) => SessionId::from(id.clone()),
+        None => SessionId::new(settings.now, settings.random),
+    };
+    let mut kept = Kept { session_id: id.to_string(), messages: Vec::new(), is_theirs: false };
+    let Some(sessions) = sessions else { return Ok(kept) };
+    if turn.from != Caller::OurOwn {
+        kept.is_theirs = turn.session_id.is_some() && sessions.live_session(&id).is_ok();
+        return Ok(kept);
+    }
+    let is_ours = sessions.layout().owner() != Owner::Foreign;
+    if !is_ours || sessions.layout().unwritable().is_some() || turn.messages.is_empty() {
+        return Ok(kept);
+    }
+    let messages: Vec<NewMessage> =
+        turn.messages.iter().map(|message| message.row(settings.now)).collect();
+    kept.messages = sessions.append_turn(&turn.session(id.clone(), settings.now), &messages)?;
+    if turn.ended {
+        sessions.end_session(&id, settings.now, "turn_ended")?;
+    }
+    Ok(kept)
+}
+
+/// The second half: the memory, under the ids by which [`crate::catch_up`] knows the same messages.
+pub fn remember(
+    store: &mut dyn MemoryStore,
+    turn: &Turn,
+    kept: &Kept,
+    settings: &Settings<'_>,
+) -> Result<RecordedTurn> {
+    let change = Change { actor: super::ACTOR, at: settings.now };
+    let scope = turn.scope(store, settings, change)?;
+    let mut done = RecordedTurn {
+        session_id: kept.session_id.clone(),
+        user: scope.user(),
+        state_messages: kept.messages.clone(),
+        recorded: Recorded::default(),
+        left_to_catch_up: kept.is_theirs,
+    };
+    if kept.is_theirs {
+        return Ok(done);
+    }
+    let zone = identity::zone_of(store, scope.user(), settings.zone)?;
+    let conversation = Conversation {
+        session_id: &kept.session_id,
+        channel: Some(&turn.channel),
+        agent: turn.agent.as_deref(),
+        project: turn.project.as_deref(),
+        source: turn.source(kept),
+        zone: &zone,
+        now: settings.now,
+        vectors: settings.vectors,
+    };
+    let messages = turn.ready(kept, scope, settings.now);
+    done.recorded = ready::write(store, scope, &conversation, &messages, change)?;
+    if turn.ended {
+        store.end_session(scope, &kept.session_id, settings.now)?;
+    }
+    Ok(done)
+}
+
+impl Turn {
+    /// Who asked, for the decision whose memory it is.
+    fn who(&self) -> Option<Who<'_>> {
+        let Identity { native_id, chat, .. } = self.identity.as_ref()?;
+        Some(Who { channel: &self.channel, native_id, chat: *chat })
+    }
+
+    fn scope(
+        &self,
+        store: &mut dyn MemoryStore,
+        settings: &Settings<'_>,
+        change: Change<'_>,
+    ) -> Result<Scope> {
+        match &self.user {
+            Some(name) => Ok(Scope::of(store.user_or_new(name, change)?)),
+            None => identity::resolve(store, settings.mode, self.who(), change),
+        }
+    }
+
+    /// Where the messages come from: state.db if they are in it, so that they are known there.
+    fn source(&self, kept: &Kept) -> &str {
+        match &self.from {
+            _ if !kept.messages.is_empty() => STATE_DB,
+            Caller::OurOwn => OUR_OWN,
+            Caller::Other(name) => name,
+        }
+    }
+
+    /// The session as state.db keeps it.
+    fn session(&self, id: SessionId, now: Timestamp) -> NewSession {
+        let started_at = self.messages.iter().filter_map(|message| message.at).min().unwrap_or(now);
+        let chat_type = self.identity.as_ref().map(|identity| match identity.chat {
+            Chat::Direct => "dm".to_owned(),
+            Chat::Group => "group".to_owned(),
+        });
+        let native_id = self.identity.as_ref().map(|identity| identity.native_id.clone());
+        NewSession {
+            user_id: self.user.clone().or(native_id),
+            cwd: self.project.clone(),
+            chat_type,
+            display_name: self.identity.as_ref().and_then(|identity| identity.name.clone()),
+            ..NewSession::plain(id, started_at, &self.channel)
+        }
+    }
+
+    /// The messages that say something, each with its id.
+    fn ready(&self, kept: &Kept, scope: Scope, now: Timestamp) -> Vec<(Ready, String)> {
+        let spoken: Vec<Spoken<'_>> =
+            self.messages.iter().map(|message| message.spoken(now)).collect();
+        let mut seen = Vec::new();
+        let mut id_of = |place: usize| {
+            let message = &self.messages[place];
+            match (kept.messages.get(place), &message.external_id) {
+                (Some(number), _) => number.to_string(),
+                (None, Some(id)) => id.clone(),
+                (None, None) => message.derived_id(&kept.session_id, scope, now, &mut seen),
+            }
+        };
+        ready::ready(&spoken).into_iter().map(|one| (id_of(one.place), one)).map(swap).collect()
+    }
+}
+
+fn swap((id, one): (String, Ready)) -> (Ready, String) {
+    (one, id)
+}
+
+impl TurnMessage {
+    /// A message of plain text.
+    pub fn text(role: &str, text: &str) -> TurnMessage {
+        TurnMessage { role: role.to_owned(), text: text.to_owned(), ..TurnMessage::default() }
+    }
+
+    fn row(&self, now: Timestamp) -> NewMessage {
+        NewMessage {
+            content: (!self.text.is_empty()).then(|| Content::Text(self.text.clone())),
+            tool_name: self.tool_name.clone(),
+            tool_call_id: self.tool_call_id.clone(),
+            tool_calls: self.tool_calls.clone(),
+            ..NewMessage::text(&self.role, "", self.at.unwrap_or(now))
+        }
+    }
+
+    fn spoken(&self, now: Timestamp) -> Spoken<'_> {
+        Spoken {
+            role: &self.role,
+            text: &self.text,
+            at: self.at.unwrap_or(now),
+            tool_calls: self.tool_calls.as_ref(),
+            tool_call_id: self.tool_call_id.as_deref(),
+            failed: self.failed,
+        }
+    }
+
+    /// An id made of everything that tells this message from others; `seen` tells equal ones apart.
+    fn derived_id(
+        &self,
+        session: &str,
+        scope: Scope,
+        now: Timestamp,
+        seen: &mut Vec<[u8; 32]>,
+    ) -> String {
+        let at = self.at.unwrap_or(now).as_millisecond().to_string();
+        let parts = [session, &self.role, &at, &self.text];
+        let fingerprint = line::fingerprint_of(scope.user().get(), &parts);
+        let occurrence = seen.iter().filter(|known| **known == fingerprint).count();
+        seen.push(fingerprint);
+        line::id_of(&fingerprint, u32::try_from(occurrence).unwrap_or(u32::MAX))
+    }
+}
+
+/// Whether an error says that somebody else holds a database.
+pub fn is_locked(error: &Error) -> bool {
+    matches!(error, Error::Store(error) if error.kind() == hermes_store::ErrorKind::Locked)
+}

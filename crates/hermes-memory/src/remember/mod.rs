@@ -1,0 +1,254 @@
+//! "Remember that…": an entry of a memory file and a fact that says the same, with one undo for both.
+
+mod proposal;
+mod room;
+mod suspect;
+mod undo;
+mod write;
+
+use std::path::PathBuf;
+
+use hermes_home::init::Owner;
+use hermes_home::layout::MemoryTarget;
+use hermes_home::memory_file;
+use hermes_home::{Home, UserId};
+use hermes_store::memory::{
+    Admin, Change, Drawn, DrawnFact, MemoryStore, NewFact, NewSource, Origin, Scope, Standing,
+    Trust, User, UserNumber,
+};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::Result;
+use crate::chunk::{self, Vectors, Words};
+
+pub use proposal::{Approved, Pending, approve, pending, propose_removal, reject};
+pub use suspect::{is_hidden, suspicion, without_hidden};
+pub use undo::{TakenBack, undo};
+pub(crate) use write::{hash as entry_hash, links};
+
+/// Which file a thing belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// What is known: MEMORY.md.
+    Memory,
+    /// Who the user is: their USER.md.
+    User,
+}
+
+/// What is to be remembered.
+#[derive(Debug, Clone)]
+pub struct Wish<'a> {
+    /// The entry as it is to be read.
+    pub text: &'a str,
+    /// Which file it belongs to.
+    pub target: Target,
+    /// The fact that says the same, where one was drawn already.
+    pub fact: Option<i64>,
+    /// What kind of fact it is otherwise: `fact`, `preference`, …
+    pub kind: &'a str,
+    /// What it says of the user, where one such fact is enough: `usual_hours`.
+    pub predicate: Option<&'a str>,
+    /// The messages it comes from.
+    pub sources: &'a [NewSource<'a>],
+    /// When it was said.
+    pub said_at: Timestamp,
+    /// How far its words can be trusted.
+    pub trust: Trust,
+    /// Whether the user asked for it in so many words.
+    pub is_explicit: bool,
+    /// What made it: `extract`, `look_back`, `agent`.
+    pub origin: &'a str,
+}
+
+/// What holds for writing.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// Where the files are.
+    pub home: &'a Home,
+    /// Whose home it is.
+    pub owner: Owner,
+    /// Whether it is written without asking; see `Config::auto_writes`.
+    pub auto_write: bool,
+    /// The longest MEMORY.md, in characters.
+    pub memory_limit: Option<usize>,
+    /// The longest USER.md, in characters.
+    pub user_limit: Option<usize>,
+    /// The day for date comments.
+    pub today: Date,
+    /// Whether vectors are made here or by a job.
+    pub vectors: Vectors,
+}
+
+/// What became of a wish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "became")]
+pub enum Remembered {
+    /// It is in the file and was read back, and the fact says the same.
+    Written(Written),
+    /// It waits until a person agrees.
+    Proposed {
+        /// The number of the proposal.
+        proposal: i64,
+        /// Whether it is new; otherwise it was made, and maybe refused, before.
+        is_new: bool,
+        /// Why it was not written.
+        why: String,
+    },
+    /// A person took it back before, and nothing newer was said.
+    Buried,
+}
+
+/// An entry that is in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// The file.
+    pub path: PathBuf,
+    /// The entry, as it was read back.
+    pub entry: String,
+    /// The fact that says the same.
+    pub fact: i64,
+    /// False if the entry was there already.
+    pub is_new: bool,
+    /// Entries that went to the facts because the file was full.
+    pub moved: Vec<String>,
+}
+
+/// Remembers something, as far as the rules let it; what was said twice is kept once.
+pub fn remember(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    wish: &Wish<'_>,
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Remembered> {
+    if let Some(why) = refusal(wish, rules) {
+        // Words of the user are known as a fact all the same; other words are not even that.
+        let is_known = wish.trust == Trust::User && suspicion(wish.text).is_none();
+        let fact = match is_known {
+            true => match fact_for(store, scope, wish, rules, change)? {
+                None => return Ok(Remembered::Buried),
+                fact => fact,
+            },
+            false => wish.fact,
+        };
+        return proposal::propose(store, scope, (wish, fact), why, change);
+    }
+    let Some(fact) = fact_for(store, scope, wish, rules, change)? else {
+        return Ok(Remembered::Buried);
+    };
+    let place = Place::of(store, scope, wish.target)?;
+    match write::entry(store, scope, (&place, wish.text, fact), rules, change)? {
+        Some(written) => Ok(Remembered::Written(written)),
+        None => {
+            let why = format!("there is no room for it in {}", place.label);
+            proposal::propose(store, scope, (wish, Some(fact)), why, change)
+        }
+    }
+}
+
+/// Why it must not be written without asking.
+fn refusal(wish: &Wish<'_>, rules: &Rules<'_>) -> Option<String> {
+    if let Some(why) = suspicion(wish.text) {
+        return Some(why.to_owned());
+    }
+    if wish.trust < Trust::User {
+        return Some("it does not come from the user".to_owned());
+    }
+    (!rules.auto_write).then(|| "memory.auto_write is off".to_owned())
+}
+
+/// The fact that says the same; none if a person took it back.
+fn fact_for(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    wish: &Wish<'_>,
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Option<i64>> {
+    if let Some(id) = wish.fact {
+        let found = store.facts(scope, &[id])?;
+        let is_held = found.iter().any(|fact| fact.retired_at.is_none() && !fact.quarantined);
+        return Ok(is_held.then_some(id));
+    }
+    let statement = wish.text.trim();
+    let unsaid = [NewSource { extractor: Some(wish.origin), ..NewSource::default() }];
+    let drawn = DrawnFact {
+        fact: NewFact {
+            statement,
+            kind: wish.kind,
+            subject: wish.predicate.map(|_| "user"),
+            predicate: wish.predicate,
+            object: None,
+            confidence: 0.9,
+            origin: if wish.is_explicit { Origin::Extract } else { Origin::Agent },
+            trust: wish.trust,
+            valid_from: None,
+            valid_to: None,
+            shared: false,
+            entities: &crate::task::names(statement),
+            sources: if wish.sources.is_empty() { &unsaid } else { wish.sources },
+            chunks: chunk::prepare(&Words { text: statement, ..Words::default() }, rules.vectors),
+        },
+        standing: Standing::New,
+        said_at: wish.said_at,
+        is_explicit: wish.is_explicit,
+    };
+    match store.draw_fact(scope, &drawn, change)? {
+        Drawn::New(id) | Drawn::Known(id) => Ok(Some(id)),
+        Drawn::Buried => Ok(None),
+    }
+}
+
+/// A memory file, and what the memory calls it.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) target: MemoryTarget,
+    /// `memory`, `user`, or `user:ID`.
+    pub(crate) label: String,
+}
+
+impl Place {
+    /// The file for things of a user. MEMORY.md is read by all, so only the owner's words go there.
+    pub(crate) fn of(store: &dyn MemoryStore, scope: Scope, target: Target) -> Result<Place> {
+        if scope.user() == UserNumber::OWNER {
+            let (target, label) = match target {
+                Target::Memory => (MemoryTarget::Memory, "memory"),
+                Target::User => (MemoryTarget::User(None), "user"),
+            };
+            return Ok(Place { target, label: label.to_owned() });
+        }
+        let users = store.users(Admin)?;
+        let user = users.iter().find(|user| user.number == scope.user());
+        let id = user.map(user_id).transpose()?.flatten();
+        let label = id.as_ref().map_or_else(|| "user".to_owned(), |id| format!("user:{id}"));
+        Ok(Place { target: MemoryTarget::User(id), label })
+    }
+
+    /// Every file that a user's words go to.
+    pub(crate) fn all(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Place>> {
+        let own = Place::of(store, scope, Target::User)?;
+        Ok(match scope.user() == UserNumber::OWNER {
+            true => vec![Place::of(store, scope, Target::Memory)?, own],
+            false => vec![own],
+        })
+    }
+
+    pub(crate) fn rules(&self, rules: &Rules<'_>) -> memory_file::Rules {
+        let limit = match self.target {
+            MemoryTarget::Memory => rules.memory_limit,
+            _ => rules.user_limit,
+        };
+        memory_file::Rules { owner: rules.owner, limit }
+    }
+}
+
+/// The folder name of a user; none for the owner.
+pub fn user_id(user: &User) -> Result<Option<UserId>> {
+    if user.number == UserNumber::OWNER {
+        return Ok(None);
+    }
+    Ok(Some(user.name.parse()?))
+}

@@ -1,0 +1,270 @@
+//! What waits until a person agrees, and what their word does.
+
+use std::path::PathBuf;
+
+use hermes_home::memory_file::{self, Selector, edit};
+use hermes_store::memory::{
+    Added, Change, MemoryStore, NewProposal, Proposal, ProposalState, Scope, Trust,
+};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Place, Remembered, Rules, Target, Wish, Written, fact_for, suspicion, without_hidden, write,
+};
+use crate::{Error, Result};
+
+/// What a proposal would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pending {
+    /// Its number.
+    pub id: i64,
+    /// `add` or `remove`.
+    pub does: &'static str,
+    /// Which file.
+    pub file: Target,
+    /// The entry.
+    pub text: String,
+    /// Why it waits, or why it should go.
+    pub why: String,
+    /// What made it.
+    pub origin: String,
+    /// How far its words can be trusted.
+    pub trust: Trust,
+    /// The episode it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episode: Option<i64>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What became of a proposal that a person agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "became")]
+pub enum Approved {
+    /// The entry is in the file.
+    Written(Written),
+    /// The entry is out of the file.
+    Removed {
+        /// The file.
+        path: PathBuf,
+        /// The entry.
+        entry: String,
+    },
+    /// The entry to be taken out was gone already, or is another one now: nothing was changed.
+    Outdated {
+        /// The entry.
+        entry: String,
+    },
+}
+
+/// The body of a proposal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Body {
+    text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fact: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Date>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+const KINDS: [(&str, &str, Target); 4] = [
+    ("memory.add", "add", Target::Memory),
+    ("user.add", "add", Target::User),
+    ("memory.remove", "remove", Target::Memory),
+    ("user.remove", "remove", Target::User),
+];
+
+/// The open proposals about memory files, oldest first.
+pub fn pending(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Pending>> {
+    let open = store.proposals(scope, Some(ProposalState::Open))?;
+    Ok(open.iter().filter_map(|one| read(one).map(|(pending, _)| pending)).collect())
+}
+
+/// Does what a proposal says, after checking it against the file as it is now.
+pub fn approve(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    id: i64,
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Approved> {
+    let proposal = store.proposal(scope, id)?;
+    let decided = |state| format!("it was {state} already");
+    let refused = |why: String| Error::NotApproved { id, why };
+    match proposal.state {
+        ProposalState::Open => {}
+        ProposalState::Accepted => return Err(refused(decided("approved"))),
+        ProposalState::Refused => return Err(refused(decided("rejected"))),
+    }
+    let (pending, body) =
+        read(&proposal).ok_or_else(|| refused("it is not about a memory file".to_owned()))?;
+    let place = Place::of(store, scope, pending.file)?;
+    let approved = match pending.does {
+        "add" => Approved::Written(add(store, scope, (&pending, &body), rules, change)?),
+        _ => remove(store, scope, (&place, &body), rules, change)?,
+    };
+    store.decide_proposal(scope, id, ProposalState::Accepted, change)?;
+    Ok(approved)
+}
+
+/// Says no to a proposal; the same one is not made again.
+pub fn reject(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    id: i64,
+    change: Change<'_>,
+) -> Result<()> {
+    Ok(store.decide_proposal(scope, id, ProposalState::Refused, change)?)
+}
+
+/// Proposes that an entry is taken out; the same reason is given once.
+pub fn propose_removal(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    target: Target,
+    (entry, why): (&memory_file::Entry, &str),
+    change: Change<'_>,
+) -> Result<Added> {
+    let body = Body {
+        text: entry.text.clone(),
+        fact: None,
+        written: entry.written,
+        why: Some(why.to_owned()),
+    };
+    let new = NewProposal {
+        kind: kind_of("remove", target),
+        body: &text_of(&body),
+        origin: "look_back",
+        trust: Trust::Agent,
+        episode: None,
+    };
+    Ok(store.propose(scope, &new, change)?)
+}
+
+pub(super) fn propose(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    (wish, fact): (&Wish<'_>, Option<i64>),
+    why: String,
+    change: Change<'_>,
+) -> Result<Remembered> {
+    let body = Body { text: wish.text.trim().to_owned(), fact, written: None, why: None };
+    let new = NewProposal {
+        kind: kind_of("add", wish.target),
+        body: &text_of(&body),
+        origin: wish.origin,
+        trust: wish.trust,
+        episode: wish.sources.iter().find_map(|source| source.episode),
+    };
+    let (proposal, is_new) = match store.propose(scope, &new, change)? {
+        Added::New(id) => (id, true),
+        Added::Known(id) => (id, false),
+    };
+    Ok(Remembered::Proposed { proposal, is_new, why })
+}
+
+fn add(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    (pending, body): (&Pending, &Body),
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Written> {
+    // What cannot be seen was not agreed to.
+    let text = without_hidden(&body.text);
+    let wish = Wish {
+        text: &text,
+        target: pending.file,
+        fact: None,
+        kind: "fact",
+        predicate: None,
+        sources: &[],
+        said_at: change.at,
+        trust: Trust::User,
+        is_explicit: true,
+        origin: "approve",
+    };
+    let known = match body.fact {
+        None => None,
+        Some(id) => {
+            fact_for(store, scope, &Wish { fact: Some(id), ..wish.clone() }, rules, change)?
+        }
+    };
+    let fact = match known {
+        Some(fact) => Some(fact),
+        None => fact_for(store, scope, &wish, rules, change)?,
+    };
+    let refused = |why: &str| Error::NotApproved { id: pending.id, why: why.to_owned() };
+    let fact = fact.ok_or_else(|| refused("it was taken back since"))?;
+    let place = Place::of(store, scope, pending.file)?;
+    let written = write::entry(store, scope, (&place, &text, fact), rules, change)?;
+    written.ok_or_else(|| refused("there is no room for it in the file"))
+}
+
+fn remove(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    (place, body): (&Place, &Body),
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Approved> {
+    let file_rules = place.rules(rules);
+    let file = memory_file::read(rules.home, &place.target, file_rules)?;
+    let is_meant =
+        |entry: &&memory_file::Entry| entry.text == body.text && entry.written == body.written;
+    let entry = body.text.clone();
+    let Some(found) = file.document.entries().iter().find(is_meant) else {
+        return Ok(Approved::Outdated { entry });
+    };
+    let context =
+        memory_file::Context { rules: file_rules, now: change.at, reason: "approved removal" };
+    let selector = Selector::Text(found.text.clone());
+    let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
+        edit::remove(document, &selector)
+    })?;
+    let hash = write::hash(&entry);
+    for link in store.file_entries(scope)? {
+        if link.entry == hash && link.file == place.label {
+            store.unlink_file_entry(scope, link.fact, &link.file)?;
+        }
+    }
+    Ok(Approved::Removed { path: outcome.path, entry })
+}
+
+fn read(proposal: &Proposal) -> Option<(Pending, Body)> {
+    let (_, does, file) = KINDS.into_iter().find(|(kind, _, _)| *kind == proposal.kind)?;
+    let body: Body = serde_json::from_str(&proposal.body).ok()?;
+    let why = match &body.why {
+        Some(why) => why.clone(),
+        None => match suspicion(&body.text) {
+            Some(why) => why.to_owned(),
+            None if proposal.trust < Trust::User => "it does not come from the user".to_owned(),
+            None => "it was not written without your word".to_owned(),
+        },
+    };
+    let pending = Pending {
+        id: proposal.id,
+        does,
+        file,
+        text: body.text.clone(),
+        why,
+        origin: proposal.origin.clone(),
+        trust: proposal.trust,
+        episode: proposal.episode,
+        created_at: proposal.created_at,
+    };
+    Some((pending, body))
+}
+
+fn kind_of(does: &str, target: Target) -> &'static str {
+    let found = KINDS.iter().find(|(_, known, file)| *known == does && *file == target);
+    found.map_or("memory.add", |(kind, _, _)| kind)
+}
+
+fn text_of(body: &Body) -> String {
+    serde_json::to_string(body).unwrap_or_default()
+}

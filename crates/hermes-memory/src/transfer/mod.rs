@@ -1,0 +1,10 @@
+//! A memory as one JSON document: written while others write, and taken in without holding it whole.
+
+mod export;
+mod format;
+mod import;
+mod redact;
+
+pub use export::{ExportSettings, Written, export};
+pub use import::{Ending, ImportReport, ImportSettings, LONGEST_ITEM, import, look};
+pub use redact::redact;

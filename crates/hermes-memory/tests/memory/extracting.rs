@@ -1,0 +1,78 @@
+//! Drawing facts from what was recorded: once, from the user's words, and again after a kill.
+
+use hermes_memory::Error;
+use hermes_memory::ask::{Prompt, Reply};
+use hermes_memory::chunk::Vectors;
+use hermes_memory::extract::{self, Report, Settings};
+use hermes_store::memory::{FactFilter, Facts, SqliteMemory};
+use jiff::tz::TimeZone;
+
+use crate::support::{line, memory, now, owner, record};
+
+fn settings() -> Settings<'static> {
+    Settings {
+        now: now(),
+        zone_of: &|_| TimeZone::UTC,
+        idle_since: now(),
+        limit: 100,
+        vectors: Vectors::Now,
+        imported_with_model: true,
+        remember: None,
+    }
+}
+
+fn draw(memory: &mut SqliteMemory) -> Report {
+    extract::run(memory, &settings(), None).unwrap()
+}
+
+fn statements(memory: &SqliteMemory) -> Vec<String> {
+    let facts = memory.list_facts(owner(), &FactFilter::default(), now()).unwrap();
+    let mut statements: Vec<String> = facts.into_iter().map(|fact| fact.statement).collect();
+    statements.sort();
+    statements
+}
+
+#[test]
+fn facts_come_from_the_users_words_and_only_once() {
+    let (_folder, mut memory) = memory();
+    record(
+        &mut memory,
+        &line(
+            "a",
+            "user",
+            "2026-10-01",
+            "I live in Lyon. Please remember that my dog is called Rex.",
+        ),
+    );
+    record(&mut memory, &line("a", "assistant", "2026-10-01", "You live in Rome."));
+    let report = draw(&mut memory);
+    assert_eq!((report.episodes, report.facts), (1, 2), "{report:?}");
+    assert!(statements(&memory).contains(&"User lives in Lyon".to_owned()));
+    assert_eq!(draw(&mut memory).episodes, 0);
+}
+
+#[test]
+fn a_move_takes_the_place_of_the_old_home() {
+    let (_folder, mut memory) = memory();
+    record(&mut memory, &line("a", "user", "2026-10-01", "I live in Lyon."));
+    draw(&mut memory);
+    record(&mut memory, &line("b", "user", "2026-10-05", "We moved to Porto."));
+    assert_eq!(draw(&mut memory).superseded, 1);
+    assert_eq!(statements(&memory), ["The team moved to Porto"]);
+}
+
+#[test]
+fn a_bad_answer_leaves_the_episode_waiting_and_a_good_one_is_kept() {
+    let (_folder, mut memory) = memory();
+    record(&mut memory, &line("a", "user", "2026-10-01", "I live in Lyon."));
+    let mut garbage = |_: &Prompt| Ok(Reply { text: "Sorry".to_owned(), model: "m".to_owned() });
+    let failed = extract::run(&mut memory, &settings(), Some(&mut garbage));
+    assert!(matches!(failed, Err(Error::BadReply { .. })));
+    assert!(statements(&memory).is_empty());
+    let answer = r#"{"facts":[{"message":"m1","quote":"I live in Lyon","statement":"User lives in Lyon","kind":"identity"}],
+        "events":[{"message":"m1","quote":"I live in Lyon","text":"User chose Lyon"}]}"#;
+    let mut model = |_: &Prompt| Ok(Reply { text: answer.to_owned(), model: "m".to_owned() });
+    let report = extract::run(&mut memory, &settings(), Some(&mut model)).unwrap();
+    assert_eq!((report.facts, report.events, report.episodes, report.calls), (1, 1, 1, 1));
+    assert_eq!(statements(&memory), ["User lives in Lyon"]);
+}

@@ -1,0 +1,79 @@
+//! Carrying a memory elsewhere: its rows as lines of JSON, and lines of JSON as rows.
+//!
+//! The name of a column in a reading statement is the key in the document, and the name of a
+//! parameter in a writing statement is the key that fills it: the statements are the format.
+
+mod begin;
+mod belongings;
+mod chain;
+#[cfg(test)]
+mod columns_tests;
+mod conversations;
+mod export;
+mod importer;
+mod knowledge;
+mod marks;
+mod people;
+mod reading;
+mod values;
+mod writing;
+
+use super::SqliteMemory;
+use crate::Result;
+use crate::memory::{
+    Admin, Change, Chunker, ExportChoice, ExportHead, Exported, Import, Imported, PortableItem,
+    Transfer, Uid,
+};
+
+impl Transfer for SqliteMemory {
+    fn export(
+        &self,
+        _admin: Admin,
+        choice: &ExportChoice<'_>,
+        sink: &mut dyn FnMut(Exported<'_>) -> std::io::Result<()>,
+    ) -> Result<()> {
+        export::export(self, choice, sink)
+    }
+
+    fn import_begin(
+        &mut self,
+        _admin: Admin,
+        head: &ExportHead,
+        _change: Change<'_>,
+    ) -> Result<Import> {
+        begin::prepare(&self.connection).map_err(|source| self.failed(source))?;
+        self.write(|transaction| begin::begin(transaction, head))
+    }
+
+    fn import_items(
+        &mut self,
+        import: &mut Import,
+        items: &[PortableItem],
+        chunker: Chunker<'_>,
+        change: Change<'_>,
+    ) -> Result<Imported> {
+        let mut after = import.clone();
+        let imported = self.write(|transaction| {
+            importer::take_in(transaction, &mut after, items, chunker, change)
+        })?;
+        *import = after;
+        Ok(imported)
+    }
+
+    fn import_end(&mut self, import: &Import, is_whole: bool, change: Change<'_>) -> Result<()> {
+        self.write(|transaction| begin::end(transaction, import, is_whole, change))
+    }
+
+    fn has_item(&self, _admin: Admin, uid: Uid) -> Result<bool> {
+        self.connection
+            .prepare_cached(HAS_ITEM)
+            .and_then(|mut found| found.exists([uid.as_bytes()]))
+            .map_err(|source| self.failed(source))
+    }
+}
+
+const HAS_ITEM: &str = "
+    select 1 from fact where uid = ?1 union all select 1 from episode where uid = ?1
+    union all select 1 from procedure where uid = ?1 union all select 1 from event where uid = ?1
+    union all select 1 from task where uid = ?1 union all select 1 from proposal where uid = ?1
+    union all select 1 from user where uid = ?1";

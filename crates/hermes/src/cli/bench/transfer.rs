@@ -1,0 +1,106 @@
+//! hermes bench transfer: exporting a memory of made-up messages, and taking it in elsewhere
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::Args;
+use hermes_memory::chunk::Vectors;
+use hermes_memory::transfer::{self, ExportSettings, ImportSettings};
+use hermes_store::memory::{Scope, UserNumber};
+use hermes_store::sqlite::Access;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::figures::{Figure, Table};
+use super::scratch::{Filling, Line, Scratch, Whose};
+use super::text::{Numbers, Vocabulary};
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::thousands;
+use crate::platform;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many messages the memory holds
+    #[arg(long, default_value_t = 100_000, value_name = "COUNT")]
+    messages: usize,
+}
+
+const LENGTH: usize = 400;
+const PER_SESSION: usize = 20;
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
+    ensure!(arguments.messages >= 1000, "at least 1000 messages are needed to measure anything");
+    let (from, into) = (Scratch::new(app.now)?, Scratch::new(app.now)?);
+    fill(&from, arguments.messages, app.now)?;
+    let file = tempfile::Builder::new().prefix("hermes-bench-").suffix(".json").tempfile()?;
+    let exporting = export(&from, file.path(), app.now)?;
+    let size = fs::metadata(file.path())?.len();
+    let importing = import(&into, file.path(), app.now)?;
+    let again = import(&into, file.path(), app.now)?;
+    let speed = |spent: Duration| size as f64 / 1e6 / spent.as_secs_f64().max(1e-9);
+    let shown = |spent: Duration| format!("{:.1} MB per CPU-second", speed(spent));
+    let results = vec![
+        Figure::plain("size of the document", format!("{:.1} MB", size as f64 / 1e6)),
+        Figure::new("export", shown(exporting), "≥ 50 MB", speed(exporting) >= 50.0),
+        Figure::plain("import into an empty memory", shown(importing)),
+        Figure::plain("import once more, all known", shown(again)),
+    ];
+    let count = thousands(arguments.messages as u64);
+    let title = format!("{count} messages of {LENGTH} characters on average, Zipf text, CPU time");
+    app.out.show(&Table { title, results })?;
+    Ok(Outcome::Done)
+}
+
+fn fill(scratch: &Scratch, messages: usize, now: Timestamp) -> anyhow::Result<()> {
+    let mut filling = Filling::new(scratch, now)?;
+    let whose = Whose { scope: Scope::of(UserNumber::OWNER), source: "bench" };
+    let (vocabulary, mut numbers) = (Vocabulary::new(), Numbers::new(7));
+    let begin = now.checked_sub(SignedDuration::from_hours(24 * 365))?;
+    for number in 0..messages {
+        let text = vocabulary.message(&mut numbers, LENGTH);
+        let minutes = i64::try_from(number)?;
+        filling.add(
+            &whose,
+            &Line {
+                session_id: &format!("session-{}", number / PER_SESSION),
+                role: if number.is_multiple_of(2) { "user" } else { "assistant" },
+                speaker: None,
+                timestamp: Some(begin.checked_add(SignedDuration::from_mins(minutes))?),
+                text: &text,
+                caption: None,
+                external_id: &number.to_string(),
+            },
+        )?;
+    }
+    filling.finish(&whose)
+}
+
+fn export(scratch: &Scratch, path: &std::path::Path, now: Timestamp) -> anyhow::Result<Duration> {
+    let store = scratch.open(Access::Read)?;
+    let settings = ExportSettings {
+        made_by: "hermes bench",
+        now,
+        user: None,
+        since: None,
+        sections: None,
+        redact: false,
+    };
+    let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
+    let begun = platform::thread_cpu();
+    transfer::export(&store, &mut out, &settings, &mut |_, _| {})?;
+    Ok(platform::thread_cpu() - begun)
+}
+
+fn import(scratch: &Scratch, path: &std::path::Path, now: Timestamp) -> anyhow::Result<Duration> {
+    let mut store = scratch.open(Access::Write)?;
+    let settings =
+        ImportSettings { profile: "default", zone: &TimeZone::UTC, now, vectors: Vectors::Now };
+    let begun = platform::thread_cpu();
+    let report = transfer::import(&mut store, &mut File::open(path)?, &settings, &mut |_, _| {})?;
+    ensure!(!report.is_partial(), "some items were left out: {:?}", report.imported.reasons);
+    Ok(platform::thread_cpu() - begun)
+}

@@ -1,0 +1,109 @@
+//! hermes bench turns: recording finished turns, and catching up with what other programs wrote
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::Args;
+use hermes_home::config::UsersMode;
+use hermes_memory::catch_up::catch_up;
+use hermes_memory::chunk::Vectors;
+use hermes_memory::record::turn::{self, Caller, Places, Settings, Turn, TurnMessage};
+use hermes_store::sessions::SessionStore;
+use hermes_store::sqlite::Access;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::figures::{Figure, Table, Times, milliseconds};
+use super::scratch::Scratch;
+use super::text::{Numbers, Vocabulary};
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::thousands;
+use crate::platform;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many turns to record
+    #[arg(long, default_value_t = 5_000, value_name = "COUNT")]
+    turns: usize,
+}
+
+const LENGTH: usize = 300;
+const PER_SESSION: usize = 20;
+const WAIT: Duration = Duration::from_secs(10);
+const AIM: Duration = Duration::from_millis(2);
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
+    ensure!(arguments.turns > 0, "nothing would be measured");
+    let scratch = Scratch::new(app.now)?;
+    let path = scratch.home().join("state.db");
+    if !path.exists() {
+        SessionStore::create(&path)?;
+    }
+    let mut store = scratch.open(Access::Write)?;
+    let mut sessions = SessionStore::open(&path, Access::Write, WAIT)?;
+    let (vocabulary, zone) = (Vocabulary::new(), TimeZone::UTC);
+    let mut numbers = Numbers::new(6);
+    let mut times = Vec::with_capacity(arguments.turns);
+    for number in 0..arguments.turns {
+        let turn = made_up(&vocabulary, &mut numbers, number);
+        let settings = settings(&zone, app.now, number)?;
+        let begun = platform::thread_cpu();
+        let places = Places { sessions: Some(&mut sessions), store: &mut store };
+        let recorded = turn::turn(places, &turn, &settings)?;
+        times.push(platform::thread_cpu() - begun);
+        ensure!(recorded.recorded.added == 2, "a turn did not come in");
+    }
+    let settings = settings(&zone, app.now, arguments.turns)?;
+    let spool = scratch.home().join("hermesd/spool");
+    let mut looks = Vec::new();
+    for _ in 0..2 {
+        let begun = platform::thread_cpu();
+        let report = catch_up(Some(&sessions), &mut store, &spool, &settings)?;
+        looks.push(platform::thread_cpu() - begun);
+        ensure!(report.added == 0, "a turn was recorded twice");
+    }
+    let times = Times::new(times);
+    let spread = format!(
+        "p50 {}, p99 {}, longest {}",
+        milliseconds(times.at(0.5)),
+        milliseconds(times.at(0.99)),
+        milliseconds(times.longest())
+    );
+    let turns = thousands(arguments.turns as u64);
+    let results = vec![
+        Figure::new("record a turn of two messages", spread, "p50 ≤ 2 ms", times.at(0.5) <= AIM),
+        Figure::plain("catch up, nothing looked at before", milliseconds(looks[0])),
+        Figure::plain("catch up, nothing new", milliseconds(looks[1])),
+    ];
+    let title = format!("{turns} turns, messages of {LENGTH} characters, Zipf text, CPU time");
+    app.out.show(&Table { title, results })?;
+    Ok(Outcome::Done)
+}
+
+fn made_up(vocabulary: &Vocabulary, numbers: &mut Numbers, number: usize) -> Turn {
+    let mut message = |role| TurnMessage::text(role, &vocabulary.message(numbers, LENGTH));
+    Turn {
+        session_id: Some(format!("bench_{:06}", number / PER_SESSION)),
+        channel: "bench".to_owned(),
+        identity: None,
+        user: None,
+        agent: None,
+        project: None,
+        messages: vec![message("user"), message("assistant")],
+        from: Caller::OurOwn,
+        ended: false,
+    }
+}
+
+fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Settings<'_>> {
+    let later = SignedDuration::from_secs(i64::try_from(number)?);
+    Ok(Settings {
+        mode: UsersMode::Single,
+        zone,
+        now: now.checked_add(later)?,
+        vectors: Vectors::Now,
+        random: [0; 3],
+    })
+}

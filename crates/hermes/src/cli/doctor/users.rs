@@ -1,0 +1,32 @@
+//! Checks of who talks to the agent: identities that are linked to nobody.
+
+use hermes_memory::identity;
+use hermes_store::memory::SqliteMemory;
+
+use super::Check;
+use crate::output::printable;
+
+/// How many identities are named one by one.
+const NAMED: usize = 5;
+
+/// Each identity that is linked to nobody, with the command that links it.
+pub(super) fn checks(store: &SqliteMemory) -> Vec<Check> {
+    let unlinked = match identity::to_link(store) {
+        Ok(unlinked) => unlinked,
+        Err(error) => return vec![Check::fail("identities", error.to_string())],
+    };
+    let mut results: Vec<Check> = unlinked
+        .iter()
+        .take(NAMED)
+        .map(|(one, command)| {
+            let (id, channel) = (printable(&one.native_id), printable(&one.channel));
+            let evidence = format!("{id} of {channel} is linked to nobody");
+            Check::warn("identities", evidence).repair(printable(command))
+        })
+        .collect();
+    if let Some(more) = unlinked.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let evidence = format!("{more} more are linked to nobody");
+        results.push(Check::warn("identities", evidence).repair("hermes user list"));
+    }
+    results
+}

@@ -1,0 +1,51 @@
+//! hermes memory catch-up
+
+use std::io;
+
+use hermes_memory::catch_up::Report;
+use hermes_store::sqlite::Access;
+
+use super::later;
+use crate::app::App;
+use crate::daemon::life;
+use crate::failure::Outcome;
+use crate::output::{Page, Show, counted, printable};
+
+pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let mut memory = app.memory(&home, Access::Write)?;
+    let report = life::take_in(app, &home, &mut memory.store)?;
+    let is_partial = !report.problems.is_empty();
+    app.out.show(&report)?;
+    later::fill_in(&home, app, &mut memory.store)?;
+    Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
+}
+
+impl Show for Report {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.is_idle() {
+            return page.line("nothing is lacking");
+        }
+        let (added, sessions) = (counted(self.added, "message"), counted(self.sessions, "session"));
+        page.line(format_args!("{added} taken in from {sessions}"))?;
+        if self.retired > 0 {
+            let retired = counted(self.retired, "episode");
+            page.line(format_args!("{retired} taken out: the words were taken back"))?;
+        }
+        if self.spool.turns > 0 {
+            let turns = counted(self.spool.turns, "turn");
+            page.line(format_args!("{turns} that waited in a file recorded"))?;
+        }
+        if self.spool.refused > 0 {
+            let lines = counted(self.spool.refused, "line");
+            page.line(format_args!("{lines} could not be read: see hermesd/spool/refused"))?;
+        }
+        if self.spool.busy {
+            page.line("another program is recording the turns that wait")?;
+        }
+        for problem in &self.problems {
+            page.line(printable(problem))?;
+        }
+        Ok(())
+    }
+}

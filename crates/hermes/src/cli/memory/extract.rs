@@ -1,0 +1,155 @@
+//! hermes memory extract
+
+use std::io;
+
+use clap::Args;
+use hermes_home::{Home, tokens};
+use hermes_memory::extract::Report;
+use hermes_store::memory::{Admin, Episodes as _, Lifecycle as _, Scope, SqliteMemory};
+use hermes_store::sqlite::Access;
+use serde::Serialize;
+
+use super::{later, whose::Whose};
+use crate::app::{App, Memory};
+use crate::background::Background;
+use crate::confirm;
+use crate::daemon::life::{self, Drawing};
+use crate::failure::{Kind, Outcome, Problem};
+use crate::output::{Page, Show, counted, thousands};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Let the model of model.light also read history that was brought in (shows tokens and cost first)
+    #[arg(long)]
+    with_model: bool,
+    /// Draw again from what was drawn from before; nothing comes twice
+    #[arg(long)]
+    again: bool,
+    /// Only of this conversation
+    #[arg(long, value_name = "ID", requires = "again")]
+    session: Option<String>,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// What was drawn.
+#[derive(Debug, Serialize)]
+struct Done {
+    #[serde(flatten)]
+    report: Report,
+    /// The model that was asked; none: rules alone.
+    model: Option<String>,
+}
+
+/// A model writes at most this share of what it reads.
+const WRITTEN_SHARE: u64 = 5;
+/// Instructions and the frame of a call, in tokens.
+const FRAME: u64 = 1_200;
+/// About so many tokens are read in one call.
+const A_CALL: u64 = 6_000;
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let mut memory = app.memory(&home, Access::Write)?;
+    if arguments.again {
+        let scope = arguments.whose.existing(&memory.store)?;
+        let count = memory.store.extract_again(scope, arguments.session.as_deref())?;
+        app.out.note(format_args!("{} to draw from again", counted(count, "episode")));
+    }
+    let report = draw(arguments, app, &home, &mut memory)?;
+    app.out.show(&report)?;
+    later::fill_in(&home, app, &mut memory.store)?;
+    Ok(Outcome::Done)
+}
+
+fn draw(
+    arguments: &Arguments,
+    app: &App,
+    home: &Home,
+    memory: &mut Memory,
+) -> anyhow::Result<Done> {
+    let model = Background::open(app, home)?;
+    if arguments.with_model {
+        let Some(model) = &model else {
+            return Err(Problem::new(Kind::Refused, "no model is set for background work")
+                .hint("set one with `hermes config set model.light PROVIDER/NAME`")
+                .into());
+        };
+        agree(app, model, &memory.store)?;
+    }
+    let drawing = Drawing { model: model.as_ref(), imported_with_model: arguments.with_model };
+    let mut total = Report::default();
+    loop {
+        let report = life::draw(app, home, &mut memory.store, &drawing)?;
+        total.add(&report);
+        if report.episodes == 0 {
+            break;
+        }
+    }
+    let model = model.as_ref().filter(|_| total.calls > 0);
+    Ok(Done { report: total, model: model.map(|model| model.name().to_owned()) })
+}
+
+/// Says what it would cost, and goes on only with consent.
+fn agree(app: &App, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Result<()> {
+    let waiting = store.waiting_episodes(Admin, app.now - life::IDLE, usize::MAX)?;
+    let mut read = 0;
+    for episode in &waiting {
+        for message in store.messages_of(Scope::of(episode.user), episode)? {
+            read += tokens::estimate(&message.text) as u64 + 20;
+        }
+    }
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let calls = read / A_CALL + 1;
+    let (input, output) = (read + calls * FRAME, read / WRITTEN_SHARE);
+    let cost = match model.cost(input, output) {
+        Some(dollars) => format!("about ${dollars:.2}"),
+        None => "at a price this build does not know".to_owned(),
+    };
+    let question = format!(
+        "send {} of conversations ({}) to {}, {cost}?",
+        counted(waiting.len() as u64, "episode"),
+        format_args!("about {} tokens", thousands(input + output)),
+        model.name()
+    );
+    confirm::consent(app.asking, &question)
+}
+
+impl Show for Done {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let Report {
+            episodes,
+            facts,
+            known,
+            superseded,
+            doubtful,
+            buried,
+            remembered,
+            proposed,
+            ..
+        } = &self.report;
+        if *episodes == 0 {
+            return page.line("nothing waits: facts are drawn from conversations that are over, or were idle for half an hour");
+        }
+        let by = self.model.as_deref().map_or("rules", |model| model);
+        page.line(format_args!(
+            "{} from {} by {by}",
+            counted(*facts, "new fact"),
+            counted(*episodes, "episode")
+        ))?;
+        let rest = [
+            (*known, "known already"),
+            (*superseded, "in the place of an earlier one"),
+            (*doubtful, "that may contradict another: see `hermes memory fact conflicts`"),
+            (*buried, "left out, because you took it back before"),
+            (*remembered, "also written to your memory files"),
+            (*proposed, "to be written once you agree: see `hermes memory pending`"),
+        ];
+        for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {
+            page.line(format_args!("  {} {what}", thousands(*count)))?;
+        }
+        Ok(())
+    }
+}

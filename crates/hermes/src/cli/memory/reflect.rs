@@ -1,0 +1,103 @@
+//! hermes memory reflect
+
+use std::io;
+
+use hermes_home::Home;
+use hermes_home::skill::State;
+use hermes_memory::learn;
+use hermes_memory::reflect::{self, look_back};
+use hermes_store::memory::SqliteMemory;
+use hermes_store::sqlite::Access;
+use serde::Serialize;
+
+use super::later;
+use super::progress::Progress;
+use crate::app::App;
+use crate::background::Background;
+use crate::daemon::reflection;
+use crate::failure::Outcome;
+use crate::output::{Page, Show, counted};
+
+/// What looking back came to.
+#[derive(Debug, Default, Serialize)]
+struct Looked {
+    sessions: reflect::Report,
+    habits: look_back::Report,
+    skills: learn::Report,
+}
+
+pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    if !reflection::is_enabled(app, &home)? {
+        app.out.show(&Looked::default())?;
+        app.out.note("memory.reflection_enabled is false: nothing was looked at");
+        return Ok(Outcome::Done);
+    }
+    if !app.memory(&home, Access::Read)?.exists {
+        app.out.show(&Looked::default())?;
+        return Ok(Outcome::Done);
+    }
+    let mut memory = app.memory(&home, Access::Write)?;
+    let looked = look(app, &home, &mut memory.store)?;
+    app.out.show(&looked)?;
+    hints(&looked, app);
+    later::fill_in(&home, app, &mut memory.store)?;
+    Ok(Outcome::Done)
+}
+
+fn look(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
+    let model = Background::open(app, home)?;
+    let mut progress = Progress::of(app);
+    let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
+        progress.say(format_args!("{} looked back on", counted(count, "session")));
+        Ok(())
+    })?;
+    progress.end();
+    let habits = reflection::habits(app, home, store)?;
+    let skills = reflection::skills(app, home, store)?;
+    Ok(Looked { sessions, habits, skills })
+}
+
+fn hints(looked: &Looked, app: &App) {
+    if looked.sessions.lessons > 0 {
+        app.out.hint(
+            "read them with `hermes memory reflections list`, or in workspace/REFLECTIONS.md",
+        );
+    }
+    if looked.habits.proposed + looked.habits.stale > 0 {
+        app.out.hint("see what is proposed with `hermes memory pending`");
+    }
+    if looked.skills.drafted.iter().any(|one| one.state == State::Pending) {
+        app.out.hint("see the drafts with `hermes skills list --pending`");
+    }
+}
+
+impl Show for Looked {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let Looked { sessions, habits, skills } = self;
+        page.line(format_args!(
+            "{} looked back on: {}, {}",
+            counted(sessions.sessions, "session"),
+            counted(sessions.lessons, "lesson"),
+            counted(sessions.events, "event"),
+        ))?;
+        if habits.written + habits.proposed + habits.stale > 0 {
+            page.line(format_args!(
+                "habits: {} written, {} proposed; {} proposed for removal",
+                habits.written, habits.proposed, habits.stale
+            ))?;
+        }
+        for one in &skills.drafted {
+            let state = match one.state {
+                State::Pending => "waits for your word",
+                State::Active => "is used from now on",
+            };
+            page.line(format_args!(
+                "skill {} is drafted from {} and {state}",
+                one.name,
+                counted(one.tasks as u64, "task")
+            ))?;
+        }
+        Ok(())
+    }
+}

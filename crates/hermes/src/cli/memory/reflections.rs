@@ -1,0 +1,105 @@
+//! hermes memory reflections list
+
+use std::io;
+
+use clap::{Args, Subcommand};
+use hermes_store::memory::{Procedure, ProcedureKind, Procedures as _};
+use hermes_store::sqlite::Access;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::whose::Whose;
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::{DIM, Page, Show, one_line};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List what finished work taught, newest first
+    List(List),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only of this type of task: coding, writing, research, monitoring, planning, data, communication, general
+    #[arg(long, value_name = "TYPE")]
+    task_type: Option<String>,
+    /// At most this many
+    #[arg(long, default_value_t = 50, value_name = "COUNT")]
+    limit: usize,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// One lesson.
+#[derive(Debug, Serialize)]
+struct Reflection {
+    id: String,
+    at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<String>,
+    title: String,
+    text: String,
+    wins: u32,
+    losses: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Reflections {
+    results: Vec<Reflection>,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+    let Command::List(arguments) = command;
+    let home = app.existing_home()?;
+    let zone = app.zone(&home)?;
+    let memory = app.memory(&home, Access::Read)?;
+    let scope = arguments.whose.reader(&memory.store, app)?;
+    let kind = arguments.task_type.as_ref().map(|kind| kind.trim().to_lowercase());
+    let mut found = memory.store.list_procedures(scope, kind.as_deref(), usize::MAX)?;
+    found.retain(|one| one.kind == ProcedureKind::Reflection);
+    found.sort_by_key(|one| std::cmp::Reverse((one.recorded_at, one.id)));
+    found.truncate(arguments.limit);
+    let results = found.into_iter().map(Reflection::of).collect();
+    app.out.show(&Reflections { results, zone })?;
+    Ok(Outcome::Done)
+}
+
+impl Reflection {
+    fn of(procedure: Procedure) -> Reflection {
+        Reflection {
+            id: format!("procedure:{}", procedure.id),
+            at: procedure.recorded_at,
+            task_type: procedure.task_type,
+            outcome: procedure.outcome,
+            title: procedure.title,
+            text: procedure.body,
+            wins: procedure.wins,
+            losses: procedure.losses,
+        }
+    }
+}
+
+impl Show for Reflections {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.results.is_empty() {
+            return page.line("no reflections");
+        }
+        for one in &self.results {
+            let day = one.at.to_zoned(self.zone.clone()).strftime("%Y-%m-%d");
+            let kind = one.task_type.as_deref().unwrap_or("general");
+            let outcome = one.outcome.as_deref().unwrap_or("unclear");
+            page.line(format_args!("{}  {}", one.id, one_line(&one.title, 100)))?;
+            page.line(format_args!("  {DIM}{day}, {kind}, {outcome}{DIM:#}"))?;
+            for line in one.text.lines() {
+                page.line(format_args!("  {}", one_line(line, 140)))?;
+            }
+        }
+        Ok(())
+    }
+}

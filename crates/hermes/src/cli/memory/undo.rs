@@ -1,0 +1,67 @@
+//! hermes memory undo
+
+use std::io;
+
+use clap::Args;
+use hermes_memory::remember::{self, TakenBack};
+use hermes_store::sqlite::Access;
+use serde::Serialize;
+
+use super::fact_view::name_of;
+use super::remembering::rules_for;
+use super::whose::Whose;
+use crate::app::App;
+use crate::failure::{Kind, Outcome, Problem};
+use crate::output::{Page, Show, one_line};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+}
+
+#[derive(Debug, Serialize)]
+struct Undone {
+    #[serde(flatten)]
+    taken: TakenBack,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let nothing = || {
+        Problem::new(Kind::NotFound, "nothing that was remembered is left to be undone")
+            .hint("earlier contents of a file: `hermes memory versions`")
+    };
+    if !app.memory(&home, Access::Read)?.exists {
+        return Err(nothing().into());
+    }
+    let mut memory = app.memory(&home, Access::Write)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let rules = rules_for(app, &home, &memory.store)?;
+    let taken = remember::undo(&mut memory.store, scope, &rules, app.change())?;
+    let taken = taken.ok_or_else(nothing)?;
+    let hint = taken.is_fact_retired.then(|| name_of(taken.fact));
+    app.out.show(&Undone { taken })?;
+    if let Some(fact) = hint {
+        app.out.hint(format_args!(
+            "the fact can be brought back: `hermes memory fact restore {fact}`"
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+impl Show for Undone {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let (path, entry) = (self.taken.path.display(), one_line(&self.taken.entry, 72));
+        page.line(format_args!("taken out of {path}: {entry}"))?;
+        let name = name_of(self.taken.fact);
+        match self.taken.is_fact_retired {
+            true => page.line(format_args!("{name}, which said the same, is deleted"))?,
+            false => page.line(format_args!("{name} stays: you added it yourself"))?,
+        }
+        for back in &self.taken.back {
+            page.line(format_args!("back in the file: {}", one_line(back, 72)))?;
+        }
+        Ok(())
+    }
+}

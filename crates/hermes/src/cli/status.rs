@@ -1,0 +1,199 @@
+//! hermes status
+
+use std::io;
+
+use hermes_home::{Home, profile};
+use hermes_store::memory::{Admin, JobState, Jobs as _, Schedule};
+use hermes_store::sqlite::Access;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::clock;
+use crate::daemon::{self, Found, jobs};
+use crate::failure::{Outcome, message};
+use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
+
+/// The daemon and what it has to do.
+#[derive(Debug, Serialize)]
+struct Status {
+    daemon: Daemon,
+    models: String,
+    profiles: Vec<Profile>,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+#[derive(Debug, Serialize)]
+struct Daemon {
+    running: bool,
+    pid: Option<u32>,
+    version: Option<String>,
+    /// Since when it runs, or since when none runs.
+    since: Option<Timestamp>,
+    /// Whether the last one ended in good order.
+    ended_well: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct Profile {
+    profile: String,
+    waiting: usize,
+    leased: usize,
+    failed: Vec<FailedJob>,
+    schedules: Vec<Schedule>,
+    /// Why its jobs cannot be done or seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FailedJob {
+    id: i64,
+    kind: String,
+    error: Option<String>,
+    /// The command that tries it again.
+    retry: String,
+}
+
+pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.root_home()?;
+    home.must_exist()?;
+    let found = daemon::find(&home)?;
+    let mut profiles = Vec::new();
+    let names = profile::list(&home)?;
+    for name in [None].into_iter().chain(names.into_iter().map(Some)) {
+        profiles.push(look(app, &home.sibling(name), &found));
+    }
+    let root = app.for_profile(&home);
+    let zone = root.zone(&home).unwrap_or(TimeZone::UTC);
+    let models = daemon::models_line(&root, &home);
+    let status = Status { daemon: Daemon::of(&found), models, profiles, zone };
+    app.out.show(&status)?;
+    if !status.daemon.running {
+        app.out.hint("start it with `hermes start`");
+    }
+    Ok(Outcome::Done)
+}
+
+fn look(app: &App, home: &Home, found: &Found) -> Profile {
+    let name = home.profile_name().to_owned();
+    let said = found.state.as_ref().filter(|_| found.pid.is_some());
+    let trouble = said.and_then(|state| state.trouble.get(&name).cloned());
+    let mut seen = Profile {
+        profile: name,
+        waiting: 0,
+        leased: 0,
+        failed: Vec::new(),
+        schedules: Vec::new(),
+        trouble,
+    };
+    if let Err(error) = seen.count(&app.for_profile(home), home) {
+        seen.trouble.get_or_insert(message(&error));
+    }
+    seen
+}
+
+impl Profile {
+    fn count(&mut self, app: &App, home: &Home) -> anyhow::Result<()> {
+        let memory = app.memory(home, Access::Read)?;
+        let open = memory.store.open_jobs(Admin, jobs::MANY)?;
+        let count = |state| open.iter().filter(|job| job.state == state).count();
+        (self.waiting, self.leased) = (count(JobState::Waiting), count(JobState::Leased));
+        let place = match home.profile() {
+            None => String::new(),
+            Some(name) => format!("--profile {name} "),
+        };
+        let failed = memory.store.jobs(Admin, Some(JobState::Failed), jobs::MANY)?;
+        self.failed = failed
+            .into_iter()
+            .map(|job| FailedJob {
+                retry: format!("hermes {place}jobs retry {}", job.id),
+                id: job.id,
+                kind: job.kind,
+                error: job.last_error,
+            })
+            .collect();
+        self.schedules = memory.store.schedules(Admin)?;
+        Ok(())
+    }
+}
+
+impl Daemon {
+    fn of(found: &Found) -> Daemon {
+        let state = found.state.as_ref();
+        Daemon {
+            running: found.pid.is_some(),
+            pid: found.pid,
+            version: state.map(|state| state.version.clone()),
+            since: state.map(|state| match found.pid {
+                Some(_) => state.started_at,
+                None => state.last_seen(),
+            }),
+            ended_well: state
+                .filter(|_| found.pid.is_none())
+                .map(|state| state.stopped_at.is_some()),
+        }
+    }
+}
+
+impl Show for Status {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let since = self.daemon.since.map(|at| clock::minute(at, &self.zone));
+        match (self.daemon.pid, since, self.daemon.ended_well) {
+            (Some(pid), since, _) => page.line(format_args!(
+                "{GOOD}running{GOOD:#}  pid {pid}, version {}, since {}",
+                self.daemon.version.as_deref().unwrap_or("unknown"),
+                since.as_deref().unwrap_or("just now")
+            ))?,
+            (None, Some(since), Some(true)) => {
+                page.line(format_args!("{CARE}no daemon{CARE:#} since {since}"))?;
+            }
+            (None, Some(since), _) => page.line(format_args!(
+                "{CARE}no daemon{CARE:#} since about {since}: the last one ended without a word"
+            ))?,
+            (None, None, _) => {
+                page.line(format_args!("{CARE}no daemon{CARE:#} was ever started"))?
+            }
+        }
+        page.line(&self.models)?;
+        self.profiles.iter().try_for_each(|profile| profile.text(page, &self.zone))
+    }
+}
+
+impl Profile {
+    fn text(&self, page: &mut Page, zone: &TimeZone) -> io::Result<()> {
+        page.line("")?;
+        page.line(format_args!(
+            "{BOLD}{}{BOLD:#}  {} waiting, {} being done, {} failed",
+            self.profile,
+            self.waiting,
+            self.leased,
+            self.failed.len()
+        ))?;
+        if let Some(trouble) = &self.trouble {
+            page.line(format_args!("  {BAD}trouble{BAD:#}   {}", one_line(trouble, 200)))?;
+        }
+        for job in &self.failed {
+            let why = one_line(job.error.as_deref().unwrap_or("no reason is known"), 120);
+            page.line(format_args!("  {BAD}failed{BAD:#}    {} ({}): {why}", job.kind, job.id))?;
+            page.line(format_args!("            {DIM}again:{DIM:#} {}", job.retry))?;
+        }
+        for schedule in &self.schedules {
+            let at = |time: Option<Timestamp>| {
+                time.map_or_else(|| "never".to_owned(), |time| clock::minute(time, zone))
+            };
+            let result = schedule.last_result.as_ref();
+            let result =
+                result.map(|text| format!(" ({})", one_line(text, 80))).unwrap_or_default();
+            page.line(format_args!(
+                "  {:<9} next {}, last {}{result}",
+                schedule.name,
+                at(schedule.next_run),
+                at(schedule.last_run)
+            ))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! The kinds of jobs: one line for each, with what it does and when it comes.
+
+use hermes_home::Home;
+use hermes_home::config::{Config, Schedule as Often};
+use hermes_memory::chunk::Vectors;
+use hermes_memory::reembed;
+use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors as _};
+use jiff::{SignedDuration, Timestamp};
+
+use super::work::Worker;
+use super::{CATCH_UP, life, reflection};
+use crate::app::App;
+use crate::clock;
+use crate::embedding::{self, Haste};
+use crate::failure::{Kind as Failed, Problem};
+use crate::output::{bytes, counted};
+
+/// A kind of job.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it does, in a few words.
+    pub(crate) does: &'static str,
+    /// When it comes.
+    pub(crate) comes: Comes,
+    /// The work: returns what was done, in counts, since that is logged. None: this build keeps such jobs
+    /// and leaves them alone.
+    work: Option<fn(&mut Worker<'_>) -> anyhow::Result<String>>,
+}
+
+/// When a kind of job comes.
+#[derive(Clone, Copy)]
+pub(crate) enum Comes {
+    /// When somebody queues one.
+    WhenQueued,
+    /// By a rule that the settings give: a cron line, or `every 15m`; none: never.
+    ByRule(fn(&Config) -> Option<String>),
+    /// When a look at the profile shows that it is needed.
+    WhenNeeded(fn(&Look<'_>) -> anyhow::Result<Need>),
+}
+
+/// Whether a job is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// At once.
+    Now,
+    /// Not before this time, if nothing changes.
+    At(Timestamp),
+    /// Not as things are.
+    No,
+}
+
+/// What a look at a profile sees.
+pub(crate) struct Look<'a> {
+    /// Its settings.
+    pub(crate) app: &'a App,
+    /// The profile.
+    pub(crate) home: &'a Home,
+    /// Its memory; none if there is no memory.db yet.
+    pub(crate) store: Option<&'a SqliteMemory>,
+}
+
+/// Every kind of job.
+#[rustfmt::skip] // One kind a row reads as a table.
+pub(crate) const KINDS: &[Kind] = &[
+    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), Some(life::catch_up)),
+    kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), Some(life::extract)),
+    kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), Some(reflection::reflect)),
+    kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), Some(reflection::look_back)),
+    kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), Some(reflection::learn)),
+    kind("compact", "tell old conversations by a summary", Comes::WhenQueued, None),
+    kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), Some(vacuum)),
+    kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), Some(reembed)),
+];
+
+/// More jobs than this are not looked through.
+pub(crate) const MANY: usize = 1000;
+/// How long a job that is done is shown.
+const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
+
+const fn kind(
+    name: &'static str,
+    does: &'static str,
+    comes: Comes,
+    work: Option<fn(&mut Worker<'_>) -> anyhow::Result<String>>,
+) -> Kind {
+    Kind { name, does, comes, work }
+}
+
+/// Does a job of a kind.
+pub(crate) fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
+    let work = find(kind).and_then(|kind| kind.work);
+    let work = work.ok_or_else(|| {
+        Problem::new(Failed::Refused, format!("this build cannot do jobs of the kind {kind}"))
+    })?;
+    work(worker)
+}
+
+/// The kind with this name.
+pub(crate) fn find(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// Whether this build does jobs of a kind.
+pub(crate) fn can(name: &str) -> bool {
+    find(name).is_some_and(|kind| kind.work.is_some())
+}
+
+/// The names of the kinds that this build does.
+pub(crate) fn names() -> Vec<&'static str> {
+    KINDS.iter().filter(|kind| kind.work.is_some()).map(|kind| kind.name).collect()
+}
+
+fn look_back_rule(config: &Config) -> Option<String> {
+    config.memory.reflection_enabled.then(|| "15 4 * * *".to_owned())
+}
+
+fn learn_rule(config: &Config) -> Option<String> {
+    config.memory.reflection_enabled.then(|| "45 * * * *".to_owned())
+}
+
+/// At half past three, when few people work.
+fn vacuum_rule(config: &Config) -> Option<String> {
+    let line = match config.memory.vacuum_schedule {
+        Often::Never => return None,
+        Often::Daily => "30 3 * * *",
+        Often::Weekly => "30 3 * * 0",
+        Often::Monthly => "30 3 1 * *",
+    };
+    Some(line.to_owned())
+}
+
+fn vacuum(worker: &mut Worker<'_>) -> anyhow::Result<String> {
+    let store = &mut worker.memory.store;
+    let now = clock::now();
+    let cleared = store.clear_jobs(Admin, now - KEPT)?;
+    let dropped = store.drop_retired_vectors(Admin)?;
+    let vacuumed = store.vacuum(Admin, now)?;
+    let gained = vacuumed.before.saturating_sub(vacuumed.after);
+    let (cleared, dropped) = (counted(cleared, "old job"), counted(dropped, "old vector"));
+    Ok(format!("{} given back, {dropped} and {cleared} removed", bytes(gained)))
+}
+
+/// Another model than the settings ask for answers, or some texts have no vector.
+fn lacks_vectors(look: &Look<'_>) -> anyhow::Result<Need> {
+    let Some(store) = look.store else { return Ok(Need::No) };
+    let Some(active) = store.active_model()? else { return Ok(Need::Now) };
+    let is_wanted = match look.app.embedder(look.home, Haste::Work) {
+        Ok(embedder) => reembed::is_model(&active, embedder.id()),
+        // The job says what is missing, where people look for it.
+        Err(_) => false,
+    };
+    if !is_wanted {
+        return Ok(Need::Now);
+    }
+    if embedding::vectors(Some(&active)) == Vectors::Now {
+        // Made with the text itself, so there is nothing to count.
+        return Ok(Need::No);
+    }
+    let coverage = store.coverage(Admin, active.id)?;
+    Ok(if coverage.done < coverage.all { Need::Now } else { Need::No })
+}
+
+fn reembed(worker: &mut Worker<'_>) -> anyhow::Result<String> {
+    let Worker { app, home, memory, pulse, .. } = worker;
+    let embedder = app.embedder(home, Haste::Work)?;
+    let mut going_on = Ok(());
+    let report = app.reembed(home, &mut memory.store, embedder.as_ref(), &mut |_| {
+        if going_on.is_ok() {
+            going_on = pulse.beat();
+        }
+    });
+    going_on?;
+    let report = report?;
+    let made = counted(report.embedded, "vector");
+    Ok(format!("{made} made with {}", embedding::name(&report.model)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule;
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own_and_every_rule_is_understood() {
+        let mut names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), KINDS.len());
+        for often in [Often::Never, Often::Daily, Often::Weekly, Often::Monthly] {
+            let mut config = Config::default();
+            config.memory.vacuum_schedule = often;
+            for kind in KINDS {
+                let Comes::ByRule(rule) = kind.comes else { continue };
+                let line = rule(&config);
+                let is_read = line.as_deref().is_none_or(|line| schedule::parse(line).is_some());
+                assert!(is_read, "{}: {line:?}", kind.name);
+            }
+        }
+    }
+}

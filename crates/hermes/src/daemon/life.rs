@@ -1,0 +1,173 @@
+//! The jobs that a memory lives by: taking in, drawing facts, looking back, telling old episodes by a summary.
+
+use hermes_home::Home;
+use hermes_memory::chunk::Vectors;
+use hermes_memory::record::turn;
+use hermes_memory::{catch_up, extract, identity};
+use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::sessions::{SessionStore, random_bytes};
+use hermes_store::sqlite::Access;
+use hermes_store::{Error as StoreError, memory};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::jobs::{Look, Need};
+use super::work::Worker;
+use crate::app::App;
+use crate::background::Background;
+use crate::cli::memory::remembering::rules_for;
+use crate::output::counted;
+use crate::{clock, embedding};
+
+/// A session in which nothing was said for so long is over.
+pub(crate) const IDLE: SignedDuration = SignedDuration::from_mins(30);
+/// How many episodes are drawn from before the lease is looked at again.
+const EPISODES_A_STEP: usize = 200;
+/// After so many tries a model that does not answer well is left out, so that the work goes on.
+pub(super) const TRIES_WITH_MODEL: u32 = 3;
+
+/// Whether other programs wrote something that the memory lacks.
+pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
+    let sessions = sessions(look.app, look.home)?;
+    let spool = look.home.spool();
+    let is_needed = match look.store {
+        Some(store) => catch_up::is_needed(sessions.as_ref(), store, &spool)?,
+        None => match &sessions {
+            Some(sessions) => !sessions.marks()?.is_empty(),
+            None => hermes_memory::record::spool::waiting(&spool) > 0,
+        },
+    };
+    Ok(if is_needed { Need::Now } else { Need::No })
+}
+
+pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
+    let report = take_in(worker.app, worker.home, &mut worker.memory.store)?;
+    let (messages, sessions) =
+        (counted(report.added, "message"), counted(report.sessions, "session"));
+    Ok(format!(
+        "{messages} from {sessions}, {} waited in files",
+        counted(report.spool.turns, "turn")
+    ))
+}
+
+/// Takes in what the memory of a home lacks.
+pub(crate) fn take_in(
+    app: &App,
+    home: &Home,
+    store: &mut SqliteMemory,
+) -> anyhow::Result<catch_up::Report> {
+    let zone = app.zone(home)?;
+    let settings = turn::Settings {
+        mode: app.config(home)?.config.users.mode,
+        zone: &zone,
+        now: clock::now(),
+        vectors: vectors(store)?,
+        random: random_bytes(),
+    };
+    let sessions = sessions(app, home)?;
+    Ok(catch_up::catch_up(sessions.as_ref(), store, &home.spool(), &settings)?)
+}
+
+/// Whether facts can be drawn from something, or when.
+pub(super) fn has_waiting_episodes(look: &Look<'_>) -> anyhow::Result<Need> {
+    let Some(store) = look.store else { return Ok(Need::No) };
+    let now = look.app.now;
+    if !store.waiting_episodes(Admin, now - IDLE, 1)?.is_empty() {
+        return Ok(Need::Now);
+    }
+    // Nothing is over yet: the oldest that goes on will be when nothing more is said in it.
+    let going_on = store.waiting_episodes(Admin, Timestamp::MAX, 1)?;
+    let at = going_on.first().map(|episode| episode.ended_at + IDLE);
+    Ok(at.map_or(Need::No, |at| Need::At(at.max(now + SignedDuration::from_mins(1)))))
+}
+
+pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
+    let Worker { app, home, memory, job, pulse } = worker;
+    let model = match job.attempts <= TRIES_WITH_MODEL {
+        true => Background::open(app, home)?,
+        false => None,
+    };
+    let mut total = extract::Report::default();
+    loop {
+        pulse.beat()?;
+        let report = draw(
+            app,
+            home,
+            &mut memory.store,
+            &Drawing { model: model.as_ref(), imported_with_model: false },
+        )?;
+        let is_done = report.episodes == 0;
+        total.add(&report);
+        if is_done {
+            break;
+        }
+    }
+    Ok(format!("{} from {}", counted(total.facts, "new fact"), counted(total.episodes, "episode")))
+}
+
+/// How facts are drawn.
+pub(crate) struct Drawing<'a, 'b> {
+    /// The model to ask; none: rules.
+    pub(crate) model: Option<&'a Background<'b>>,
+    /// Whether it also reads history that was brought in.
+    pub(crate) imported_with_model: bool,
+}
+
+/// Draws facts from some of the episodes that wait.
+pub(crate) fn draw(
+    app: &App,
+    home: &Home,
+    store: &mut SqliteMemory,
+    drawing: &Drawing<'_, '_>,
+) -> anyhow::Result<extract::Report> {
+    let now = clock::now();
+    let zones = Zones::read(app, home, store)?;
+    let rules = rules_for(app, home, store)?;
+    let settings = extract::Settings {
+        now,
+        zone_of: &|user| zones.of(user),
+        idle_since: now - IDLE,
+        limit: EPISODES_A_STEP,
+        vectors: vectors(store)?,
+        imported_with_model: drawing.imported_with_model,
+        remember: Some(&rules),
+    };
+    let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
+    let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
+    Ok(extract::run(store, &settings, ask)?)
+}
+
+/// The sessions of a home, if it has any.
+fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
+    match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
+        Ok(sessions) => Ok(Some(sessions)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn vectors(store: &SqliteMemory) -> anyhow::Result<Vectors> {
+    Ok(embedding::vectors(store.active_model()?.as_ref()))
+}
+
+/// Where the users live.
+struct Zones {
+    usual: TimeZone,
+    own: Vec<(UserNumber, TimeZone)>,
+}
+
+impl Zones {
+    fn read(app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<Zones> {
+        let usual = app.zone(home)?;
+        let mut own = Vec::new();
+        for user in memory::Users::users(store, Admin)? {
+            own.push((user.number, identity::zone_of(store, user.number, &usual)?));
+        }
+        Ok(Zones { usual, own })
+    }
+
+    fn of(&self, user: UserNumber) -> TimeZone {
+        let own = self.own.iter().find(|(number, _)| *number == user);
+        own.map_or_else(|| self.usual.clone(), |(_, zone)| zone.clone())
+    }
+}

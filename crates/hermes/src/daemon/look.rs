@@ -1,0 +1,259 @@
+//! What a profile has to do: a cheap look at its files, and a full one when they changed or time has come.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hermes_home::Home;
+use hermes_store::memory::{
+    Admin, Job, JobFailure, JobState, Jobs as _, NewJob, Schedule, SqliteMemory,
+};
+use hermes_store::sqlite::Access;
+use jiff::{SignedDuration, Timestamp};
+
+use super::jobs::{self, Comes, KINDS, Look, Need};
+use super::platform::{self, Identity};
+use super::schedule::{self, Known};
+use super::work::{self, Cut};
+use crate::app::{App, Memory};
+
+/// After so long a job that is needed and was given up is tried again.
+const RESPITE: SignedDuration = SignedDuration::from_hours(24);
+/// No wait before another try is longer than this.
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_hours(7);
+/// When to look again at a job that somebody else works on.
+const SOON: SignedDuration = SignedDuration::from_secs(60);
+
+/// A profile and what was last seen of it.
+pub(super) struct Watched {
+    pub(super) home: Home,
+    /// What keeps the daemon from working on it.
+    pub(super) trouble: Option<String>,
+    /// Whether it is left alone: its database is another one, and only the user knows what is right.
+    pub(super) is_held: bool,
+    memory: Option<PathBuf>,
+    seen: Option<Stamps>,
+    /// Which file its database is.
+    pub(super) identity: Option<Identity>,
+    next: Option<Timestamp>,
+}
+
+/// What a look came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A job is due.
+    Due,
+    /// Nothing to do before this time.
+    Until(Option<Timestamp>),
+}
+
+impl Watched {
+    pub(super) fn new(home: Home) -> Watched {
+        Watched {
+            home,
+            trouble: None,
+            is_held: false,
+            memory: None,
+            seen: None,
+            identity: None,
+            next: None,
+        }
+    }
+
+    /// Looks whether something is due; opens the databases only if files changed or a time has come.
+    pub(super) fn look(&mut self, app: &App, owner: &str, now: Timestamp) -> anyhow::Result<Seen> {
+        let stamps = Stamps::of(&self.home, self.memory.as_deref());
+        let is_same = self.seen.as_ref() == Some(&stamps);
+        if is_same && self.next.is_none_or(|next| next > now) {
+            return Ok(Seen::Until(self.next));
+        }
+        // Noted before the look: what changes meanwhile is seen by the next one.
+        self.seen = Some(stamps);
+        self.next = Some(now + SOON);
+        let app = app.for_profile(&self.home);
+        let path = app.memory_path(&self.home)?;
+        self.memory = Some(path);
+        let Some(mut memory) = self.open(&app)? else {
+            self.next = None;
+            return Ok(Seen::Until(None));
+        };
+        let seen = plan(&app, &self.home, &mut memory.store, owner)?;
+        self.next = match seen {
+            Seen::Due => Some(now),
+            Seen::Until(next) => next,
+        };
+        Ok(seen)
+    }
+
+    /// The next look is a full one.
+    pub(super) fn look_again(&mut self) {
+        self.seen = None;
+    }
+
+    /// The memory, if there is one or one is needed; fails if it is not the file it was.
+    fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
+        let Some(path) = &self.memory else { return Ok(None) };
+        let found = platform::identity(path);
+        if self.identity.is_some() && found != self.identity {
+            return Err(Cut::Replaced.into());
+        }
+        let is_there = path.symlink_metadata().is_ok();
+        let look = Look { app, home: &self.home, store: None };
+        if !is_there && needed(&look)?.0.is_empty() {
+            return Ok(None);
+        }
+        let memory = app.memory(&self.home, Access::Write)?;
+        self.identity = platform::identity(&memory.path);
+        Ok(Some(memory))
+    }
+}
+
+/// Frees what dead workers left, queues what is due by rule or need, and finds the next time.
+fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow::Result<Seen> {
+    let now = app.now;
+    free(store, owner, now)?;
+    let mut next = keep_schedules(app, home, store)?;
+    let (needed, later) = needed(&Look { app, home, store: Some(store) })?;
+    next = earlier(next, later);
+    for kind in needed {
+        let rests_until = rest(store, kind)?.filter(|until| *until > now);
+        match rests_until {
+            Some(until) => next = earlier(next, Some(until)),
+            None => queue(store, kind, now)?,
+        }
+    }
+    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| jobs::can(&job.kind)) {
+        let at = match job.state {
+            JobState::Waiting if job.run_at <= now => return Ok(Seen::Due),
+            JobState::Waiting if is_too_late(job, now) => {
+                store.retry_job(Admin, job.id, now)?;
+                return Ok(Seen::Due);
+            }
+            JobState::Waiting => job.run_at,
+            _ => now + SOON,
+        };
+        next = earlier(next, Some(at));
+    }
+    Ok(Seen::Until(next))
+}
+
+/// Only a clock that was ahead makes a try wait so long.
+fn is_too_late(job: &Job, now: Timestamp) -> bool {
+    job.attempts > 0 && job.run_at > now + LONGEST_WAIT
+}
+
+/// Jobs whose worker is gone wait again, with one try less.
+fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
+    for (id, owner) in store.leases(Admin)? {
+        if work::is_gone(&owner, own, true) {
+            let error = "its worker was gone in the middle";
+            let failure = JobFailure { error, again: Some(now), at: now };
+            store.fail_job(Admin, id, &owner, failure)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the schedules as the settings want them, queues what is due, and returns the next time.
+fn keep_schedules(
+    app: &App,
+    home: &Home,
+    store: &mut SqliteMemory,
+) -> anyhow::Result<Option<Timestamp>> {
+    let kept = store.schedules(Admin)?;
+    let (zone, now) = (app.zone(home)?, app.now);
+    let mut first = None;
+    for kind in KINDS.iter().filter(|kind| jobs::can(kind.name)) {
+        let Comes::ByRule(rule_of) = kind.comes else { continue };
+        let cron = rule_of(&app.config(home)?.config);
+        let before = kept.iter().find(|schedule| schedule.name == kind.name);
+        let rule = cron.as_deref().and_then(schedule::parse);
+        let is_same = before.is_some_and(|before| Some(&before.cron) == cron.as_ref());
+        let known = Known {
+            last: before.and_then(|before| before.last_run),
+            planned: before.and_then(|before| before.next_run).filter(|_| is_same),
+        };
+        let next = rule.and_then(|rule| schedule::next_run(&rule, known, now, &zone));
+        let wanted = Schedule {
+            name: kind.name.to_owned(),
+            cron: cron.unwrap_or_default(),
+            next_run: next,
+            last_run: known.last,
+            last_result: before.and_then(|before| before.last_result.clone()),
+        };
+        let is_worth_keeping = before.is_some() || next.is_some();
+        if is_worth_keeping && before != Some(&wanted) {
+            store.keep_schedule(Admin, &wanted)?;
+        }
+        match next {
+            Some(next) if next <= now => queue(store, kind.name, now)?,
+            next => first = earlier(first, next),
+        }
+    }
+    Ok(first)
+}
+
+/// The kinds that a look shows to be needed, and when one will be if nothing changes.
+fn needed(look: &Look<'_>) -> anyhow::Result<(Vec<&'static str>, Option<Timestamp>)> {
+    let (mut found, mut later) = (Vec::new(), None);
+    for kind in KINDS.iter().filter(|kind| jobs::can(kind.name)) {
+        let Comes::WhenNeeded(need_of) = kind.comes else { continue };
+        match need_of(look)? {
+            Need::Now => found.push(kind.name),
+            Need::At(at) => later = earlier(later, Some(at)),
+            Need::No => {}
+        }
+    }
+    Ok((found, later))
+}
+
+/// Until when a kind rests after it was done: work that leaves something undone must not spin.
+fn rest(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<Timestamp>> {
+    let done = store.jobs(Admin, Some(JobState::Done), jobs::MANY)?;
+    let last = done.iter().filter(|job| job.kind == kind).filter_map(|job| job.finished_at).max();
+    Ok(last.map(|last| last + SOON))
+}
+
+/// Queues a job of a kind once; one that was given up rests a day, then all begins again.
+fn queue(store: &mut SqliteMemory, kind: &str, now: Timestamp) -> anyhow::Result<()> {
+    let failed = store.jobs(Admin, Some(JobState::Failed), jobs::MANY)?;
+    match failed.iter().find(|job| job.kind == kind) {
+        Some(job) if job.run_at + RESPITE <= now || job.run_at > now + LONGEST_WAIT => {
+            store.retry_job(Admin, job.id, now)?;
+        }
+        Some(_) => {}
+        None => {
+            let job =
+                NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
+            store.queue_job(Admin, &job, now)?;
+        }
+    }
+    Ok(())
+}
+
+fn earlier(left: Option<Timestamp>, right: Option<Timestamp>) -> Option<Timestamp> {
+    left.into_iter().chain(right).min()
+}
+
+/// Sizes and times of the files whose change means work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamps(Vec<Option<(u64, Option<SystemTime>)>>);
+
+impl Stamps {
+    fn of(home: &Home, memory: Option<&Path>) -> Stamps {
+        let mut paths = vec![home.config(), home.secrets()];
+        for database in [Some(home.state_db().as_path()), memory].into_iter().flatten() {
+            let mut log = database.as_os_str().to_owned();
+            log.push("-wal");
+            paths.extend([database.to_owned(), log.into()]);
+        }
+        let spool = std::fs::read_dir(home.spool()).into_iter().flatten().flatten();
+        let mut spooled: Vec<PathBuf> = spool.map(|entry| entry.path()).collect();
+        spooled.sort();
+        paths.extend(spooled);
+        Stamps(paths.iter().map(|path| stamp(path)).collect())
+    }
+}
+
+fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    path.metadata().ok().map(|found| (found.len(), found.modified().ok()))
+}

@@ -1,0 +1,131 @@
+//! The daemon: one long-running process for a root home with all its profiles.
+
+pub(crate) mod jobs;
+pub(crate) mod launch;
+pub(crate) mod life;
+pub(crate) mod log;
+mod look;
+pub(crate) mod platform;
+pub(crate) mod reflection;
+mod run;
+pub(crate) mod schedule;
+pub(crate) mod state;
+pub(crate) mod work;
+
+#[cfg(test)]
+mod schedule_tests;
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use hermes_home::{Home, lock};
+use hermes_store::sqlite::Access;
+
+pub(crate) use run::{Manner, run};
+
+use crate::app::App;
+use crate::failure::{Kind, Problem};
+use state::State;
+use work::Means;
+
+/// What is known about the daemon of a home.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// The process that runs now.
+    pub(crate) pid: Option<u32>,
+    /// What it, or the last one, said about itself.
+    pub(crate) state: Option<State>,
+}
+
+/// Looks for the daemon of a home; makes nothing.
+pub(crate) fn find(home: &Home) -> anyhow::Result<Found> {
+    let holder = lock::holder(&home.daemon_lock())?;
+    let pid = holder.as_deref().and_then(Holder::parse).and_then(|holder| {
+        let is_daemon = holder.what == DAEMON && platform::is_alive(holder.pid);
+        is_daemon.then_some(holder.pid)
+    });
+    Ok(Found { pid, state: state::read(home)? })
+}
+
+/// What background work is done with.
+pub(crate) fn models_line(app: &App, home: &Home) -> String {
+    match app.models(home) {
+        Ok(models) => models.describe(),
+        Err(error) => format!("background work: rules only ({})", crate::failure::message(&error)),
+    }
+}
+
+/// Does the work of catching up within a bound of time, if no daemon runs that would do it.
+///
+/// Says what was done; nothing if a daemon runs, or somebody else catches up in this moment.
+pub(crate) fn try_catch_up(
+    app: &App,
+    home: &Home,
+    bound: Duration,
+) -> anyhow::Result<Option<String>> {
+    if !jobs::can(CATCH_UP) {
+        return Ok(None);
+    }
+    let Some(mut held) = lock::try_hold(&home.daemon_lock())? else { return Ok(None) };
+    held.sign(&Holder { what: CATCH_UP, pid: std::process::id() }.to_string())?;
+    let memory = app.memory(home, Access::Write)?;
+    let means = Means {
+        app,
+        home,
+        owner: &work::owner("command", app.now),
+        stop: &AtomicBool::new(false),
+        deadline: Some(Instant::now() + bound),
+    };
+    match work::run_now(&means, memory, CATCH_UP)? {
+        work::Ended::Done(text) => Ok(Some(text)),
+        _ => Ok(None),
+    }
+}
+
+/// The kind of job that takes in what was recorded elsewhere.
+pub(crate) const CATCH_UP: &str = "catch_up";
+/// What the lock says when a daemon has it.
+const DAEMON: &str = "daemon";
+
+/// Who has the lock of the daemon, as the lock file says it: `daemon 1234`.
+struct Holder<'a> {
+    what: &'a str,
+    pid: u32,
+}
+
+impl Holder<'_> {
+    fn parse(text: &str) -> Option<Holder<'_>> {
+        let (what, pid) = text.split_once(' ')?;
+        Some(Holder { what, pid: pid.parse().ok()? })
+    }
+}
+
+impl std::fmt::Display for Holder<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {}", self.what, self.pid)
+    }
+}
+
+/// Takes the lock of the daemon; somebody who only catches up is waited for.
+fn take_lock(home: &Home) -> anyhow::Result<lock::Held> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const STEP: Duration = Duration::from_millis(20);
+    let begun = Instant::now();
+    loop {
+        if let Some(mut held) = lock::try_hold(&home.daemon_lock())? {
+            held.sign(&Holder { what: DAEMON, pid: std::process::id() }.to_string())?;
+            return Ok(held);
+        }
+        if let Some(pid) = find(home)?.pid {
+            let what = format!("the daemon of {} runs already: pid {pid}", home.root().display());
+            return Err(Problem::new(Kind::Locked, what)
+                .hint("see `hermes status`; end it with `hermes stop`")
+                .into());
+        }
+        if begun.elapsed() > PATIENCE {
+            let what = format!("could not take {}", home.daemon_lock().display());
+            return Err(Problem::new(Kind::Locked, what).hint("try again in a moment").into());
+        }
+        std::thread::sleep(STEP);
+    }
+}

@@ -1,0 +1,59 @@
+//! daemon.json: what the daemon last said about itself.
+
+use std::collections::BTreeMap;
+
+use hermes_home::{Home, atomic};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What the daemon says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Its process.
+    pub(crate) pid: u32,
+    /// Its version.
+    pub(crate) version: String,
+    /// When it began.
+    pub(crate) started_at: Timestamp,
+    /// When it last wrote this.
+    pub(crate) beat_at: Timestamp,
+    /// When it ended, if it did so in good order.
+    #[serde(default)]
+    pub(crate) stopped_at: Option<Timestamp>,
+    /// What keeps it from working, by profile.
+    #[serde(default)]
+    pub(crate) trouble: BTreeMap<String, String>,
+}
+
+impl State {
+    pub(crate) fn new(now: Timestamp) -> State {
+        State {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: now,
+            beat_at: now,
+            stopped_at: None,
+            trouble: BTreeMap::new(),
+        }
+    }
+
+    /// Since when there is no daemon, if this was the last one.
+    pub(crate) fn last_seen(&self) -> Timestamp {
+        self.stopped_at.unwrap_or(self.beat_at)
+    }
+
+    pub(crate) fn write(&self, home: &Home) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        Ok(atomic::write_private(&home.daemon_state(), text.as_bytes())?)
+    }
+}
+
+/// What was last said; nothing if there is no such file, or it cannot be understood.
+pub(crate) fn read(home: &Home) -> anyhow::Result<Option<State>> {
+    match std::fs::read(home.daemon_state()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(anyhow::Error::from(error)
+            .context(format!("could not read {}", home.daemon_state().display()))),
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+    }
+}

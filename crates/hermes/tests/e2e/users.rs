@@ -1,0 +1,94 @@
+//! Who talks to the agent: whose memory their words go to, and the commands that say so.
+
+use serde_json::json;
+
+use crate::sandbox::Sandbox;
+use crate::turns::found;
+
+fn says(sandbox: &Sandbox, identity: &[&str], text: &str) {
+    let all =
+        [&["memory", "turn", "--channel", "telegram", "--user-text", text][..], identity].concat();
+    sandbox.ok(&all);
+}
+
+fn remembers(sandbox: &Sandbox, user: &str, word: &str) -> bool {
+    found(sandbox, &[word, "--user", user]).iter().any(|text| text.contains(word))
+}
+
+#[test]
+fn alone_with_one_person_whoever_writes_is_the_owner_and_is_named() {
+    let sandbox = Sandbox::ready();
+    says(&sandbox, &["--identity", "42"], "The gate code is in the piano.");
+    assert!(remembers(&sandbox, "owner", "piano"));
+    for command in ["doctor", "start"] {
+        let told = sandbox.ok(&[command]);
+        assert!(told.contains("hermes user link telegram 42 owner"), "{told}");
+    }
+    sandbox.ok(&["user", "link", "telegram", "42", "owner"]);
+    assert!(!sandbox.ok(&["doctor"]).contains("linked to nobody"));
+    let listed = sandbox.json(&["user", "list"]);
+    assert_eq!(
+        listed["results"][0]["identities"],
+        json!([{"channel": "telegram", "native_id": "42"}])
+    );
+    assert_eq!(listed["unlinked"], json!([]));
+}
+
+#[test]
+fn in_a_group_nobody_is_the_owner_by_accident() {
+    let sandbox = Sandbox::ready();
+    says(&sandbox, &["--identity", "c-1", "--group"], "The raffle is on Saturday.");
+    assert!(!remembers(&sandbox, "owner", "raffle"));
+    assert!(remembers(&sandbox, "telegram-c-1", "raffle"));
+    let unlinked = sandbox.json(&["user", "list"])["unlinked"].clone();
+    assert_eq!(unlinked[0]["link_with"], "hermes user link telegram c-1 telegram-c-1");
+    assert_eq!(unlinked[0]["chat"], "group");
+}
+
+#[test]
+fn with_several_people_everybody_unknown_is_a_user_of_their_own() {
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["config", "set", "users.mode", "several"]);
+    says(&sandbox, &["--identity", "7"], "My cello needs new strings.");
+    assert!(!remembers(&sandbox, "owner", "cello"));
+    assert!(remembers(&sandbox, "telegram-7", "cello"));
+    sandbox.ok(&["user", "add", "ben", "--timezone", "Asia/Tokyo"]);
+    sandbox.ok(&["user", "link", "telegram", "7", "ben"]);
+    says(&sandbox, &["--identity", "7"], "And a bow of pernambuco.");
+    assert!(remembers(&sandbox, "ben", "pernambuco") && !remembers(&sandbox, "ben", "cello"));
+    sandbox.ok(&["memory", "turn", "--user", "ben", "--user-text", "A case of carbon."]);
+    assert!(remembers(&sandbox, "ben", "carbon") && !remembers(&sandbox, "owner", "carbon"));
+    let report = sandbox.json(&["memory", "catch-up"]);
+    assert_eq!(report["added"], 0, "{report}");
+}
+
+#[test]
+fn sessions_of_another_program_go_to_whom_they_belong() {
+    let sandbox = Sandbox::ready();
+    let sql = "insert into sessions (id, source, user_id, chat_id, chat_type, started_at) values
+            ('a', 'telegram', '42', '42', 'dm', unixepoch()), ('b', 'discord', null, 'c-9', 'group', unixepoch()),
+            ('c', 'cron', null, null, null, unixepoch());
+        insert into messages (session_id, role, content, timestamp) values
+            ('a', 'user', 'The heron is back.', unixepoch()), ('b', 'user', 'The beaver is back.', unixepoch()),
+            ('c', 'user', 'The report is due.', unixepoch());";
+    let ran = std::process::Command::new("sqlite3").arg(sandbox.path("state.db")).arg(sql).status();
+    assert!(ran.unwrap().success());
+    assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 2);
+    assert!(remembers(&sandbox, "owner", "heron") && !remembers(&sandbox, "owner", "beaver"));
+    assert!(remembers(&sandbox, "discord-c-9", "beaver"));
+    assert!(!remembers(&sandbox, "owner", "report"));
+}
+
+#[test]
+fn users_are_added_and_live_in_a_zone() {
+    let sandbox = Sandbox::ready();
+    assert!(sandbox.ok(&["user", "add", "ana"]).starts_with("ana is a user now"));
+    assert!(sandbox.ok(&["user", "add", "ana"]).starts_with("ana is known already"));
+    sandbox.ok(&["user", "timezone", "ana", "Europe/Lisbon"]);
+    assert_eq!(sandbox.json(&["users", "list"])["results"][1]["timezone"], "Europe/Lisbon");
+    sandbox.ok(&["user", "timezone", "ana", "none"]);
+    assert_eq!(sandbox.json(&["users", "list"])["results"][1]["timezone"], json!(null));
+    sandbox.fails(&["user", "timezone", "ana", "Mars/Base"], 2, &["Mars/Base"]);
+    sandbox.fails(&["user", "link", "telegram", "1", "nobody"], 4, &["hermes user add nobody"]);
+    assert_eq!(sandbox.run(&["user", "add", "a/b"]).code, 2);
+}
