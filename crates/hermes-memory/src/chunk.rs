@@ -50,6 +50,29 @@ pub fn prepare(words: &Words<'_>, vectors: Vectors) -> Vec<NewChunk> {
         .collect()
 }
 
+/// How many characters a part of a summary has at most: every part costs a vector, and who asks for
+/// something in a summary asks with words from all over it.
+pub const LONGEST_SUMMARY_PART: usize = 4_000;
+
+/// Cuts a summary and makes every part ready for the index; the last one is found by further words too,
+/// which were said and are not in the summary.
+pub fn prepare_summary(body: &str, further: &str, vectors: Vectors) -> Vec<NewChunk> {
+    let words = Words { text: body, ..Words::default() };
+    let parts = cut_to_fit(body, LONGEST_SUMMARY_PART);
+    let mut chunks: Vec<NewChunk> = parts
+        .into_iter()
+        .map(|part| {
+            let part_words = Words { text: &body[part.clone()], ..words };
+            prepare_part(part, &part_words, vectors)
+        })
+        .collect();
+    if let Some(last) = chunks.last_mut() {
+        last.words.push(' ');
+        last.words.push_str(&index_words(&Words { text: further, ..Words::default() }));
+    }
+    chunks
+}
+
 /// The text of which tokens and vectors are made: `8 May 2023 Caroline: …`, and the caption.
 pub fn meaning_text(words: &Words<'_>) -> String {
     let mut whole = String::with_capacity(words.text.len() + 40);
@@ -151,7 +174,10 @@ pub fn written_day(day: Date) -> String {
 /// Cuts a text into parts of at most 400 characters, at the ends of sentences and lines where it
 /// can, else at spaces. A text that would have more parts than a text may have gets longer ones.
 pub fn cut(text: &str) -> Vec<Range<usize>> {
-    let mut longest = LONGEST_PART;
+    cut_to_fit(text, LONGEST_PART)
+}
+
+fn cut_to_fit(text: &str, mut longest: usize) -> Vec<Range<usize>> {
     loop {
         let parts = cut_at(text, longest);
         if parts.len() <= MOST_PARTS {

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod catch_up;
 pub mod chunk;
+pub mod compress;
 mod error;
 pub mod extract;
 pub mod identity;

@@ -75,6 +75,8 @@ pub const KEYS: &[Key] = &[
     used("memory.embeddings.base_url", Kind::Text, "Where the provider is, such as http://127.0.0.1:8080/v1; none: its usual address."),
     used("memory.embeddings.query_prefix", Kind::Text, "What the model wants before a question; none: what its makers ask for."),
     used("memory.embeddings.document_prefix", Kind::Text, "What the model wants before a text to be found; none: what its makers ask for."),
+    later("memory.compression.enabled", Kind::Switch, "Let old episodes become summaries in the background."),
+    used("memory.compression.after_days", Kind::Whole(1, 36_500), "After how many days `hermes memory compact` takes an episode for old."),
     used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent: single, whoever writes alone is the owner; several, everybody unknown is a user of their own."),
     used("model.default", Kind::Text, "The model for conversations, as provider/name, such as anthropic/claude-sonnet-5 or ollama/llama3.2.").shared(),
     used("model.provider", Kind::Text, "The provider of model.default, where its name does not begin with one; none or auto: its name says it.").shared(),

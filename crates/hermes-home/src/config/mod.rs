@@ -19,7 +19,7 @@ pub use keys::{KEYS, Key, Kind, find, nearest};
 pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
 pub use reference::reference;
 pub use values::{
-    Backend, Config, EmbeddingProvider, Embeddings, Memory, Model, Retrieval, Schedule, Sessions,
-    Skills, SslMode, Users, UsersMode,
+    Backend, Compression, Config, EmbeddingProvider, Embeddings, Memory, Model, Retrieval,
+    Schedule, Sessions, Skills, SslMode, Users, UsersMode,
 };
 pub use view::{Setting, get, list};

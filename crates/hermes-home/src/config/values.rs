@@ -61,6 +61,18 @@ pub struct Memory {
     pub retrieval: Retrieval,
     /// `memory.embeddings`.
     pub embeddings: Embeddings,
+    /// `memory.compression`.
+    pub compression: Compression,
+}
+
+/// The section `memory.compression`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Compression {
+    /// Whether old episodes become summaries in the background.
+    pub enabled: bool,
+    /// After how many days an episode is old.
+    pub after_days: u32,
 }
 
 /// The section `memory.retrieval`.
@@ -274,6 +286,7 @@ impl Default for Memory {
             ssl_mode: SslMode::default(),
             retrieval: Retrieval::default(),
             embeddings: Embeddings::default(),
+            compression: Compression::default(),
         }
     }
 }
@@ -300,6 +313,12 @@ impl Default for Embeddings {
             query_prefix: None,
             document_prefix: None,
         }
+    }
+}
+
+impl Default for Compression {
+    fn default() -> Compression {
+        Compression { enabled: true, after_days: 30 }
     }
 }
 

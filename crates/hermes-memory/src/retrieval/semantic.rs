@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use hermes_store::memory::{Episode, ItemKind, Message, MessageKey};
+use hermes_store::memory::{Episode, EpisodeState, ItemKind, Message, MessageKey};
 
 use super::render::one_line;
 use super::{
@@ -22,13 +22,22 @@ const MESSAGES_PER_EPISODE: usize = 6;
 const FOUND_ROOM: usize = 600;
 const NEIGHBOUR_ROOM: usize = 200;
 const SHORT_ROOM: usize = 300;
+/// How many characters are shown of a summary, which is dense.
+const SUMMARY_ROOM: usize = 2_000;
 
 /// One episode with the messages that were found in it, best first.
 struct Hit {
     episode: Episode,
     messages: Vec<(MessageKey, Range<usize>)>,
-    best: Message,
+    best: Best,
     relevance: f64,
+}
+
+/// What was found first.
+enum Best {
+    Message(Message),
+    /// A part of the summary.
+    Summary(Range<usize>),
 }
 
 /// The episodes that mean something like the task, best first.
@@ -76,7 +85,13 @@ pub(super) fn receipt_key(episode: &Episode) -> (ItemKind, i64) {
 
 /// The line above an episode: its day, and its channel and project where they say something.
 pub(super) fn head(episode: &Episode, request: &Request<'_>) -> String {
-    let mut head = chunk::written_day(chunk::day_of(episode.started_at, request.zone));
+    let day = |at| chunk::written_day(chunk::day_of(at, request.zone));
+    let mut head = day(episode.started_at);
+    if episode.state == EpisodeState::Compressed {
+        let until = Some(day(episode.ended_at)).filter(|until| *until != head);
+        let until = until.map(|until| format!(" to {until}")).unwrap_or_default();
+        head = format!("{head}{until}, summary");
+    }
     let project = episode.project.as_deref().filter(|project| Some(*project) != request.project);
     for place in [episode.channel.as_deref(), project].into_iter().flatten() {
         head.push_str(", ");
@@ -104,7 +119,16 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
     for found in results {
-        let Item::Message { message, episode } = found.item else { continue };
+        let (message, episode) = match found.item {
+            Item::Message { message, episode } => (message, episode),
+            Item::Summary(episode) => {
+                let best = Best::Summary(found.best);
+                let relevance = found.relevance;
+                hits.push(Hit { episode, messages: Vec::new(), best, relevance });
+                continue;
+            }
+            _ => continue,
+        };
         if Some(episode.session_id.as_str()) == request.session {
             continue;
         }
@@ -118,7 +142,8 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
             None => {
                 places.insert(episode.id, hits.len());
                 let relevance = found.relevance;
-                hits.push(Hit { episode, messages: vec![here], best: message, relevance });
+                let best = Best::Message(message);
+                hits.push(Hit { episode, messages: vec![here], best, relevance });
             }
         }
     }
@@ -127,7 +152,10 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
 
 /// A name of the task that a message of the hit speaks of, however little else of the task it has.
 fn name_in<'a>(hit: &Hit, names: &'a [String]) -> Option<&'a String> {
-    let said = words(&hit.best).to_lowercase();
+    let said = match &hit.best {
+        Best::Message(message) => words(message).to_lowercase(),
+        Best::Summary(_) => hit.episode.body.as_deref().unwrap_or_default().to_lowercase(),
+    };
     names.iter().filter(|name| name.chars().count() > 2).find(|name| {
         let name = name.to_lowercase();
         said.match_indices(&name).any(|(at, _)| {
@@ -150,14 +178,22 @@ fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
 }
 
 fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidate {
-    let best_range = hit.messages.first().map_or(0..0, |(_, range)| range.clone());
-    let short = line_of(&hit.best, &best_range, SHORT_ROOM);
-    let text = match &hit.episode.body {
-        Some(body) => excerpt(body, &best_range, FOUND_ROOM * 2),
-        None if messages.is_empty() => line_of(&hit.best, &best_range, FOUND_ROOM),
-        None => relevant_part(messages, &hit.messages),
+    let (text, short, reason) = match &hit.best {
+        Best::Summary(range) => {
+            let body = hit.episode.body.as_deref().unwrap_or_default();
+            let reason = "the summary of earlier conversations answers the task".to_owned();
+            (excerpt(body, range, SUMMARY_ROOM), excerpt(body, range, SHORT_ROOM), reason)
+        }
+        Best::Message(best) => {
+            let range = hit.messages.first().map_or(0..0, |(_, range)| range.clone());
+            let text = match messages.is_empty() {
+                true => line_of(best, &range, FOUND_ROOM),
+                false => relevant_part(messages, &hit.messages),
+            };
+            let reason = format!("{} of its messages answer the task", hit.messages.len());
+            (text, line_of(best, &range, SHORT_ROOM), reason)
+        }
     };
-    let summary = hit.episode.body.as_ref().map(|body| excerpt(body, &best_range, SHORT_ROOM));
     Candidate {
         thing: Thing {
             name: format!("episode:{}", hit.episode.id),
@@ -165,13 +201,13 @@ fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidat
             key: Some(receipt_key(&hit.episode)),
             head: head(&hit.episode, request),
             text,
-            short: Some(summary.unwrap_or(short)),
+            short: Some(short),
             at: Some(hit.episode.ended_at),
             weight: 1.0,
         },
         pass: Pass::Semantic,
         relevance: Some(hit.relevance),
-        reason: format!("{} of its messages answer the task", hit.messages.len()),
+        reason,
     }
 }
 

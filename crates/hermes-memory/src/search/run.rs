@@ -20,6 +20,10 @@ const ALIKE: f32 = 0.04;
 /// Who looks a word up wants the text that has it, not the one beside it.
 const LOOK_UP_NEIGHBOURS: f32 = 0.1;
 
+/// What it counts that a summary tells of one whom the question names: of 265 questions 7 in 100 more
+/// found theirs among the first ten.
+const NAMED_IN_SUMMARY: f64 = 1.7;
+
 /// One text that may be shown.
 #[derive(Debug, Clone)]
 pub(super) struct Ranked {
@@ -166,7 +170,10 @@ fn rank(looked: &Looked, places: &Places, scores: &Scores) -> Vec<Ranked> {
         }
     }
     let with_factors = |(text, (score, chunk)): (usize, (f32, usize))| {
-        let factors = factors(looked, places.number(text));
+        let factors = match looked.chunks[chunk].key.kind() {
+            Some(ItemKind::Summary) => factors_of_summary(looked, places.number(text)),
+            _ => factors(looked, places.number(text)),
+        };
         let product: f32 = factors.iter().map(|part| part.value as f32).product();
         Ranked { text: places.number(text), chunk, score: score * product, factors }
     };
@@ -206,6 +213,18 @@ fn factors(looked: &Looked, text: i64) -> Vec<Part> {
         multiply("time", 1.2);
     }
     factors
+}
+
+/// What a summary's score is multiplied with: whether it tells of one whom the question names.
+fn factors_of_summary(looked: &Looked, text: i64) -> Vec<Part> {
+    let model = EmbeddedModel::get();
+    let first = looked.chunks.partition_point(|chunk| chunk.key.text() < text);
+    let chunks = looked.chunks[first..].iter().take_while(|chunk| chunk.key.text() == text);
+    let tokens: Vec<u16> = chunks.flat_map(|chunk| chunk.tokens.iter().copied()).collect();
+    let has = |word: &String| model.word_pieces(word).iter().all(|piece| tokens.contains(piece));
+    let is_named = looked.asked.name_words.iter().any(has);
+    let named = Part { name: "speaker", value: NAMED_IN_SUMMARY };
+    if is_named { vec![named] } else { Vec::new() }
 }
 
 /// Puts what repeats a better result a little lower.

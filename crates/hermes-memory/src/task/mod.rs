@@ -193,6 +193,11 @@ pub fn content_words(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether a word, in lower case, says nothing about what a text is about.
+pub(crate) fn is_empty_word(lower: &str) -> bool {
+    EMPTY_WORDS.binary_search(&lower).is_ok()
+}
+
 /// Whether a task says nothing that a search could look for: `thanks!`, `go on`.
 pub fn says_little(text: &str) -> bool {
     content_words(text).is_empty() && names(text).is_empty()

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its sandbox should stop")]
 
 mod bench;
+mod compacting;
 mod config;
 mod daemon;
 mod docs;

@@ -1,6 +1,7 @@
 //! hermes bench: the measurements behind docs/PERFORMANCE.md
 
 mod agent_chat;
+mod compact;
 mod extract;
 mod figures;
 mod recall;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     AgentChat(agent_chat::Arguments),
     /// Ask the questions of a retrieval set, and write down what is found
     Recall(recall::Arguments),
+    /// Build half a year of made-up conversations, compress them, and measure it
+    Compact(compact::Arguments),
     /// Draw facts from labelled messages, and compare them with the labels
     Extract(extract::Arguments),
     /// Build a memory of made-up messages and measure it
@@ -39,6 +42,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Sessions(arguments) => sessions::run(&arguments, app),
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
         Command::Recall(arguments) => recall::run(&arguments, app),
+        Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
         Command::Turns(arguments) => turns::run(&arguments, app),

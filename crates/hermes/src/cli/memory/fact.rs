@@ -5,14 +5,14 @@ use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
-    Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, NewChunk, NewFact, Origin, Scope,
-    Trust, Vectors as _,
+    Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewChunk,
+    NewFact, Origin, Scope, Trust, Vectors as _,
 };
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::fact_view::{self, Change, Changed, Deleted, Detail, Listed, Shown, name_of};
+use super::fact_view::{self, Change, Changed, Deleted, Detail, From, Listed, Shown, name_of};
 use super::whose::Whose;
 use super::{fact_life, later};
 use crate::app::{App, Memory};
@@ -219,7 +219,12 @@ fn show(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> 
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
     let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let sources = memory.store.sources_of_fact(scope, fact.id)?;
+    let mut sources = Vec::new();
+    for source in memory.store.sources_of_fact(scope, fact.id)? {
+        let covering = memory.store.covering(scope, source.episode.as_slice())?;
+        let summary = covering.first().map(|(_, summary)| *summary);
+        sources.push(From { source, summary });
+    }
     let revisions = memory.store.revisions_of_fact(scope, fact.id)?;
     app.out.show(&Detail { fact: Shown::of(&fact), sources, revisions, zone: app.zone(home)? })?;
     Ok(Outcome::Done)

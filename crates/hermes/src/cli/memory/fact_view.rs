@@ -54,10 +54,20 @@ pub(super) struct Listed {
 pub(super) struct Detail {
     #[serde(flatten)]
     pub(super) fact: Shown,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<From>,
     pub(super) revisions: Vec<Revision>,
     #[serde(skip)]
     pub(super) zone: TimeZone,
+}
+
+/// Where a fact comes from, and what stands for it now.
+#[derive(Debug, Serialize)]
+pub(super) struct From {
+    #[serde(flatten)]
+    pub(super) source: Source,
+    /// The summary that tells of the episode, where its messages are gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<i64>,
 }
 
 /// What became of a fact.
@@ -229,9 +239,14 @@ impl Show for Detail {
     }
 }
 
-fn origin(source: &Source) -> String {
-    let episode = source.episode.map(|id| format!("episode:{id}"));
-    let message = source.message.map(|id| format!("message {id}"));
+fn origin(from: &From) -> String {
+    let source = &from.source;
+    let episode = source.episode.map(|id| match from.summary {
+        Some(summary) => format!("episode:{id}, told by the summary episode:{summary}"),
+        None => format!("episode:{id}"),
+    });
+    let message = source.message.filter(|_| from.summary.is_none());
+    let message = message.map(|id| format!("message {id}"));
     let quote = source.quote.as_deref().map(|quote| format!("“{}”", one_line(quote, 100)));
     let parts = [episode, message, quote, source.extractor.clone()];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")

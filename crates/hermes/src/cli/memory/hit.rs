@@ -29,6 +29,12 @@ pub(super) struct Hit {
     pub(super) relevance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<Timestamp>,
+    /// When the last of what a summary tells of was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Timestamp>,
+    /// The sessions that a summary tells of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) sessions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) role: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +101,7 @@ impl Hit {
             Item::Summary(episode) => {
                 hit.kind = "summary";
                 hit.at = Some(episode.started_at);
-                hit.session_id = Some(episode.session_id.clone());
+                hit.until = Some(episode.ended_at);
                 hit.channel = episode.channel.clone();
                 hit.project = episode.project.clone();
             }
@@ -149,9 +155,16 @@ impl Hit {
     }
 
     pub(super) fn show(&self, page: &mut Page, zone: &TimeZone, explain: bool) -> io::Result<()> {
-        let when = self.at.map(|at| clock::minute(at, zone));
+        let when = self.at.map(|at| match self.until {
+            Some(until) => {
+                format!("summary of {} to {}", clock::minute(at, zone), clock::minute(until, zone))
+            }
+            None => clock::minute(at, zone),
+        });
         let shared = self.shared.then(|| "shared".to_owned());
-        let about: Vec<String> = [when, self.channel.clone(), self.session_id.clone(), shared]
+        let sessions = Some(self.sessions.join(", ")).filter(|sessions| !sessions.is_empty());
+        let session = self.session_id.clone().or(sessions);
+        let about: Vec<String> = [when, self.channel.clone(), session, shared]
             .into_iter()
             .flatten()
             .filter(|part| *part != self.id)

@@ -2,6 +2,7 @@
 
 pub(crate) mod catch_up;
 mod change;
+mod compact;
 mod context;
 pub(crate) mod edit;
 mod export;
@@ -106,6 +107,8 @@ pub(crate) enum Command {
     Import(import::Arguments),
     /// Count what is in memory.db
     Status(status::Arguments),
+    /// Let summaries stand for old conversations, and make memory.db small
+    Compact(compact::Arguments),
     /// Make memory.db as small as it can be
     Vacuum,
     /// Make the vectors that the embedding model of the settings lacks, and let it answer
@@ -183,6 +186,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Export(arguments) => export::run(&arguments, app),
         Command::Import(arguments) => import::run(&arguments, app),
         Command::Status(arguments) => status::run(&arguments, app),
+        Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
     }

@@ -4,8 +4,8 @@ use std::io;
 
 use clap::{Args, ValueEnum};
 use hermes_home::Home;
-use hermes_memory::search::{self, Filter, Question};
-use hermes_store::memory::ItemKind;
+use hermes_memory::search::{self, Filter, Item, Question};
+use hermes_store::memory::{ItemKind, Lifecycle as _};
 use hermes_store::sessions::{SearchFilter, SearchRequest};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -158,7 +158,15 @@ fn memory(
         notes.push("nothing here is sure to answer; these come nearest".to_owned());
     }
     notes.extend(answer.notes);
-    Ok(answer.results.iter().map(|found| Hit::of_memory(found, text)).collect())
+    let mut hits = Vec::new();
+    for found in &answer.results {
+        let mut hit = Hit::of_memory(found, text);
+        if let Item::Summary(summary) = &found.item {
+            hit.sessions = memory.store.sessions_of_summary(scope, summary.id)?;
+        }
+        hits.push(hit);
+    }
+    Ok(hits)
 }
 
 /// Searches state.db.

@@ -17,7 +17,7 @@ use super::noise;
 use crate::platform;
 
 /// One line of a run file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct Answered {
     pub(super) question_id: String,
     /// Best first.
@@ -32,6 +32,18 @@ impl Answered {
     pub(super) fn new(asked: &Asked, retrieved: Vec<String>, spent: Duration) -> Answered {
         let cpu_ms = spent.as_secs_f64() * 1e3;
         Answered { question_id: asked.question_id.clone(), retrieved, cpu_ms, tokens: None }
+    }
+
+    /// The same, with the sessions of the messages: `D1` for `D1:3`; each where it comes first.
+    pub(super) fn by_session(&self) -> Answered {
+        let mut retrieved: Vec<String> = Vec::new();
+        for name in &self.retrieved {
+            let session = name.rsplit_once(':').map_or(name.as_str(), |(session, _)| session);
+            if retrieved.iter().all(|known| known != session) {
+                retrieved.push(session.to_owned());
+            }
+        }
+        Answered { retrieved, ..self.clone() }
     }
 
     pub(super) fn spent(&self) -> Duration {

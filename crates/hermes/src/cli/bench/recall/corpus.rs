@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 /// One line of corpus.jsonl.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Turn {
-    conversation_id: String,
+    pub(super) conversation_id: String,
     pub(super) session_id: String,
     pub(super) turn_id: String,
     pub(super) role: String,
@@ -31,11 +31,20 @@ pub(super) struct Turn {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Asked {
     pub(super) question_id: String,
-    conversation_id: String,
+    pub(super) conversation_id: String,
     pub(super) question: String,
     question_date: Option<String>,
+    #[serde(default)]
+    pub(super) category: String,
     #[serde(skip)]
     pub(super) at: Option<Timestamp>,
+}
+
+/// One line of gold.jsonl.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Gold {
+    pub(super) question_id: String,
+    pub(super) evidence: Vec<String>,
 }
 
 /// What was said between some people, and what is asked about it.
@@ -79,6 +88,27 @@ pub(super) fn read(folder: &Path) -> anyhow::Result<Vec<Conversation>> {
         conversation.check_sessions()?;
     }
     Ok(found)
+}
+
+/// Reads gold.jsonl of a folder: what answers each question.
+pub(super) fn gold(folder: &Path) -> anyhow::Result<Vec<Gold>> {
+    lines(&folder.join("gold.jsonl"))
+}
+
+/// All conversations as one: sessions and turns are called `conversation/…`.
+pub(super) fn merged(conversations: &[Conversation]) -> Conversation {
+    let mut all =
+        Conversation { id: "all".to_owned(), turns: Vec::new(), questions: Vec::new(), span: None };
+    for conversation in conversations {
+        let full = |name: &str| format!("{}/{name}", conversation.id);
+        for turn in &conversation.turns {
+            let session_id = full(&turn.session_id);
+            all.turns.push(Turn { session_id, turn_id: full(&turn.turn_id), ..turn.clone() });
+        }
+        all.questions.extend(conversation.questions.iter().cloned());
+    }
+    all.span = span(&all.turns);
+    all
 }
 
 impl Conversation {

@@ -32,6 +32,10 @@ impl Filled {
     pub(super) fn open(&self) -> anyhow::Result<SqliteMemory> {
         self.scratch.open(Access::Read)
     }
+
+    pub(super) fn open_to_write(&self) -> anyhow::Result<SqliteMemory> {
+        self.scratch.open(Access::Write)
+    }
 }
 
 /// Makes a memory and records every conversation, by time among its noise.

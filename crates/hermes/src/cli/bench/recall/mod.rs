@@ -1,6 +1,7 @@
 //! hermes bench recall: ask the questions of a retrieval set, and write down what the memory finds
 
 mod ask;
+mod compacted;
 mod corpus;
 mod fill;
 mod noise;
@@ -11,7 +12,7 @@ mod shown;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hermes_home::atomic;
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::search::Effort;
@@ -46,12 +47,26 @@ pub(crate) struct Arguments {
     /// Build a context of so many tokens for each question instead, and name the messages in it
     #[arg(long, value_name = "TOKENS", conflicts_with = "pooled")]
     context: Option<usize>,
+    /// Compress the conversations after asking, all of them one person's, and ask again; the known
+    /// evidence (gold.jsonl) is read afterwards, to say what is still found
+    #[arg(long, conflicts_with_all = ["pooled", "context"])]
+    compacted: bool,
+    /// What a run file names: messages, or the sessions they are from
+    #[arg(long, value_enum, default_value_t = Level::Turn)]
+    level: Level,
     /// Search by words alone, without the model of meaning
     #[arg(long)]
     words_only: bool,
     /// The same number gives the same made-up messages
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     seed: u64,
+}
+
+/// What a run file names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    Turn,
+    Session,
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
@@ -68,10 +83,11 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         Figure::plain("conversations", thousands(conversations.len() as u64)),
         Figure::plain("questions", thousands(questions as u64)),
     ];
-    results.extend(match (arguments.pooled, arguments.context) {
-        (true, _) => pooled(&conversations, arguments, asking)?,
-        (false, Some(budget)) => in_context(&conversations, arguments, asking, budget)?,
-        (false, None) => alone(&conversations, arguments, asking)?,
+    results.extend(match arguments.context {
+        _ if arguments.compacted => compacted::measure(conversations, arguments, asking)?,
+        _ if arguments.pooled => pooled(&conversations, arguments, asking)?,
+        Some(budget) => in_context(&conversations, arguments, asking, budget)?,
+        None => alone(&conversations, arguments, asking)?,
     });
     let title = format!("What is found of {}, CPU time", arguments.corpus.display());
     app.out.show(&Table { title, results })?;
@@ -86,7 +102,7 @@ fn alone(
 ) -> anyhow::Result<Vec<Figure>> {
     let filled = fill::fill(conversations, arguments.no_noise(), asking.now)?;
     let answers = ask::search_all(conversations, &filled, asking, &Effort::default())?;
-    write(&arguments.out, &answers)?;
+    write(arguments, "", &answers)?;
     let mut figures = memory_figures(&filled, "");
     figures.push(time_figure("search", &answers));
     Ok(figures)
@@ -108,7 +124,7 @@ fn pooled(
     ] {
         let filled = fill::fill(conversations, amount, asking.now)?;
         let answers = ask::search_all(conversations, &filled, asking, &effort)?;
-        write(&beside(&arguments.out, kind), &answers)?;
+        write(arguments, kind, &answers)?;
         figures.extend(memory_figures(&filled, what));
         figures.push(time_figure(&format!("search{what}"), &answers));
     }
@@ -116,7 +132,7 @@ fn pooled(
         [(noise, "fts", "with noise"), (arguments.no_noise(), "fts-small", "without noise")]
     {
         let answers = plain::search_all(conversations, amount, asking.limit, asking.now)?;
-        write(&beside(&arguments.out, kind), &answers)?;
+        write(arguments, kind, &answers)?;
         figures.push(time_figure(&format!("plain full-text search {what}"), &answers));
     }
     Ok(figures)
@@ -131,7 +147,7 @@ fn in_context(
 ) -> anyhow::Result<Vec<Figure>> {
     let filled = fill::fill(conversations, arguments.no_noise(), asking.now)?;
     let shown = shown::contexts(conversations, &filled, asking, budget)?;
-    write(&arguments.out, &shown.answers)?;
+    write(arguments, "", &shown.answers)?;
     let mut tokens: Vec<usize> = shown.answers.iter().filter_map(|one| one.tokens).collect();
     tokens.sort_unstable();
     let spread = |sorted: &[usize]| {
@@ -177,13 +193,17 @@ fn time_figure(what: &str, answers: &[Answered]) -> Figure {
     Figure::plain(what, format!("p50 {median}, p99 {high}"))
 }
 
-fn write(path: &Path, answers: &[Answered]) -> anyhow::Result<()> {
+/// Writes a run file: the one that was asked for, or one beside it.
+fn write(arguments: &Arguments, kind: &str, answers: &[Answered]) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     for answer in answers {
-        serde_json::to_writer(&mut bytes, answer)?;
+        match arguments.level {
+            Level::Turn => serde_json::to_writer(&mut bytes, answer)?,
+            Level::Session => serde_json::to_writer(&mut bytes, &answer.by_session())?,
+        }
         bytes.push(b'\n');
     }
-    Ok(atomic::write(path, &bytes)?)
+    Ok(atomic::write(&beside(&arguments.out, kind), &bytes)?)
 }
 
 /// The file beside the run file: `run.jsonl` becomes `run.fts.jsonl`.

@@ -195,7 +195,7 @@ impl Data {
 }
 
 /// The words that the embedded model knows whole; it lists them commonest first.
-fn real_words() -> impl Iterator<Item = &'static str> {
+pub(in crate::cli::bench) fn real_words() -> impl Iterator<Item = &'static str> {
     let model = EmbeddedModel::get();
     let tokens = 0..u16::try_from(model.token_count()).unwrap_or(u16::MAX);
     tokens

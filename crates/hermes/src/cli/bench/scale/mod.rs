@@ -1,6 +1,6 @@
 //! hermes bench scale: recording, search, context and size of a memory of made-up messages
 
-mod data;
+pub(super) mod data;
 mod nearest;
 mod program;
 
