@@ -8,7 +8,7 @@ use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors 
 use jiff::{SignedDuration, Timestamp};
 
 use super::work::Worker;
-use super::{CATCH_UP, life, reflection};
+use super::{CATCH_UP, compaction, life, reflection};
 use crate::app::App;
 use crate::clock;
 use crate::embedding::{self, Haste};
@@ -69,7 +69,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), Some(reflection::reflect)),
     kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), Some(reflection::look_back)),
     kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), Some(reflection::learn)),
-    kind("compact", "tell old conversations by a summary", Comes::WhenQueued, None),
+    kind("compact", "tell old conversations by a summary", Comes::ByRule(compaction::rule), Some(compaction::compact)),
     kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), Some(vacuum)),
     kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), Some(reembed)),
 ];

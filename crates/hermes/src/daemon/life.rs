@@ -151,13 +151,13 @@ fn vectors(store: &SqliteMemory) -> anyhow::Result<Vectors> {
 }
 
 /// Where the users live.
-struct Zones {
+pub(super) struct Zones {
     usual: TimeZone,
     own: Vec<(UserNumber, TimeZone)>,
 }
 
 impl Zones {
-    fn read(app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<Zones> {
+    pub(super) fn read(app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<Zones> {
         let usual = app.zone(home)?;
         let mut own = Vec::new();
         for user in memory::Users::users(store, Admin)? {
@@ -166,7 +166,7 @@ impl Zones {
         Ok(Zones { usual, own })
     }
 
-    fn of(&self, user: UserNumber) -> TimeZone {
+    pub(super) fn of(&self, user: UserNumber) -> TimeZone {
         let own = self.own.iter().find(|(number, _)| *number == user);
         own.map_or_else(|| self.usual.clone(), |(_, zone)| zone.clone())
     }

@@ -3,9 +3,9 @@
 use std::io;
 
 use clap::Args;
-use hermes_home::{Home, pins};
-use hermes_memory::compress::{self, Report, Settings};
-use hermes_store::memory::{Admin, Lifecycle as _, Upkeep as _, Vacuumed, Vectors as _};
+use hermes_home::Home;
+use hermes_memory::compress::Report;
+use hermes_store::memory::{Admin, Lifecycle as _, Upkeep as _, Vacuumed};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -13,9 +13,11 @@ use serde::Serialize;
 use super::later;
 use super::progress::Progress;
 use crate::app::{App, Memory};
+use crate::background::Background;
+use crate::daemon::compaction::{self, Wanted};
 use crate::failure::Outcome;
 use crate::output::{Page, Show, bytes, counted, thousands};
-use crate::{clock, confirm, embedding};
+use crate::{clock, confirm};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -89,8 +91,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 
 /// How old an episode must be; what is younger than the settings say needs the user's consent.
 fn age(arguments: &Arguments, home: &Home, app: &App) -> anyhow::Result<SignedDuration> {
-    let days = app.config(home)?.config.memory.compression.after_days;
-    let usual = SignedDuration::from_hours(24 * i64::from(days));
+    let usual = compaction::usual_age(app, home)?;
     let Some(text) = &arguments.older_than else { return Ok(usual) };
     let age = clock::parse_length(text)?;
     if age < usual && !arguments.dry_run {
@@ -108,17 +109,14 @@ fn compress(
     app: &App,
     (memory, before): (&mut Memory, Timestamp),
 ) -> anyhow::Result<Report> {
-    let pinned = pins::read(home)?;
-    let zone = app.zone(home)?;
-    let settings = Settings {
-        dry_run: arguments.dry_run,
-        vectors: embedding::vectors(memory.store.active_model()?.as_ref()),
-        zone_of: &|_| zone.clone(),
-        is_pinned: &|session| pinned.contains(session),
-        ..Settings::new(before, app.now)
+    let model = match arguments.dry_run {
+        true => None,
+        false => Background::open(app, home)?,
     };
+    let wanted = Wanted { before, dry_run: arguments.dry_run, limit: None, model: model.as_ref() };
     let mut progress = Progress::of(app);
-    let report = compress::run(&mut memory.store, &settings, None, &mut |report| {
+    let store = &mut memory.store;
+    let report = compaction::compress(app, home, store, &wanted, &mut |report| {
         let (episodes, clusters) = (thousands(report.episodes), thousands(report.clusters));
         progress.say(format_args!("{episodes} episodes in {clusters} summaries"));
     })?;
