@@ -120,31 +120,7 @@ pub fn entities(text: &str) -> Vec<String> {
     let mut found = Names::default();
     let mut phrase: Vec<&str> = Vec::new();
     let mut starts_sentence = true;
-    let is_german = lower_words(text)
-        .iter()
-        .filter(|word| {
-            matches!(
-                word.as_str(),
-                "ich"
-                    | "und"
-                    | "der"
-                    | "die"
-                    | "das"
-                    | "bitte"
-                    | "immer"
-                    | "nicht"
-                    | "für"
-                    | "mit"
-                    | "den"
-                    | "dass"
-                    | "ist"
-                    | "wir"
-                    | "im"
-                    | "auf"
-            )
-        })
-        .count()
-        >= 2;
+    let is_german = is_german(text);
     let mut before = "";
     let mut raws = text.split_whitespace().peekable();
     while let Some(raw) = raws.next() {
@@ -317,6 +293,16 @@ impl Names {
             self.add(word);
         }
     }
+}
+
+/// Whether a text is in German, by its small words.
+fn is_german(text: &str) -> bool {
+    #[rustfmt::skip]
+    const SMALL: &[&str] = &[
+        "ich", "und", "der", "die", "das", "bitte", "immer", "nicht", "für", "mit", "den", "dass", "ist",
+        "wir", "im", "auf",
+    ];
+    lower_words(text).iter().filter(|word| SMALL.contains(&word.as_str())).count() >= 2
 }
 
 /// Whether the word before can only be a name: what follows a name that begins a sentence.

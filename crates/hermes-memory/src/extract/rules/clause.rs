@@ -67,15 +67,10 @@ fn has(words: &[Word], phrase: &str) -> bool {
 }
 
 fn is_at(words: &[Word], phrase: &str) -> bool {
-    let mut at = 0;
-    for part in phrase.split(' ') {
-        let Some(word) = words.get(at) else { return false };
-        if word.lower != part || word.is_quoted {
-            return false;
-        }
-        at += 1;
-    }
-    true
+    phrase
+        .split(' ')
+        .enumerate()
+        .all(|(at, part)| words.get(at).is_some_and(|word| word.lower == part && !word.is_quoted))
 }
 
 const SUBJECTS: &[&str] = &[
@@ -140,6 +135,13 @@ fn is_cut(words: &[Word], start: usize, at: usize) -> bool {
     if before.after.colon && at - start >= 2 {
         return matches!(lower, "i" | "we" | "my" | "always" | "never" | "please" | "do");
     }
+    joins(words, start, at)
+}
+
+/// Whether a word joins two clauses without a comma.
+fn joins(words: &[Word], start: usize, at: usize) -> bool {
+    let lower = words[at].lower.as_str();
+    let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match lower {
         "so" if next == "do" || next == "when" || next == "no" => true,
         "no" if at - start >= 2 && matches!(words[start].lower.as_str(), "no") => true,
@@ -379,21 +381,13 @@ const ASKING: &[&str] = &[
     "do i", "do we", "did i", "may i", "could i", "could we", "would it", "has", "have i", "have we", "isn't", "is that", "is this", "is", "are", "do they", "any idea", "any", "wondering", "i wonder", "was", "were",
 ];
 
+#[rustfmt::skip]
 fn is_question(words: &[Word], rest: &[Word]) -> bool {
     let is_when = starts_with_any(
         rest,
         &[
-            "when i",
-            "when you",
-            "when we",
-            "whenever",
-            "which is",
-            "which means",
-            "what i",
-            "what we",
-            "where i",
-            "how i",
-            "who is",
+            "when i", "when you", "when we", "whenever", "which is", "which means", "what i",
+            "what we", "where i", "how i", "who is",
         ],
     );
     words.last().is_some_and(|word| word.after.question)
@@ -404,125 +398,47 @@ fn is_question(words: &[Word], rest: &[Word]) -> bool {
         )
 }
 
+#[rustfmt::skip]
 fn is_hypothesis(rest: &[Word]) -> bool {
     let is_standing = starts_with_any(
         rest,
         &[
-            "if you",
-            "if i ask",
-            "if i say",
-            "if something",
-            "if there",
-            "if it",
-            "if a",
-            "if an",
-            "if the",
-            "if someone",
-            "if any",
-            "if anyone",
+            "if you", "if i ask", "if i say", "if something", "if there", "if it", "if a", "if an",
+            "if the", "if someone", "if any", "if anyone",
         ],
     );
     (starts_with_any(
         rest,
         &[
-            "if",
-            "unless",
-            "suppose",
-            "supposing",
-            "imagine",
-            "assume",
-            "assuming",
-            "pretend",
-            "let us say",
-            "let us pretend",
-            "say",
-            "what if",
-            "in case",
-            "had i",
-            "were i",
+            "if", "unless", "suppose", "supposing", "imagine", "assume", "assuming", "pretend",
+            "let us say", "let us pretend", "say", "what if", "in case", "had i", "were i",
         ],
     ) && !is_standing)
         || has_any(
             rest,
             &[
-                "if i",
-                "if we",
-                "if only",
-                "i wish",
-                "would have",
-                "hypothetically",
-                "in theory",
-                "pretend",
-                "imagine",
-                "as if",
-                "could have",
-                "role play",
-                "roleplay",
-                "if my",
-                "if our",
-                "were to",
-                "in another life",
-                "in my dream",
-                "one day",
-                "someday",
-                "some day",
-                "i would love to",
-                "i would rather be",
-                "dream of",
+                "if i", "if we", "if only", "i wish", "would have", "hypothetically", "in theory",
+                "pretend", "imagine", "as if", "could have", "role play", "roleplay", "if my",
+                "if our", "were to", "in another life", "in my dream", "one day", "someday",
+                "some day", "i would love to", "i would rather be", "dream of",
             ],
         )
 }
 
+#[rustfmt::skip]
 fn is_reported(rest: &[Word]) -> bool {
     const SPEAKING: &[&str] = &[
-        "says",
-        "said",
-        "thinks",
-        "claims",
-        "claimed",
-        "told",
-        "tells",
-        "wrote",
-        "mentioned",
-        "believes",
-        "suggested",
-        "suggests",
-        "keeps",
-        "insists",
-        "swears",
-        "reckons",
-        "argued",
-        "argues",
-        "recommends",
-        "recommended",
-        "asked",
-        "asks",
-        "wonders",
-        "thought",
-        "complained",
-        "complains",
-        "reported",
-        "announced",
-        "admitted",
-        "joked",
-        "quoted",
-        "heard",
-        "apparently",
-        "supposedly",
-        "allegedly",
+        "says", "said", "thinks", "claims", "claimed", "told", "tells", "wrote", "mentioned",
+        "believes", "suggested", "suggests", "keeps", "insists", "swears", "reckons", "argued",
+        "argues", "recommends", "recommended", "asked", "asks", "wonders", "thought", "complained",
+        "complains", "reported", "announced", "admitted", "joked", "quoted", "heard", "apparently",
+        "supposedly", "allegedly",
     ];
     if has_any(
         rest,
         &[
-            "according to",
-            "i heard",
-            "i read",
-            "rumor has it",
-            "rumour has it",
-            "the article",
-            "the docs say",
-            "they say",
-            "people say",
+            "according to", "i heard", "i read", "rumor has it", "rumour has it", "the article",
+            "the docs say", "they say", "people say",
         ],
     ) {
         return true;
@@ -552,27 +468,14 @@ const REQUESTS: &[&str] = &[
     "schreib", "schreibe", "schick", "schicke", "sag", "übersetze", "übersetz", "erkläre", "mach", "erstelle", "écris", "traduis", "dis", "rédige", "fais", "trouve", "escribe", "escríbele", "traduce", "dile", "haz", "busca", "redacta", "escreve", "traduz", "diz", "faz", "scrivi", "traduci", "fai", "cerca", "polish", "play", "continue", "finish", "expand", "act", "post", "invite", "cancel", "move", "rename", "replace", "shut", "restart", "forward", "start", "stop", "figure",
 ];
 
+#[rustfmt::skip]
 fn is_request(rest: &[Word]) -> bool {
     let asks = starts_with_any(
         rest,
         &[
-            "can you",
-            "could you",
-            "would you",
-            "will you",
-            "i need you to",
-            "i want you to",
-            "i would like you to",
-            "i need",
-            "i want",
-            "let us",
-            "i am looking for",
-            "help me",
-            "kannst du",
-            "peux tu",
-            "puedes",
-            "pourrais tu",
-            "könntest du",
+            "can you", "could you", "would you", "will you", "i need you to", "i want you to",
+            "i would like you to", "i need", "i want", "let us", "i am looking for", "help me",
+            "kannst du", "peux tu", "puedes", "pourrais tu", "könntest du",
         ],
     );
     let first = rest.first().map_or("", |word| word.lower.as_str());
@@ -585,41 +488,16 @@ const UNSURE: &[&str] = &[
     "toying with", "probably", "could be", "may be", "i may", "we may", "not decided", "undecided", "have not decided", "haven't decided", "on the fence", "tbd", "debating", "playing with the idea", "wonder", "torn between", "not yet", "i think about", "should probably", "half tempted", "in two minds", "still deciding", "if we get", "depends", "hopefully", "would be nice", "could switch", "could use", "some day", "eventually", "i could", "we could", "one of these days", "no idea", "i doubt", "exploring", "evaluating", "vielleicht", "peut-être", "quizás", "talvez", "forse", "looking into", "floated", "who knows",
 ];
 
+#[rustfmt::skip]
 fn is_past(rest: &[Word]) -> bool {
     let is_over = has_any(
         rest,
         &[
-            "used to",
-            "i once",
-            "we once",
-            "back when",
-            "when i was",
-            "when we were",
-            "years ago i",
-            "previously",
-            "formerly",
-            "back then",
-            "in college",
-            "in university",
-            "at my old job",
-            "my old",
-            "my previous",
-            "my former",
-            "my last job",
-            "i was",
-            "we were",
-            "back in",
-            "in the past",
-            "as a kid",
-            "as a child",
-            "growing up",
-            "at my last",
-            "had been",
-            "my ex",
-            "at my previous",
-            "years ago we",
-            "we had",
-            "i had",
+            "used to", "i once", "we once", "back when", "when i was", "when we were",
+            "years ago i", "previously", "formerly", "back then", "in college", "in university",
+            "at my old job", "my old", "my previous", "my former", "my last job", "i was",
+            "we were", "back in", "in the past", "as a kid", "as a child", "growing up",
+            "at my last", "had been", "my ex", "at my previous", "years ago we", "we had", "i had",
         ],
     );
     let is_new = has_any(

@@ -6,61 +6,17 @@ pub fn has_secret(text: &str) -> bool {
 }
 
 /// Whether a text speaks of a password or key and gives something that can be one.
+#[rustfmt::skip]
 fn names_a_secret(text: &str) -> bool {
     const NAMES: &[&str] = &[
-        "password",
-        "passwort",
-        "passphrase",
-        "passcode",
-        "pwd",
-        "api key",
-        "api-key",
-        "apikey",
-        "api_key",
-        "secret key",
-        "secret_key",
-        "access key",
-        "access token",
-        "access_token",
-        "auth token",
-        "bearer",
-        "private key",
-        "client secret",
-        "client_secret",
-        "pin code",
-        "my pin",
-        "pin is",
-        "pin:",
-        "cvv",
-        "cvc",
-        "credit card",
-        "card number",
-        "seed phrase",
-        "recovery code",
-        "recovery phrase",
-        "mot de passe",
-        "contraseña",
-        "senha",
-        "ssn",
-        "social security",
-        "iban",
-        "2fa code",
-        "token is",
-        "token:",
-        "token=",
-        "license key",
-        "webhook secret",
-        "signing secret",
-        "kennwort",
-        "parola d'ordine",
-        "clave de",
-        "door code",
-        "alarm code",
-        "verification code",
-        "otp",
-        "passwd",
-        "credentials are",
-        "secret:",
+        "password", "passwort", "passphrase", "passcode", "pwd", "api key", "api-key", "apikey",
+        "api_key", "secret key", "secret_key", "access key", "access token", "access_token",
+        "auth token", "bearer", "private key", "client secret", "client_secret", "pin code",
+        "my pin", "pin is", "pin:", "cvv", "cvc", "credit card", "card number", "seed phrase",
+        "recovery code", "recovery phrase", "mot de passe", "contraseña", "senha", "ssn",
+        "social security", "iban", "2fa code", "token is", "token:", "token=", "license key",
+        "webhook secret", "signing secret", "kennwort", "parola d'ordine", "clave de", "door code",
+        "alarm code", "verification code", "otp", "passwd", "credentials are", "secret:",
         "secret is",
     ];
     let lower = text.to_lowercase();
@@ -159,7 +115,7 @@ fn looks_random(raw: &str) -> bool {
     let digits = word.chars().any(|c| c.is_ascii_digit());
     let letters = word.chars().any(char::is_alphabetic);
     let signs = word.chars().any(|c| "!@#$%^&*?+=".contains(c));
-    word.chars().count() >= 4 && (digits && letters || digits && word.len() >= 4 || signs)
+    word.chars().count() >= 4 && (digits || (signs && letters))
 }
 
 /// A run of 13 to 19 digits, in groups or not, that passes the check of card numbers.

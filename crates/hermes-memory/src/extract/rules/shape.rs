@@ -195,71 +195,21 @@ fn is_hyphenated_word(word: &str) -> bool {
 }
 
 /// The day by which a clause says something is due, if it says so.
+#[rustfmt::skip]
 pub(super) fn due(words: &[Word], said: Date) -> Option<Date> {
     let (at, named) = dates::last(words, said)?;
     let has_sign = has_any(
         words,
         &[
-            "due",
-            "deadline",
-            "has to",
-            "have to",
-            "must",
-            "needs to",
-            "need to",
-            "got to",
-            "gotta",
-            "goes in",
-            "goes to",
-            "goes out",
-            "goes live",
-            "promised",
-            "hand in",
-            "hand over",
-            "turn in",
-            "submit",
-            "deliver",
-            "is expected",
-            "are expected",
-            "expires",
-            "runs out",
-            "last day",
-            "closes",
-            "cutoff",
-            "cut-off",
-            "cut off",
-            "at the latest",
-            "no later than",
-            "want it by",
-            "wants it by",
-            "launches",
-            "ships",
-            "fällig",
-            "abgabe",
-            "à rendre",
-            "frist",
-            "stichtag",
-            "bis spätestens",
-            "supposed to be",
-            "owe",
-            "sign off",
-            "signed off",
-            "files by",
-            "drop-dead",
-            "wraps up",
-            "latest",
-            "hard stop",
-            "should be in",
-            "needs the",
-            "needs my",
-            "wants the",
-            "wants my",
-            "needs our",
-            "expects",
-            "is to be",
-            "are to be",
-            "renew",
-            "pay",
+            "due", "deadline", "has to", "have to", "must", "needs to", "need to", "got to",
+            "gotta", "goes in", "goes to", "goes out", "goes live", "promised", "hand in",
+            "hand over", "turn in", "submit", "deliver", "is expected", "are expected", "expires",
+            "runs out", "last day", "closes", "cutoff", "cut-off", "cut off", "at the latest",
+            "no later than", "want it by", "wants it by", "launches", "ships", "fällig", "abgabe",
+            "à rendre", "frist", "stichtag", "bis spätestens", "supposed to be", "owe", "sign off",
+            "signed off", "files by", "drop-dead", "wraps up", "latest", "hard stop",
+            "should be in", "needs the", "needs my", "wants the", "wants my", "needs our",
+            "expects", "is to be", "are to be", "renew", "pay",
         ],
     );
     let is_by = at > 0 && {
@@ -271,39 +221,18 @@ pub(super) fn due(words: &[Word], said: Date) -> Option<Date> {
     let is_event = has_any(
         words,
         &[
-            "meeting",
-            "appointment",
-            "birthday",
-            "call",
-            "party",
-            "dinner",
-            "flight",
-            "lunch",
-            "holiday",
-            "vacation",
-            "weather",
-            "forecast",
-            "born",
-            "off",
-            "remind",
-            "anniversary",
-            "gone",
-            "away",
-            "back",
-            "travelling",
-            "traveling",
-            "on leave",
+            "meeting", "appointment", "birthday", "call", "party", "dinner", "flight", "lunch",
+            "holiday", "vacation", "weather", "forecast", "born", "off", "remind", "anniversary",
+            "gone", "away", "back", "travelling", "traveling", "on leave",
         ],
     );
     let is_past = has_any(words, &["was", "were", "had", "yesterday", "last"])
         && !has_any(words, &["last day"]);
     let is_mine =
         is_by && has_any(words, &["i", "we", "my", "our", "the"]) && !has_any(words, &["not"]);
-    ((has_sign || is_mine)
-        && !(is_event
-            && !has_any(words, &["due", "deadline", "must", "has to", "goes in", "needs to"]))
-        && !is_past)
-        .then_some(named.day)
+    let is_firm =
+        has_any(words, &["due", "deadline", "must", "has to", "goes in", "needs to"]) || !is_event;
+    (is_firm && (has_sign || is_mine) && !is_past).then_some(named.day)
 }
 
 /// Things that are made again and again.
@@ -326,6 +255,7 @@ const UNWANTED: &[&str] = &[
 ];
 
 /// Whether a clause is a rule for all that is to come.
+#[rustfmt::skip]
 pub(super) fn is_rule(words: &[Word]) -> bool {
     let first = words.first().map_or("", |word| word.lower.as_str());
     let is_about_another = matches!(
@@ -356,34 +286,11 @@ pub(super) fn is_rule(words: &[Word]) -> bool {
         || has_any(
             words,
             &[
-                "i never",
-                "never said",
-                "never mind",
-                "i always",
-                "never seen",
-                "as always",
-                "than ever",
-                "ever since",
-                "ever again",
-                "hardly ever",
-                "forever",
-                "never been",
-                "never had",
-                "never looked",
-                "never did",
-                "never knew",
-                "never got",
-                "always been",
-                "almost always",
-                "nearly always",
-                "never heard",
-                "never works",
-                "always wins",
-                "have ever",
-                "has ever",
-                "had ever",
-                "always wanted",
-                "never again will",
+                "i never", "never said", "never mind", "i always", "never seen", "as always",
+                "than ever", "ever since", "ever again", "hardly ever", "forever", "never been",
+                "never had", "never looked", "never did", "never knew", "never got", "always been",
+                "almost always", "nearly always", "never heard", "never works", "always wins",
+                "have ever", "has ever", "had ever", "always wanted", "never again will",
             ],
         )
     {
@@ -396,35 +303,18 @@ pub(super) fn is_rule(words: &[Word]) -> bool {
     let is_marked = has_any(
         words,
         &[
-            "always",
-            "never",
-            "ever",
-            "every time",
-            "each time",
-            "from now on",
-            "from here on",
-            "going forward",
-            "from this point",
-            "in everything",
-            "in anything",
-            "by default",
-            "as a rule",
-            "as standard",
-            "every single time",
-            "without exception",
-            "across the board",
-            "at all times",
-            "for all my",
-            "in all my",
-            "on all my",
-            "in future",
-            "in the future",
+            "always", "never", "ever", "every time", "each time", "from now on", "from here on",
+            "going forward", "from this point", "in everything", "in anything", "by default",
+            "as a rule", "as standard", "every single time", "without exception",
+            "across the board", "at all times", "for all my", "in all my", "on all my",
+            "in future", "in the future",
         ],
     );
     is_marked || is_recurring(words) || is_for_outputs(words) || is_prohibition(words)
 }
 
 /// `every weekday morning, look at …`: an order that comes again and again.
+#[rustfmt::skip]
 fn is_recurring(words: &[Word]) -> bool {
     let is_time = |word: &str| {
         dates::weekday(word.trim_end_matches('s')).is_some()
@@ -451,31 +341,9 @@ fn is_recurring(words: &[Word]) -> bool {
             || starts_with_any(
                 words,
                 &[
-                    "check",
-                    "send",
-                    "look",
-                    "give",
-                    "post",
-                    "remind",
-                    "tell",
-                    "watch",
-                    "run",
-                    "summarise",
-                    "summarize",
-                    "ping",
-                    "update",
-                    "give me",
-                    "email",
-                    "review",
-                    "draft",
-                    "back",
-                    "make",
-                    "pull",
-                    "scan",
-                    "collect",
-                    "have",
-                    "do",
-                    "monitor",
+                    "check", "send", "look", "give", "post", "remind", "tell", "watch", "run",
+                    "summarise", "summarize", "ping", "update", "give me", "email", "review",
+                    "draft", "back", "make", "pull", "scan", "collect", "have", "do", "monitor",
                 ],
             );
         is_order && !has_any(words, &["i", "we", "only", "until", "is", "are", "was"])
@@ -500,6 +368,7 @@ fn is_for_outputs(words: &[Word]) -> bool {
 }
 
 /// `no emojis`, `don't give me …`.
+#[rustfmt::skip]
 fn is_prohibition(words: &[Word]) -> bool {
     if starts_with_any(
         words,
@@ -510,48 +379,10 @@ fn is_prohibition(words: &[Word]) -> bool {
             && rest.into_iter().any(|word| UNWANTED.contains(&word.lower.as_str()));
     }
     const NOT: &[&str] = &[
-        "worry",
-        "know",
-        "forget",
-        "think",
-        "mind",
-        "let",
-        "get",
-        "understand",
-        "see",
-        "have",
-        "care",
-        "want",
-        "like",
-        "need",
-        "believe",
-        "go",
-        "tell",
-        "panic",
-        "bother",
-        "quote",
-        "stop",
-        "even",
-        "laugh",
-        "judge",
-        "you",
-        "i",
-        "we",
-        "hesitate",
-        "remember",
-        "say",
-        "think",
-        "feel",
-        "hate",
-        "do",
-        "look",
-        "make",
-        "touch",
-        "move",
-        "wait",
-        "die",
-        "blame",
-        "at",
+        "worry", "know", "forget", "think", "mind", "let", "get", "understand", "see", "have",
+        "care", "want", "like", "need", "believe", "go", "tell", "panic", "bother", "quote",
+        "stop", "even", "laugh", "judge", "you", "i", "we", "hesitate", "remember", "say", "think",
+        "feel", "hate", "do", "look", "make", "touch", "move", "wait", "die", "blame", "at",
         "thank",
     ];
     starts_with_any(words, &["do not"])

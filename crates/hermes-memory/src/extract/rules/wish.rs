@@ -44,6 +44,7 @@ pub(super) fn asked(words: &[Word]) -> Option<Asked> {
     None
 }
 
+#[rustfmt::skip]
 fn content(words: &[Word], from: usize) -> Option<Asked> {
     let mut at = from;
     if starts_with_any(
@@ -56,29 +57,9 @@ fn content(words: &[Word], from: usize) -> Option<Asked> {
         return Some(Asked { content: at + 1, is_order: true });
     }
     let fillers = [
-        "that",
-        "this",
-        "please",
-        "for me",
-        "of the fact",
-        "dass",
-        "que",
-        "de que",
-        "che",
-        "di",
-        "about me",
-        "the following",
-        "por favor",
-        "bitte",
-        "going forward",
-        "so you stop asking",
-        "somewhere",
-        "of this",
-        "of that",
-        "down",
-        "for next time",
-        "here",
-        "s'il te plaît",
+        "that", "this", "please", "for me", "of the fact", "dass", "que", "de que", "che", "di",
+        "about me", "the following", "por favor", "bitte", "going forward", "so you stop asking",
+        "somewhere", "of this", "of that", "down", "for next time", "here", "s'il te plaît",
         "per favore",
     ];
     while let Some(filler) = fillers.iter().find(|filler| starts_with_any(&words[at..], &[filler]))
@@ -90,6 +71,7 @@ fn content(words: &[Word], from: usize) -> Option<Asked> {
 }
 
 /// Whether a whole sentence points back: `Remember that.`, `Make a note of that one.`
+#[rustfmt::skip]
 pub(super) fn points_back(words: &[Word]) -> bool {
     const MOST: usize = 8;
     if words.len() > MOST || words.last().is_some_and(|word| word.after.question) {
@@ -99,18 +81,8 @@ pub(super) fn points_back(words: &[Word]) -> bool {
     let remembers = has_any(
         words,
         &[
-            "remember",
-            "note",
-            "keep in mind",
-            "bear in mind",
-            "save",
-            "write",
-            "do not forget",
-            "keep",
-            "store",
-            "jot",
-            "memorize",
-            "need",
+            "remember", "note", "keep in mind", "bear in mind", "save", "write", "do not forget",
+            "keep", "store", "jot", "memorize", "need",
         ],
     );
     let points = has_any(words, &["that", "this", "it", "that one", "this one"]);
@@ -140,6 +112,7 @@ pub(super) fn points_back(words: &[Word]) -> bool {
 }
 
 /// What kind of thing the user asked to remember, where no pattern knows it.
+#[rustfmt::skip]
 pub(super) fn noted_kind(words: &[Word], is_order: bool) -> Kind {
     #[rustfmt::skip]
     const PEOPLE: &[&str] = &[
@@ -165,24 +138,9 @@ pub(super) fn noted_kind(words: &[Word], is_order: bool) -> Kind {
     if starts_with_any(
         words,
         &[
-            "sou",
-            "soy",
-            "je suis",
-            "j'ai",
-            "sono",
-            "ich bin",
-            "tengo",
-            "tenho",
-            "ich habe",
-            "vivo",
-            "moro",
-            "j'habite",
-            "ich wohne",
-            "abito",
-            "me llamo",
-            "je m'appelle",
-            "mi chiamo",
-            "ho",
+            "sou", "soy", "je suis", "j'ai", "sono", "ich bin", "tengo", "tenho", "ich habe",
+            "vivo", "moro", "j'habite", "ich wohne", "abito", "me llamo", "je m'appelle",
+            "mi chiamo", "ho",
         ],
     ) {
         return Kind::Identity;
@@ -202,102 +160,31 @@ fn is_order_words(words: &[Word]) -> bool {
 }
 
 /// Whether words are about more than the matter at hand: neither a courtesy nor a feeling of the moment.
+#[rustfmt::skip]
 pub(super) fn is_lasting(words: &[Word]) -> bool {
     !has_any(
         words,
         &[
-            "this week only",
-            "until the",
-            "just until",
-            "these days and",
-            "worry",
-            "for now",
-            "like to know",
-            "like you to",
-            "like your help",
-            "love to hear",
-            "like some",
-            "like to see",
-            "like to get",
-            "love some",
-            "love it if",
-            "want to know",
-            "want to make sure",
-            "love that",
-            "like that",
-            "love this",
-            "like this",
-            "love it",
-            "like it",
-            "hate this",
-            "hate that",
-            "enjoy this",
-            "like the",
-            "love the",
-            "appreciate it",
-            "appreciate your",
-            "hate it",
-            "like how",
-            "love how",
-            "hate to",
-            "like what",
-            "love what",
-            "appreciate the",
-            "appreciate any",
-            "like a",
-            "like an",
-            "need a",
-            "want a",
-            "want to",
-            "do not want",
-            "do not need",
-            "i would like",
-            "thank",
-            "thanks",
-            "keep going",
-            "never mind",
-            "nevermind",
-            "always wanted",
-            "until monday",
-            "this week",
-            "today",
-            "until",
-            "never seen",
-            "never said",
-            "never heard",
-            "never thought",
-            "never knew",
-            "always wondered",
-            "never been",
-            "never had",
-            "never tried",
-            "always happens",
-            "never did",
-            "never works",
-            "never mind",
-            "always thought",
-            "always forget",
-            "always been",
-            "enjoy your",
-            "keep up",
-            "stop it",
+            "this week only", "until the", "just until", "these days and", "worry", "for now",
+            "like to know", "like you to", "like your help", "love to hear", "like some",
+            "like to see", "like to get", "love some", "love it if", "want to know",
+            "want to make sure", "love that", "like that", "love this", "like this", "love it",
+            "like it", "hate this", "hate that", "enjoy this", "like the", "love the",
+            "appreciate it", "appreciate your", "hate it", "like how", "love how", "hate to",
+            "like what", "love what", "appreciate the", "appreciate any", "like a", "like an",
+            "need a", "want a", "want to", "do not want", "do not need", "i would like", "thank",
+            "thanks", "keep going", "never mind", "nevermind", "always wanted", "until monday",
+            "this week", "today", "until", "never seen", "never said", "never heard",
+            "never thought", "never knew", "always wondered", "never been", "never had",
+            "never tried", "always happens", "never did", "never works", "never mind",
+            "always thought", "always forget", "always been", "enjoy your", "keep up", "stop it",
             "stop there",
         ],
     ) || has_any(
         words,
         &[
-            "always",
-            "never",
-            "usually",
-            "generally",
-            "from now on",
-            "in general",
-            "from here on",
-            "going forward",
-            "every time",
-            "anything you",
-            "in everything",
-            "in my",
+            "always", "never", "usually", "generally", "from now on", "in general", "from here on",
+            "going forward", "every time", "anything you", "in everything", "in my",
         ],
     )
 }
@@ -334,79 +221,17 @@ pub(super) fn is_trait(words: &[Word]) -> bool {
 }
 
 /// Whether words can be the name of somebody: no day, month, nationality or ordinary word.
+#[rustfmt::skip]
 pub(super) fn is_person(words: &[Word]) -> bool {
     const NOT: &[&str] = &[
-        "ok",
-        "okay",
-        "back",
-        "sorry",
-        "sure",
-        "german",
-        "french",
-        "spanish",
-        "portuguese",
-        "italian",
-        "dutch",
-        "swedish",
-        "american",
-        "british",
-        "canadian",
-        "brazilian",
-        "indian",
-        "chinese",
-        "japanese",
-        "polish",
-        "irish",
-        "danish",
-        "finnish",
-        "norwegian",
-        "swiss",
-        "austrian",
-        "belgian",
-        "mexican",
-        "australian",
-        "english",
-        "scottish",
-        "greek",
-        "turkish",
-        "russian",
-        "ukrainian",
-        "korean",
-        "european",
-        "muslim",
-        "jewish",
-        "christian",
-        "catholic",
-        "hindu",
-        "buddhist",
-        "api",
-        "ui",
-        "it",
-        "this",
-        "that",
-        "there",
-        "here",
-        "what",
-        "who",
-        "which",
-        "everything",
-        "nothing",
-        "everyone",
-        "he",
-        "she",
-        "they",
-        "i",
-        "you",
-        "we",
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "today",
-        "tomorrow",
-        "done",
-        "he's",
+        "ok", "okay", "back", "sorry", "sure", "german", "french", "spanish", "portuguese",
+        "italian", "dutch", "swedish", "american", "british", "canadian", "brazilian", "indian",
+        "chinese", "japanese", "polish", "irish", "danish", "finnish", "norwegian", "swiss",
+        "austrian", "belgian", "mexican", "australian", "english", "scottish", "greek", "turkish",
+        "russian", "ukrainian", "korean", "european", "muslim", "jewish", "christian", "catholic",
+        "hindu", "buddhist", "api", "ui", "it", "this", "that", "there", "here", "what", "who",
+        "which", "everything", "nothing", "everyone", "he", "she", "they", "i", "you", "we", "the",
+        "a", "an", "my", "our", "today", "tomorrow", "done", "he's",
     ];
     let Some(first) = words.first() else { return false };
     !NOT.contains(&first.lower.as_str())
@@ -438,51 +263,17 @@ pub(super) fn is_explicit(words: &[Word], kind: Kind) -> bool {
 }
 
 /// Whether words say that something changed.
+#[rustfmt::skip]
 pub(super) fn is_change(words: &[Word]) -> bool {
     has_any(
         words,
         &[
-            "no longer",
-            "moved",
-            "switched",
-            "switching",
-            "changed",
-            "instead",
-            "anymore",
-            "any more",
-            "migrated",
-            "replaced",
-            "used to",
-            "relocated",
-            "now",
-            "after all",
-            "rewritten",
-            "renamed",
-            "pushed",
-            "extended",
-            "slipped",
-            "these days",
-            "not any more",
-            "no more",
-            "dropped",
-            "dropping",
-            "quit",
-            "left",
-            "stopped",
-            "since",
-            "converted",
-            "postponed",
-            "rather",
-            "got moved",
-            "is out",
-            "new",
-            "from here on",
-            "from now on",
-            "started",
-            "turned",
-            "again",
-            "final",
-            "finally",
+            "no longer", "moved", "switched", "switching", "changed", "instead", "anymore",
+            "any more", "migrated", "replaced", "used to", "relocated", "now", "after all",
+            "rewritten", "renamed", "pushed", "extended", "slipped", "these days", "not any more",
+            "no more", "dropped", "dropping", "quit", "left", "stopped", "since", "converted",
+            "postponed", "rather", "got moved", "is out", "new", "from here on", "from now on",
+            "started", "turned", "again", "final", "finally",
         ],
     )
 }
@@ -510,28 +301,14 @@ pub(super) fn is_heading_of_rules(words: &[Word]) -> bool {
 }
 
 /// What a short yes agrees to: a standing offer of the assistant.
+#[rustfmt::skip]
 pub(super) fn agreed(words: &[Word], question: &str) -> Option<String> {
     const MOST: usize = 6;
     let says_yes = starts_with_any(
         words,
         &[
-            "yes",
-            "yep",
-            "yeah",
-            "sure",
-            "please do",
-            "correct",
-            "exactly",
-            "ja",
-            "oui",
-            "sí",
-            "sim",
-            "sì",
-            "absolutely",
-            "definitely",
-            "always",
-            "ok",
-            "okay",
+            "yes", "yep", "yeah", "sure", "please do", "correct", "exactly", "ja", "oui", "sí",
+            "sim", "sì", "absolutely", "definitely", "always", "ok", "okay",
         ],
     );
     if !says_yes || words.len() > MOST || words.last().is_some_and(|word| word.after.question) {
@@ -543,16 +320,8 @@ pub(super) fn agreed(words: &[Word], question: &str) -> Option<String> {
     let offer = asked.rsplit("? ").next().unwrap_or(asked).trim().trim_end_matches('?');
     let lower = offer.to_lowercase();
     let is_standing = [
-        "always",
-        "from now on",
-        "every",
-        "in future",
-        "going forward",
-        "by default",
-        "each time",
-        "remember",
-        "all your",
-        "all my",
+        "always", "from now on", "every", "in future", "going forward", "by default", "each time",
+        "remember", "all your", "all my",
     ]
     .iter()
     .any(|sign| lower.contains(sign))
