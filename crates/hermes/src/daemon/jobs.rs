@@ -24,16 +24,16 @@ pub(crate) struct Kind {
     pub(crate) does: &'static str,
     /// When it comes.
     pub(crate) comes: Comes,
-    /// The work: returns what was done, in counts, since that is logged. None: this build keeps such jobs
-    /// and leaves them alone.
-    work: Option<fn(&mut Worker<'_>) -> anyhow::Result<String>>,
+    /// The work: returns what was done, in counts, since that is logged.
+    work: Work,
 }
+
+/// What a job does.
+type Work = fn(&mut Worker<'_>) -> anyhow::Result<String>;
 
 /// When a kind of job comes.
 #[derive(Clone, Copy)]
 pub(crate) enum Comes {
-    /// When somebody queues one.
-    WhenQueued,
     /// By a rule that the settings give: a cron line, or `every 15m`; none: never.
     ByRule(fn(&Config) -> Option<String>),
     /// When a look at the profile shows that it is needed.
@@ -64,14 +64,14 @@ pub(crate) struct Look<'a> {
 /// Every kind of job.
 #[rustfmt::skip] // One kind a row reads as a table.
 pub(crate) const KINDS: &[Kind] = &[
-    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), Some(life::catch_up)),
-    kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), Some(life::extract)),
-    kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), Some(reflection::reflect)),
-    kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), Some(reflection::look_back)),
-    kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), Some(reflection::learn)),
-    kind("compact", "tell old conversations by a summary", Comes::ByRule(compaction::rule), Some(compaction::compact)),
-    kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), Some(vacuum)),
-    kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), Some(reembed)),
+    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), life::catch_up),
+    kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), life::extract),
+    kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), reflection::reflect),
+    kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), reflection::look_back),
+    kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), reflection::learn),
+    kind("compact", "tell old conversations by a summary", Comes::ByRule(compaction::rule), compaction::compact),
+    kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), vacuum),
+    kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), reembed),
 ];
 
 /// More jobs than this are not looked through.
@@ -79,22 +79,16 @@ pub(crate) const MANY: usize = 1000;
 /// How long a job that is done is shown.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-const fn kind(
-    name: &'static str,
-    does: &'static str,
-    comes: Comes,
-    work: Option<fn(&mut Worker<'_>) -> anyhow::Result<String>>,
-) -> Kind {
+const fn kind(name: &'static str, does: &'static str, comes: Comes, work: Work) -> Kind {
     Kind { name, does, comes, work }
 }
 
 /// Does a job of a kind.
 pub(crate) fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
-    let work = find(kind).and_then(|kind| kind.work);
-    let work = work.ok_or_else(|| {
+    let kind = find(kind).ok_or_else(|| {
         Problem::new(Failed::Refused, format!("this build cannot do jobs of the kind {kind}"))
     })?;
-    work(worker)
+    (kind.work)(worker)
 }
 
 /// The kind with this name.
@@ -104,12 +98,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Kind> {
 
 /// Whether this build does jobs of a kind.
 pub(crate) fn can(name: &str) -> bool {
-    find(name).is_some_and(|kind| kind.work.is_some())
+    find(name).is_some()
 }
 
 /// The names of the kinds that this build does.
 pub(crate) fn names() -> Vec<&'static str> {
-    KINDS.iter().filter(|kind| kind.work.is_some()).map(|kind| kind.name).collect()
+    KINDS.iter().map(|kind| kind.name).collect()
 }
 
 fn look_back_rule(config: &Config) -> Option<String> {
