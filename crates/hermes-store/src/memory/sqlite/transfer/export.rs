@@ -280,7 +280,7 @@ impl Origins<'_> {
 }
 
 fn names_of(statement: &Statement<'_>) -> Vec<String> {
-    statement.column_names().into_iter().map(str::to_owned).collect()
+    statement.column_names().map(str::to_owned).collect()
 }
 
 fn ask<'s>(
