@@ -84,10 +84,6 @@ fn is_sound(memory: &SqliteMemory) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn cases() -> u32 {
-    std::env::var("HERMES_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(cases()) })]
 
