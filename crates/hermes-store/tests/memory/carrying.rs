@@ -85,7 +85,7 @@ fn is_sound(memory: &SqliteMemory) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(cases()) })]
+    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(64) })]
 
     #[test]
     fn an_empty_memory_becomes_the_twin_of_the_one_exported(

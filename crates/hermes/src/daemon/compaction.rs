@@ -69,7 +69,6 @@ pub(crate) fn usual_age(app: &App, home: &Home) -> anyhow::Result<SignedDuration
 }
 
 /// Compresses what is old.
-#[expect(clippy::too_many_arguments, reason = "where, what, and who is told")]
 pub(crate) fn compress(
     app: &App,
     home: &Home,

@@ -82,7 +82,6 @@ pub(crate) fn is_enabled(app: &App, home: &Home) -> anyhow::Result<bool> {
 }
 
 /// Looks back on every session that is over.
-#[expect(clippy::too_many_arguments, reason = "where, with what, and two who are asked or told")]
 pub(crate) fn sessions(
     app: &App,
     home: &Home,
