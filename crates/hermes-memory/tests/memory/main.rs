@@ -1,8 +1,8 @@
 //! Recording, contexts and re-embedding over a memory in a real file.
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
-mod compressing;
 mod carrying;
+mod compressing;
 mod contexts;
 mod extracting;
 mod recording;
