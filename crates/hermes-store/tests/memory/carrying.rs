@@ -84,12 +84,8 @@ fn is_sound(memory: &SqliteMemory) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn cases() -> u32 {
-    std::env::var("HERMES_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(cases()) })]
+    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(64) })]
 
     #[test]
     fn an_empty_memory_becomes_the_twin_of_the_one_exported(
