@@ -76,7 +76,9 @@ fn every_column_is_read_and_written_or_known_to_stay() {
         .unwrap();
     let (reads, writes) = (reads(), writing::ALL.join("\n;"));
     for (table, column) in &columns {
-        if LEFT.contains(&table.as_str()) || table == "idempotency" {
+        // The number of a source is named nowhere.
+        let is_nameless = table == "source" && column == "id";
+        if LEFT.contains(&table.as_str()) || table == "idempotency" || is_nameless {
             continue;
         }
         let is_written = words_about(&writes, table, "into ").contains(&column.as_str())
