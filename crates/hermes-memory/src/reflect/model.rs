@@ -102,10 +102,10 @@ fn read(reply: &Reply, shown: &[ShownMessage<'_>]) -> Result<Vec<Lesson>> {
     if answer.lessons.len() > MOST_LESSONS {
         return Err(bad(format!("{} lessons are too many", answer.lessons.len())));
     }
-    answer.lessons.into_iter().map(|told| lesson(told, shown).map_err(&bad)).collect()
+    answer.lessons.iter().map(|told| lesson(told, shown).map_err(&bad)).collect()
 }
 
-fn lesson(told: Told, shown: &[ShownMessage<'_>]) -> std::result::Result<Lesson, String> {
+fn lesson(told: &Told, shown: &[ShownMessage<'_>]) -> std::result::Result<Lesson, String> {
     let (title, body) = (told.title.trim(), told.lesson.trim());
     if title.is_empty() || body.is_empty() || title.contains('\n') {
         return Err("a lesson has no title or no text".to_owned());
