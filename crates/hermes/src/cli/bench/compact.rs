@@ -116,7 +116,7 @@ fn fill(scratch: &Scratch, arguments: &Arguments, now: Timestamp) -> anyhow::Res
 }
 
 /// Notes that everything was drawn from what is recorded.
-pub(super) fn mark_drawn(
+fn mark_drawn(
     store: &mut hermes_store::memory::SqliteMemory,
     now: Timestamp,
 ) -> anyhow::Result<()> {

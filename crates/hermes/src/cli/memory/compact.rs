@@ -80,8 +80,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.note(format_args!("it ended early: {why}"));
     }
     if waits {
-        app.out
-            .hint("facts are drawn from conversations first; what waits for that stays as it is");
+        app.out.hint("facts are drawn first: `hermes memory extract`");
     }
     if !arguments.dry_run {
         later::fill_in(&home, app, &mut memory.store)?;

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Context, ensure};
 use hermes_memory::chunk::{self, Vectors, Words};
 use hermes_memory::compress::{self, Report, Settings};
+use hermes_memory::extract;
 use hermes_memory::search::{self, Effort, Filter, Item, Question};
 use hermes_store::memory::{
-    Added, Admin, Change, Episodes as _, Facts as _, ItemKind, Lifecycle as _, NewFact, NewSource,
-    Origin, Recall as _, RecallFilter, Scope, SqliteMemory, Trust, Upkeep as _,
+    Admin, Change, Episodes as _, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewFact,
+    NewSource, Origin, Recall as _, RecallFilter, Scope, Source, SqliteMemory, Trust, Upkeep as _,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -17,7 +18,6 @@ use super::ask::{Answered, Asking, Names, search_all};
 use super::corpus::{self, Asked, Conversation, Turn};
 use super::fill::{self, Filled};
 use super::{Arguments, time_figure, write};
-use crate::cli::bench::compact::mark_drawn;
 use crate::cli::bench::figures::Figure;
 use crate::output::{bytes, thousands};
 use crate::platform;
@@ -32,15 +32,15 @@ const FACT_EVERY: usize = 50;
 /// Asks, compresses, asks again: with all conversations in one memory, with half of it compressed, and
 /// with each conversation alone.
 pub(super) fn measure(
-    conversations: Vec<Conversation>,
+    conversations: &[Conversation],
     arguments: &Arguments,
     asking: Asking<'_>,
 ) -> anyhow::Result<Vec<Figure>> {
-    let together = vec![corpus::merged(&conversations)];
+    let together = vec![corpus::merged(conversations)];
     let bench = Bench { arguments, asking, gold: evidence(arguments)? };
-    let mut figures = bench.whole(&together, &conversations)?;
+    let mut figures = bench.whole(&together, conversations)?;
     figures.extend(bench.again(&together, middle(&together[0]), "half of it compressed")?);
-    figures.extend(bench.again(&conversations, asking.now, "each alone")?);
+    figures.extend(bench.again(conversations, asking.now, "each alone")?);
     Ok(figures)
 }
 
@@ -143,8 +143,8 @@ struct Compacted {
     report: Report,
     /// The scope and the summary of each message, by the name of the turn.
     summaries: HashMap<String, (Scope, i64)>,
-    /// Facts with their quotes.
-    facts: Vec<(Scope, i64, String)>,
+    /// Facts with what they came from.
+    facts: Vec<(Scope, i64, Vec<Source>)>,
     /// The size of the file before and after, vacuumed.
     sizes: (u64, u64),
 }
@@ -170,9 +170,10 @@ impl Compacted {
     ) -> anyhow::Result<Compacted> {
         let mut store = filled.open_to_write()?;
         let episodes = episodes(&store, group, filled)?;
-        let facts = add_facts(&mut store, group, filled, &episodes)?;
+        add_facts(&mut store, group, filled, &episodes)?;
+        draw(&mut store, asking.now)?;
+        let facts = quotes(&store, filled, asking.now)?;
         let before = store.vacuum(Admin, asking.now)?.after;
-        mark_drawn(&mut store, asking.now)?;
         let settings = Settings::new(old, asking.now);
         let report = compress::run(&mut store, &settings, None, &mut |_| {})?;
         let mut summaries = HashMap::new();
@@ -295,21 +296,20 @@ impl Compacted {
         found.and_then(|summary| summary.body).context("a summary is lost")
     }
 
-    /// Every fact still has its quote, and the summary that tells of its episode.
+    /// Every fact still has its quotes, and the summaries that tell of its episodes.
     fn quotes(&self) -> anyhow::Result<Figure> {
         let mut whole = 0;
-        for (scope, fact, quote) in &self.facts {
+        for (scope, fact, before) in &self.facts {
             let sources = self.store.sources_of_fact(*scope, *fact)?;
-            let resolves = |source: &hermes_store::memory::Source| {
-                let episode = source.episode.unwrap_or(0);
-                let covered = self.store.covering(*scope, &[episode]);
-                source.quote.as_ref() == Some(quote) && covered.is_ok_and(|found| found.len() == 1)
+            let is_told = |source: &Source| {
+                let covered = self.store.covering(*scope, source.episode.as_slice());
+                covered.is_ok_and(|found| found.len() == 1)
             };
-            whole += usize::from(!sources.is_empty() && sources.iter().all(resolves));
+            whole += usize::from(sources == *before && sources.iter().all(is_told));
         }
         let all = self.facts.len();
         Ok(Figure::new(
-            "facts whose quote is there and leads to a summary",
+            "facts whose quotes are there and lead to a summary",
             format!("{whole} of {all}"),
             "all",
             whole == all,
@@ -425,8 +425,7 @@ fn add_facts(
     group: &[Conversation],
     filled: &Filled,
     episodes: &HashMap<String, (Scope, i64)>,
-) -> anyhow::Result<Vec<(Scope, i64, String)>> {
-    let mut facts = Vec::new();
+) -> anyhow::Result<()> {
     for (conversation, scope) in group.iter().zip(&filled.scopes) {
         for turn in conversation.turns.iter().step_by(FACT_EVERY) {
             let quote: String = turn.text.chars().take(200).collect();
@@ -456,8 +455,39 @@ fn add_facts(
                 chunks: chunk::prepare(&words, Vectors::Now),
             };
             let change = Change { actor: "bench", at: turn.at.unwrap_or_default() };
-            if let Added::New(id) = store.add_fact(*scope, &fact, change)? {
-                facts.push((*scope, id, quote));
+            store.add_fact(*scope, &fact, change)?;
+        }
+    }
+    Ok(())
+}
+
+/// Draws facts by rules from everything that was said.
+fn draw(store: &mut SqliteMemory, now: Timestamp) -> anyhow::Result<()> {
+    let settings = extract::Settings {
+        now,
+        zone_of: &|_| TimeZone::UTC,
+        idle_since: now,
+        limit: 1_000,
+        vectors: Vectors::Now,
+        imported_with_model: false,
+        remember: None,
+    };
+    while extract::run(store, &settings, None)?.episodes > 0 {}
+    Ok(())
+}
+
+/// Every fact that came from an episode, with its sources.
+fn quotes(
+    store: &SqliteMemory,
+    filled: &Filled,
+    now: Timestamp,
+) -> anyhow::Result<Vec<(Scope, i64, Vec<Source>)>> {
+    let mut facts = Vec::new();
+    for scope in &filled.scopes {
+        for fact in store.list_facts(*scope, &FactFilter::default(), now)? {
+            let sources = store.sources_of_fact(*scope, fact.id)?;
+            if sources.iter().any(|source| source.episode.is_some()) {
+                facts.push((*scope, fact.id, sources));
             }
         }
     }

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         Figure::plain("questions", thousands(questions as u64)),
     ];
     results.extend(match arguments.context {
-        _ if arguments.compacted => compacted::measure(conversations, arguments, asking)?,
+        _ if arguments.compacted => compacted::measure(&conversations, arguments, asking)?,
         _ if arguments.pooled => pooled(&conversations, arguments, asking)?,
         Some(budget) => in_context(&conversations, arguments, asking, budget)?,
         None => alone(&conversations, arguments, asking)?,
