@@ -81,7 +81,7 @@ fn date_at(words: &[String]) -> Option<Date> {
                 || (word.len() == 3
                     && name.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word)))
         };
-        MONTHS.iter().position(is_month).and_then(|at| i8::try_from(at + 1).ok())
+        MONTHS.iter().position(|name| is_month(name)).and_then(|at| i8::try_from(at + 1).ok())
     };
     let day_of =
         |word: &String| word.trim_end_matches(|c: char| c.is_alphabetic()).parse::<i8>().ok();
