@@ -4,6 +4,7 @@ pub mod model;
 pub mod relate;
 pub mod rules;
 mod run;
+mod wishes;
 
 pub use run::{Report, Settings, run};
 

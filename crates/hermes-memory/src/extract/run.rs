@@ -13,11 +13,12 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 use super::model::{self, Source};
+use super::wishes::Wish;
 use super::{Found, Kind, Spoken, relate, rules};
 use crate::Result;
 use crate::ask::Ask;
 use crate::chunk::{self, Vectors, Words};
-use crate::remember::{self, Remembered, Rules, Target};
+use crate::remember::Rules;
 
 /// How facts are drawn.
 #[derive(Clone, Copy)]
@@ -82,22 +83,11 @@ impl Report {
     }
 }
 
-/// Something the user asked to remember in so many words.
-struct Wish {
-    episode: i64,
-    message: i64,
-    fact: Option<i64>,
-    kind: Kind,
-    text: String,
-    quote: String,
-    said_at: Timestamp,
-}
-
 /// How many tokens of messages a model reads in one call.
 const TOKENS_PER_CALL: usize = 6_000;
 /// How many held facts of a user a new one is compared with, newest first.
 const MOST_COMPARED: usize = 2_000;
-const ACTOR: &str = "extract";
+pub(super) const ACTOR: &str = "extract";
 
 /// Draws from the episodes that wait: by rules, or by a model where one is given. What a model
 /// answered is checked; an answer that cannot be used is an error, and leaves its episodes waiting.
@@ -136,8 +126,8 @@ pub fn run(
 }
 
 /// An episode with its messages and the ones just before it.
-struct Read {
-    episode: Episode,
+pub(super) struct Read {
+    pub(super) episode: Episode,
     messages: Vec<Message>,
     before: Vec<Message>,
     zone: TimeZone,
@@ -174,36 +164,26 @@ impl Read {
     }
 }
 
-/// Which memory file tells such a thing: what is about the user, or what is known.
-fn target_of(kind: Kind) -> Target {
-    match kind {
-        Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
-            Target::User
-        }
-        Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
-    }
-}
-
 /// A fact on its way into the store.
-struct Item<'a> {
-    read: &'a Read,
-    message: &'a Message,
-    found: &'a Found,
-    extractor: &'a str,
-    trust: Trust,
+pub(super) struct Item<'a> {
+    pub(super) read: &'a Read,
+    pub(super) message: &'a Message,
+    pub(super) found: &'a Found,
+    pub(super) extractor: &'a str,
+    pub(super) trust: Trust,
 }
 
-struct Run<'a> {
-    store: &'a mut dyn MemoryStore,
-    settings: &'a Settings<'a>,
+pub(super) struct Run<'a> {
+    pub(super) store: &'a mut dyn MemoryStore,
+    pub(super) settings: &'a Settings<'a>,
     held: HashMap<UserNumber, Vec<Fact>>,
     /// What is to be written before the episodes it comes from count as drawn from.
-    wishes: Vec<Wish>,
-    report: Report,
+    pub(super) wishes: Vec<Wish>,
+    pub(super) report: Report,
 }
 
 impl Run<'_> {
-    fn change(&self) -> Change<'static> {
+    pub(super) fn change(&self) -> Change<'static> {
         Change { actor: ACTOR, at: self.settings.now }
     }
 
@@ -311,69 +291,6 @@ impl Run<'_> {
         self.store.mark_extracted(Admin, &[read.episode.id], self.settings.now)?;
         self.report.episodes += 1;
         Ok(())
-    }
-
-    /// Wishes in history that was brought in are years old: facts alone come of them.
-    fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<()> {
-        let Some(rules) = self.settings.remember.filter(|_| !read.episode.imported) else {
-            return Ok(());
-        };
-        let scope = Scope::of(read.episode.user);
-        let linked = match wishes.is_empty() {
-            true => Vec::new(),
-            false => self.store.file_entries(scope)?,
-        };
-        for wish in wishes {
-            // An entry that was written before and is gone was taken out by hand.
-            if wish.fact.is_some_and(|fact| linked.iter().any(|link| link.fact == fact)) {
-                continue;
-            }
-            let source = NewSource {
-                episode: Some(wish.episode),
-                message: Some(wish.message),
-                quote: Some(&wish.quote),
-                extractor: Some(rules::EXTRACTOR),
-            };
-            let wanted = remember::Wish {
-                text: &wish.text,
-                target: target_of(wish.kind),
-                fact: wish.fact,
-                kind: wish.kind.as_str(),
-                predicate: None,
-                sources: &[source],
-                said_at: wish.said_at,
-                trust: Trust::User,
-                is_explicit: true,
-                origin: ACTOR,
-            };
-            let change = self.change();
-            match remember::remember(self.store, scope, &wanted, rules, change)? {
-                Remembered::Written(_) => self.report.remembered += 1,
-                Remembered::Proposed { .. } => self.report.proposed += 1,
-                Remembered::Buried => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn wish(&mut self, item: &Item<'_>, fact: Option<i64>) {
-        let is_buried = fact.is_none()
-            && item.trust == Trust::User
-            && item.extractor == rules::EXTRACTOR
-            && self.report.calls == 0;
-        if !item.found.is_explicit || is_buried {
-            return;
-        }
-        let quote = item.message.text.get(item.found.quote.clone()).unwrap_or_default();
-        self.wishes.push(Wish {
-            episode: item.read.episode.id,
-            message: item.message.key.get(),
-            fact,
-            kind: item.found.kind,
-            text: item.found.statement.clone(),
-            quote: quote.to_owned(),
-            said_at: item.message.at,
-        });
     }
 
     /// Keeps a fact; none if a person had taken it back.

@@ -75,7 +75,7 @@ fn messages_and_sessions_that_were_to_be_forgotten_are_left_out() {
         .unwrap();
     by_hand
         .execute(
-            "insert into grave (kind, user_id, key, at, actor) values (4, 1, ?1, 0, 'user')",
+            "insert into grave (kind, user_id, key, at, actor) values (4, 1, ?1, 4102444800000, 'user')",
             [&key[..16]],
         )
         .unwrap();

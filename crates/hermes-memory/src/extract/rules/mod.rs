@@ -1,7 +1,9 @@
 //! Facts by rules, without a model: sentences, clauses, what speaks against them, patterns for each kind.
 
 mod clause;
+mod clause_words;
 mod dates;
+mod gather;
 mod own;
 mod pattern;
 mod rewrite;
@@ -21,7 +23,6 @@ pub use secret::has_secret;
 
 use std::ops::Range;
 
-use jiff::ToSpan;
 use jiff::civil::Date;
 
 use self::clause::{Clause, Doubt};
@@ -334,8 +335,9 @@ impl Drawing<'_> {
             None => rewrite::capitalised(&rewrite::third_person(self.text, words)),
         };
         let triple = rule.triple.map(|(subject, predicate, object)| {
-            let object = day.map_or_else(|| short(&fill(object)), |named| named.day.to_string());
-            (short(&fill(subject)), predicate.to_owned(), object)
+            let object =
+                day.map_or_else(|| rewrite::short(&fill(object)), |named| named.day.to_string());
+            (rewrite::short(&fill(subject)), predicate.to_owned(), object)
         });
         self.push(
             rule.kind,
@@ -386,7 +388,8 @@ impl Drawing<'_> {
             let lead = rewrite::third_person(self.text, &words[..taken.start]);
             let tool = rewrite::third_person(self.text, &words[second]);
             let statement = rewrite::tidy(&format!("{lead} {tool}"));
-            let subject = rule.triple.map(|(subject, ..)| short(&self.fill(subject, found, words)));
+            let subject =
+                rule.triple.map(|(subject, ..)| rewrite::short(&self.fill(subject, found, words)));
             let triple = subject.map(|subject| (subject, "uses".to_owned(), tool));
             self.push(Kind::Tool, statement, words, triple, is_explicit);
         }
@@ -444,92 +447,6 @@ impl Drawing<'_> {
             is_change: wish::is_change(words),
         });
     }
-
-    /// The sentence before, if `remember that` points back to it and nothing was found in it.
-    fn keep_sentence_before(&mut self, before: Option<Range<usize>>) {
-        let Some(place) = before else { return };
-        let mut is_known = false;
-        for found in self.found.iter_mut().filter(|found| place.contains(&found.quote.start)) {
-            found.is_explicit = true;
-            found.confidence = 0.95;
-            is_known = true;
-        }
-        let words = self.words(&place);
-        if !is_known && !is_not_meant(&self.text[place]) && !wish::points_back(&words) {
-            self.noted(&words, Asked { content: 0, is_order: false });
-        }
-    }
-
-    /// A list under a heading of rules: every line of it is one.
-    fn list(&mut self, words: &[Word], place: &Range<usize>, is_under_rules: bool) -> bool {
-        let line_start = self.text[..place.start].rfind('\n').map_or(0, |at| at + 1);
-        let is_bullet = self.text[line_start..place.start].contains(['-', '*', '•']);
-        if is_under_rules && is_bullet {
-            let said = rewrite::third_person(self.text, words);
-            self.push(Kind::Instruction, format!("User wants: {said}"), words, None, true);
-            return true;
-        }
-        words.last().is_some_and(|last| last.after.colon || self.text[place.clone()].ends_with(':'))
-            && wish::is_heading_of_rules(words)
-    }
-
-    /// A short yes to a question of the assistant.
-    fn answer(&mut self) {
-        let Some((_, question)) =
-            self.message.before.iter().rev().find(|(role, _)| *role == "assistant")
-        else {
-            return;
-        };
-        let words = words::words(self.text, 0);
-        if let Some(statement) = wish::agreed(&words, question)
-            && self.found.is_empty()
-        {
-            self.push(Kind::Instruction, statement, &words, None, true);
-        }
-    }
-
-    /// A deadline that names nothing gets the name that was said before it: it must stand alone.
-    fn add_context(&mut self) {
-        for found in &mut self.found {
-            if !matches!(found.kind, Kind::Deadline) || !found.entities.is_empty() {
-                continue;
-            }
-            let before = task::entities(&self.text[..found.quote.start]);
-            if let [name] = &before[..] {
-                found.statement.push_str(&format!(" ({name})"));
-            }
-        }
-    }
-
-    /// A name and what the user wants to be called are one fact.
-    fn join_names(&mut self) {
-        let of = |found: &Found, predicate: &str| found.predicate.as_deref() == Some(predicate);
-        let Some(name) = self.found.iter().position(|found| of(found, "name")) else { return };
-        let Some(called) = self.found.iter().position(|found| of(found, "called")) else { return };
-        let other = self.found.remove(called);
-        let name = if called < name { name - 1 } else { name };
-        self.found[name].statement.push_str(&format!("; {}", other.statement));
-    }
-
-    /// Every fact once, with the times it holds.
-    fn done(mut self) -> Vec<Found> {
-        let zone = self.message.zone.clone();
-        for found in &mut self.found {
-            if let Some(day) = found.due {
-                let end =
-                    day.checked_add(1.day()).ok().and_then(|next| next.to_zoned(zone.clone()).ok());
-                found.valid_to = end.map(|end| end.timestamp());
-            }
-            if found.is_change {
-                found.valid_from = Some(self.message.at);
-            }
-        }
-        self.add_context();
-        self.join_names();
-        let mut seen = std::collections::HashSet::new();
-        self.found.retain(|found| seen.insert(found.statement.to_lowercase()));
-        self.found
-    }
 }
 
 fn confidence(kind: Kind) -> f64 {
@@ -539,34 +456,6 @@ fn confidence(kind: Kind) -> f64 {
         Kind::Preference | Kind::Tool => 0.8,
         Kind::Fact => 0.75,
     }
-}
-
-/// A value without what is said around it.
-fn short(value: &str) -> String {
-    const ENDS: &[&str] = &[
-        " because ",
-        " since ",
-        " so ",
-        " when ",
-        " but ",
-        ", ",
-        " (",
-        " for ",
-        " now",
-        " instead",
-        " these days",
-        " with ",
-        " from now",
-        " if ",
-        " as ",
-        " and ",
-        " over ",
-        " these",
-    ];
-    let lower = value.to_lowercase();
-    let end = ENDS.iter().filter_map(|sign| lower.find(sign)).filter(|at| *at > 0).min();
-    let end = end.filter(|end| value.is_char_boundary(*end)).unwrap_or(value.len());
-    value[..end].trim().to_owned()
 }
 
 /// The words without a wish to remember at their end.

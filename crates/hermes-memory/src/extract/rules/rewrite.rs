@@ -170,6 +170,34 @@ pub(super) fn capitalised(text: &str) -> String {
     }
 }
 
+/// A value without what is said around it.
+pub(super) fn short(value: &str) -> String {
+    const ENDS: &[&str] = &[
+        " because ",
+        " since ",
+        " so ",
+        " when ",
+        " but ",
+        ", ",
+        " (",
+        " for ",
+        " now",
+        " instead",
+        " these days",
+        " with ",
+        " from now",
+        " if ",
+        " as ",
+        " and ",
+        " over ",
+        " these",
+    ];
+    let lower = value.to_lowercase();
+    let end = ENDS.iter().filter_map(|sign| lower.find(sign)).filter(|at| *at > 0).min();
+    let end = end.filter(|end| value.is_char_boundary(*end)).unwrap_or(value.len());
+    value[..end].trim().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::words::words;

@@ -1,0 +1,95 @@
+//! What the user asked to remember in so many words: written to the memory files, as far as the rules let it.
+
+use hermes_store::memory::{NewSource, Scope, Trust};
+use jiff::Timestamp;
+
+use super::run::{ACTOR, Item, Read, Run};
+use super::{Kind, rules};
+use crate::Result;
+use crate::remember::{self, Remembered, Target};
+
+/// Something the user asked to remember in so many words.
+pub(super) struct Wish {
+    pub(super) episode: i64,
+    message: i64,
+    fact: Option<i64>,
+    kind: Kind,
+    text: String,
+    quote: String,
+    said_at: Timestamp,
+}
+
+impl Run<'_> {
+    /// Wishes in history that was brought in are years old: facts alone come of them.
+    pub(super) fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<()> {
+        let Some(rules) = self.settings.remember.filter(|_| !read.episode.imported) else {
+            return Ok(());
+        };
+        let scope = Scope::of(read.episode.user);
+        let linked = match wishes.is_empty() {
+            true => Vec::new(),
+            false => self.store.file_entries(scope)?,
+        };
+        for wish in wishes {
+            // An entry that was written before and is gone was taken out by hand.
+            if wish.fact.is_some_and(|fact| linked.iter().any(|link| link.fact == fact)) {
+                continue;
+            }
+            let source = NewSource {
+                episode: Some(wish.episode),
+                message: Some(wish.message),
+                quote: Some(&wish.quote),
+                extractor: Some(rules::EXTRACTOR),
+            };
+            let wanted = remember::Wish {
+                text: &wish.text,
+                target: target_of(wish.kind),
+                fact: wish.fact,
+                kind: wish.kind.as_str(),
+                predicate: None,
+                sources: &[source],
+                said_at: wish.said_at,
+                trust: Trust::User,
+                is_explicit: true,
+                origin: ACTOR,
+            };
+            let change = self.change();
+            match remember::remember(self.store, scope, &wanted, rules, change)? {
+                Remembered::Written(_) => self.report.remembered += 1,
+                Remembered::Proposed { .. } => self.report.proposed += 1,
+                Remembered::Buried => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn wish(&mut self, item: &Item<'_>, fact: Option<i64>) {
+        let is_buried = fact.is_none()
+            && item.trust == Trust::User
+            && item.extractor == rules::EXTRACTOR
+            && self.report.calls == 0;
+        if !item.found.is_explicit || is_buried {
+            return;
+        }
+        let quote = item.message.text.get(item.found.quote.clone()).unwrap_or_default();
+        self.wishes.push(Wish {
+            episode: item.read.episode.id,
+            message: item.message.key.get(),
+            fact,
+            kind: item.found.kind,
+            text: item.found.statement.clone(),
+            quote: quote.to_owned(),
+            said_at: item.message.at,
+        });
+    }
+}
+
+/// Which memory file tells such a thing: what is about the user, or what is known.
+fn target_of(kind: Kind) -> Target {
+    match kind {
+        Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
+            Target::User
+        }
+        Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
+    }
+}
