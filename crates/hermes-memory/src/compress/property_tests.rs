@@ -106,7 +106,7 @@ proptest! {
     #[test]
     fn a_summary_says_something_and_stays_in_its_room(drawn in drawn(), share in 0.01..0.5_f64) {
         for cluster in clusters(told(drawn), Limits::default()) {
-            let room = allowance(cluster.characters(), share);
+            let room = allowance(&cluster, share);
             let summary = summarise(&cluster, &TimeZone::UTC, room);
             prop_assert!(!summary.body.trim().is_empty());
             prop_assert!(summary.body.chars().count() <= room, "{} of {room}", summary.body.len());

@@ -24,7 +24,7 @@ pub struct Settings<'a> {
     pub now: Timestamp,
     /// What one summary may tell of.
     pub limits: Limits,
-    /// Which share of the text a summary may have.
+    /// Which share a summary may have of what its messages take in the file.
     pub share: f64,
     /// Only say what would be done.
     pub dry_run: bool,
@@ -88,7 +88,7 @@ impl Report {
 }
 
 /// The share that makes a memory of messages of 300 characters about a tenth as large.
-const USUAL_SHARE: f64 = 0.09;
+const USUAL_SHARE: f64 = 0.0375;
 /// How many episodes are read at a time.
 const PAGE: usize = 200;
 /// So often a model may give a bad answer before it is done without it.
@@ -220,7 +220,7 @@ impl Work<'_, '_> {
     /// The summary of a cluster: by the model if there is one, else without; none if it is to wait.
     fn tell(&mut self, cluster: &Cluster, first: &Episode) -> Result<Option<Summary>> {
         let zone = (self.settings.zone_of)(first.user);
-        let room = allowance(cluster.characters(), self.settings.share);
+        let room = allowance(cluster, self.settings.share);
         if !self.settings.dry_run
             && let Some(ask) = self.ask.as_mut()
         {

@@ -37,9 +37,14 @@ const ENOUGH: f32 = 6.0;
 const LEAST_WEIGHT: f32 = 0.2;
 const ALSO: &str = "Also:";
 
-/// How long the summary of so many characters may be, when it is to have a share of them.
-pub fn allowance(characters: usize, share: f64) -> usize {
-    ((characters as f64 * share) as usize).clamp(LEAST, MOST)
+/// What a message takes in the file beside its text, in characters: its vector, its number, its origin.
+const BESIDE_TEXT: usize = 260;
+
+/// How long the summary of a cluster may be, when it is to have a share of what the cluster takes: short
+/// messages take more than their text, so their summary may have more of it.
+pub fn allowance(cluster: &Cluster, share: f64) -> usize {
+    let taken = cluster.characters() + BESIDE_TEXT * cluster.messages();
+    ((taken as f64 * share) as usize).clamp(LEAST, MOST)
 }
 
 /// Tells of a cluster in at most so many characters.

@@ -17,15 +17,12 @@ use jiff::tz::TimeZone;
 use super::ask::{Answered, Asking, Names, search_all};
 use super::corpus::{self, Asked, Conversation, Turn};
 use super::fill::{self, Filled};
+use super::kept::{Counts, FIRST, Kept, Rarity};
 use super::{Arguments, time_figure, write};
 use crate::cli::bench::figures::Figure;
 use crate::output::{bytes, thousands};
 use crate::platform;
 
-/// How many results count as found.
-const FIRST: usize = 10;
-/// How many of the rarest words of a message are looked for.
-const RARE: usize = 3;
 /// Every so many messages a fact is drawn from one.
 const FACT_EVERY: usize = 50;
 
@@ -317,82 +314,6 @@ impl Compacted {
     }
 }
 
-/// Where what was found before is found after.
-#[derive(Default)]
-struct Counts {
-    questions: u32,
-    /// Questions for which one of it is among the first ten, five, at the first place.
-    one: [u32; 3],
-    /// Questions for which all of it is among the first ten.
-    all: u32,
-}
-
-impl Counts {
-    fn add(&mut self, places: &[Option<usize>]) {
-        if places.is_empty() {
-            return;
-        }
-        let within = |place: &Option<usize>, most: usize| place.is_some_and(|at| at < most);
-        self.questions += 1;
-        for (count, most) in self.one.iter_mut().zip([FIRST, 5, 1]) {
-            *count += u32::from(places.iter().any(|place| within(place, most)));
-        }
-        self.all += u32::from(places.iter().all(|place| within(place, FIRST)));
-    }
-
-    fn figures(&self, what: &str) -> Vec<Figure> {
-        let share = |count: u32| f64::from(count) / f64::from(self.questions.max(1));
-        let [ten, five, first] = self.one.map(share);
-        vec![
-            Figure::new(
-                &format!("{what} among the first ten after"),
-                format!("{ten:.3} of {} questions", self.questions),
-                "≥ .85",
-                ten >= 0.85,
-            ),
-            Figure::plain(
-                "the same among the first five, at the first place, all where there are several",
-                format!("{five:.3}, {first:.3}, {:.3}", share(self.all)),
-            ),
-        ]
-    }
-}
-
-/// How many messages kept one, half, all of their rarest words.
-#[derive(Default)]
-struct Kept {
-    messages: u32,
-    one: u32,
-    half: u32,
-    all: u32,
-}
-
-impl Kept {
-    fn add(&mut self, there: usize, words: usize) {
-        if words == 0 {
-            return;
-        }
-        self.messages += 1;
-        self.one += u32::from(there > 0);
-        self.half += u32::from(there * 2 >= words);
-        self.all += u32::from(there == words);
-    }
-
-    fn figure(&self, what: &str) -> Figure {
-        let share = |count: u32| f64::from(count) / f64::from(self.messages.max(1));
-        let (one, half, all) = (share(self.one), share(self.half), share(self.all));
-        Figure::new(
-            what,
-            format!(
-                "{one:.3} one of three, {half:.3} half, {all:.3} all, of {} messages",
-                self.messages
-            ),
-            "one ≥ .6",
-            one >= 0.6,
-        )
-    }
-}
-
 /// The episode of every turn.
 fn episodes(
     store: &SqliteMemory,
@@ -524,43 +445,4 @@ fn short_names(group: &[Conversation], answers: &[Answered]) -> Vec<Answered> {
             Answered { retrieved, ..answer.clone() }
         })
         .collect()
-}
-
-/// How many messages of a conversation have each word.
-struct Rarity(HashMap<String, u32>);
-
-impl Rarity {
-    fn of(turns: &[Turn]) -> Rarity {
-        let mut counts = HashMap::new();
-        for turn in turns {
-            for word in words(&turn.text) {
-                *counts.entry(word).or_default() += 1;
-            }
-        }
-        Rarity(counts)
-    }
-
-    /// The rarest words of a text, at most three; of equally rare ones those that are rarer in English.
-    fn rarest(&self, text: &str) -> Vec<String> {
-        let mut words = words(text);
-        let count = |word: &String| self.0.get(word).copied().unwrap_or(0);
-        words.sort_by(|one, other| {
-            let rarer = || compress::rarity(other).total_cmp(&compress::rarity(one));
-            count(one).cmp(&count(other)).then_with(rarer)
-        });
-        words.truncate(RARE);
-        words
-    }
-}
-
-/// The words of a text that say something, each once, in their order.
-fn words(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (word, _) in compress::content_words(text) {
-        let word = word.to_lowercase();
-        if word.chars().count() > 2 && !found.contains(&word) {
-            found.push(word);
-        }
-    }
-    found
 }

@@ -4,6 +4,7 @@ mod ask;
 mod compacted;
 mod corpus;
 mod fill;
+mod kept;
 mod noise;
 mod plain;
 mod prompts;
