@@ -82,8 +82,8 @@ impl Kept {
                 "{one:.3} one of three, {half:.3} half, {all:.3} all, of {} messages",
                 self.messages
             ),
-            "one ≥ .6",
-            one >= 0.6,
+            "half ≥ .6",
+            half >= 0.6,
         )
     }
 }
