@@ -3,7 +3,6 @@
 
 mod forgetting;
 mod lifecycle;
-mod speed;
 #[path = "../memory/support.rs"]
 #[expect(dead_code, reason = "the tests of other parts use the rest")]
 mod support;
