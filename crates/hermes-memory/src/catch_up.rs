@@ -191,17 +191,50 @@ impl Intake<'_> {
             now: settings.now,
             vectors: settings.vectors,
         };
-        let mut lacking = Vec::with_capacity(ready.len());
+        let others = self.others(scope, session)?;
+        let (mut lacking, mut unknown) = (Vec::with_capacity(ready.len()), 0);
         for one in ready {
             let id = messages[one.place].id.to_string();
-            if self.store.message_by_origin(scope, STATE_DB, session.id.as_str(), &id)?.is_none() {
+            let is_of = |scope: &Scope| {
+                let key =
+                    self.store.message_by_origin(*scope, STATE_DB, session.id.as_str(), &id)?;
+                Ok::<_, Error>(key.is_some())
+            };
+            let is_known = is_of(&scope)?;
+            if !is_known && others.is_empty() {
                 lacking.push((one, id));
+            } else if !is_known {
+                let mut is_theirs = false;
+                for other in &others {
+                    is_theirs = is_theirs || is_of(other)?;
+                }
+                unknown += usize::from(!is_theirs);
             }
+        }
+        if unknown > 0 {
+            self.report.problems.push(format!(
+                "session {}: several users talk in it, and {unknown} of its messages name none: they stay in the transcript alone",
+                session.id
+            ));
         }
         let recorded = ready::write(self.store, scope, &conversation, &lacking, change)?;
         self.report.added += recorded.added as u64;
         self.report.episodes += recorded.episodes as u64;
         Ok(())
+    }
+
+    /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,
+    /// and nobody's words may go to another.
+    fn others(&self, scope: Scope, session: &LiveSession) -> Result<Vec<Scope>> {
+        let mut others = Vec::new();
+        for user in self.store.users(Admin)? {
+            let other = Scope::of(user.number);
+            let is_other = other != scope;
+            if is_other && !self.store.sessions_named(other, session.id.as_str())?.is_empty() {
+                others.push(other);
+            }
+        }
+        Ok(others)
     }
 
     /// Says in the memory that the session is over, if it is.

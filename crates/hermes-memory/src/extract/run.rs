@@ -85,6 +85,8 @@ impl Report {
 
 /// How many tokens of messages a model reads in one call.
 const TOKENS_PER_CALL: usize = 6_000;
+/// A message with more facts than this is a list that was pasted: the rest of it stays an episode.
+const MOST_A_MESSAGE: usize = 40;
 /// How many held facts of a user a new one is compared with, newest first.
 const MOST_COMPARED: usize = 2_000;
 pub(super) const ACTOR: &str = "extract";
@@ -201,7 +203,7 @@ impl Run<'_> {
 
     fn by_rules(&mut self, read: &Read) -> Result<()> {
         for (message, facts) in read.found() {
-            for found in &facts {
+            for found in facts.iter().take(MOST_A_MESSAGE) {
                 let item =
                     Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
                 let fact = self.keep(&item)?;

@@ -16,6 +16,8 @@ pub(super) struct Wish {
     kind: Kind,
     text: String,
     quote: String,
+    /// Whether anything in its message reads like an order to the model: then a person decides.
+    is_suspect: bool,
     said_at: Timestamp,
 }
 
@@ -49,7 +51,7 @@ impl Run<'_> {
                 predicate: None,
                 sources: &[source],
                 said_at: wish.said_at,
-                trust: Trust::User,
+                trust: if wish.is_suspect { Trust::Untrusted } else { Trust::User },
                 is_explicit: true,
                 origin: ACTOR,
             };
@@ -79,6 +81,7 @@ impl Run<'_> {
             kind: item.found.kind,
             text: item.found.statement.clone(),
             quote: quote.to_owned(),
+            is_suspect: remember::suspicion(&item.message.text).is_some(),
             said_at: item.message.at,
         });
     }

@@ -24,7 +24,7 @@ pub(crate) const IDLE: SignedDuration = SignedDuration::from_mins(30);
 /// How many episodes are drawn from before the lease is looked at again.
 const EPISODES_A_STEP: usize = 200;
 /// After so many tries a model that does not answer well is left out, so that the work goes on.
-pub(super) const TRIES_WITH_MODEL: u32 = 3;
+pub(super) const TRIES_WITH_MODEL: u32 = 2;
 
 /// Whether other programs wrote something that the memory lacks.
 pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
@@ -32,10 +32,13 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
     let spool = look.home.spool();
     let is_needed = match look.store {
         Some(store) => catch_up::is_needed(sessions.as_ref(), store, &spool)?,
-        None => match &sessions {
-            Some(sessions) => !sessions.marks()?.is_empty(),
-            None => hermes_memory::record::spool::waiting(&spool) > 0,
-        },
+        None => {
+            let has_messages = match &sessions {
+                Some(sessions) => !sessions.marks()?.is_empty(),
+                None => false,
+            };
+            has_messages || hermes_memory::record::spool::waiting(&spool) > 0
+        }
     };
     Ok(if is_needed { Need::Now } else { Need::No })
 }

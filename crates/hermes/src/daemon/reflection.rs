@@ -61,10 +61,8 @@ pub(super) fn look_back(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     }
     let report = habits(worker.app, worker.home, &mut worker.memory.store)?;
     Ok(format!(
-        "{} written, {} proposed, {} proposed for removal",
-        counted(report.written, "entry"),
-        report.proposed,
-        report.stale
+        "entries: {} written, {} proposed, {} proposed for removal",
+        report.written, report.proposed, report.stale
     ))
 }
 

@@ -92,3 +92,27 @@ fn users_are_added_and_live_in_a_zone() {
     sandbox.fails(&["user", "link", "telegram", "1", "nobody"], 4, &["hermes user add nobody"]);
     assert_eq!(sandbox.run(&["user", "add", "a/b"]).code, 2);
 }
+
+#[test]
+fn catching_up_gives_nobody_the_words_of_another_in_the_same_session() {
+    let sandbox = Sandbox::ready();
+    for (user, text) in [("ana", "the llama is mine"), ("bob", "the vicuna is mine")] {
+        sandbox.ok(&[
+            "memory",
+            "turn",
+            "--session",
+            "both",
+            "--user",
+            user,
+            "--user-text",
+            text,
+            "--assistant-text",
+            "Good.",
+        ]);
+    }
+    for _ in 0..2 {
+        sandbox.ok(&["memory", "catch-up"]);
+        assert!(!remembers(&sandbox, "ana", "vicuna") && !remembers(&sandbox, "bob", "llama"));
+        assert!(remembers(&sandbox, "ana", "llama") && remembers(&sandbox, "bob", "vicuna"));
+    }
+}

@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out
             .hint("what is forgotten stays out of every answer; `--erase` removes the words too");
     }
+    app.out.note("entries of MEMORY.md and USER.md are kept: see them with `hermes memory show`");
     if choice == Choice::All || matches!(choice, Choice::Session(..)) {
         app.out.note("the transcript in state.db is kept: see `hermes sessions delete`");
     }
