@@ -24,3 +24,10 @@ pub struct Reply {
 
 /// Asks a model; what it costs is counted, and a spent allowance refused, by whoever hands this in.
 pub type Ask<'a> = dyn FnMut(&Prompt) -> Result<Reply> + 'a;
+
+/// Models like to put JSON in a block of code.
+pub(crate) fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    inside.and_then(|rest| rest.trim_end().strip_suffix("```")).unwrap_or(text).trim()
+}

@@ -6,6 +6,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
+use crate::chunk::MONTHS;
+
 /// The time a text names, whole days where the reader lives; none if it names none in the past.
 pub fn asked_about(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Range<Timestamp>> {
     let today = now.to_zoned(zone.clone()).date();
@@ -139,28 +141,14 @@ fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-fn month_of(word: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    const LONG: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let place = LONG
-        .iter()
-        .position(|name| *name == word)
-        .or_else(|| MONTHS.iter().position(|name| *name == word))?;
-    i8::try_from(place + 1).ok()
+/// The number of a month by its English name or the first three letters of it.
+pub(crate) fn month_of(word: &str) -> Option<i8> {
+    let is_month = |name: &&str| {
+        name.eq_ignore_ascii_case(word)
+            || (word.len() == 3
+                && name.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word)))
+    };
+    MONTHS.iter().position(is_month).and_then(|at| i8::try_from(at + 1).ok())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Found, Kind, relate, rules};
-use crate::ask::{Prompt, Reply};
+use crate::ask::{Prompt, Reply, unfenced};
 use crate::{Error, Result};
 
 const SYSTEM: &str = include_str!("../../prompts/extract.md");
@@ -240,12 +240,6 @@ fn beginning(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
-}
-
-/// The text inside one fence of code, if the whole is one.
-fn unfenced(text: &str) -> &str {
-    let inside = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
-    inside.and_then(|rest| rest.strip_suffix("```")).map_or(text, str::trim)
 }
 
 #[cfg(test)]

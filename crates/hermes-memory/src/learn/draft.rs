@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use super::similar::stem;
 use super::steps::CommonStep;
+use crate::ask::unfenced;
 use crate::ask::{Ask, Prompt};
 use crate::chunk::day_of;
-use crate::reflect::model::unfenced;
 use crate::reflect::shorten;
 use crate::remember::suspicion;
 use crate::{Error, Result, task};

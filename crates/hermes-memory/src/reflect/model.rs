@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::lessons::{Cited, Lesson, key};
 use super::sentences::shorten;
 use super::work::{Talk, Work};
-use crate::ask::{Ask, Prompt, Reply};
+use crate::ask::{Ask, Prompt, Reply, unfenced};
 use crate::remember::suspicion;
 use crate::{Error, Result};
 
@@ -143,11 +143,4 @@ fn cited(quoted: &Quoted, shown: &[ShownMessage<'_>]) -> std::result::Result<Cit
         return Err(format!("the words quoted from {} are not in it", quoted.id));
     }
     Ok(Cited { episode: one.message.episode, message: one.message.key.get(), quote: words })
-}
-
-/// Models like to put JSON in a block of code.
-pub(crate) fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let inside = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
-    inside.and_then(|rest| rest.trim_end().strip_suffix("```")).unwrap_or(text).trim()
 }

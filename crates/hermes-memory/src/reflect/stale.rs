@@ -5,7 +5,7 @@ use hermes_store::memory::{Conflict, Fact};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 
-use crate::chunk::MONTHS;
+use crate::when::month_of;
 
 /// What is known when entries are looked at.
 #[derive(Debug, Clone)]
@@ -75,14 +75,6 @@ fn date_at(words: &[String]) -> Option<Date> {
     if first.len() == 10 && first.contains('-') {
         return first.parse().ok();
     }
-    let month_of = |word: &String| {
-        let is_month = |name: &str| {
-            name.eq_ignore_ascii_case(word)
-                || (word.len() == 3
-                    && name.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word)))
-        };
-        MONTHS.iter().position(|name| is_month(name)).and_then(|at| i8::try_from(at + 1).ok())
-    };
     let day_of =
         |word: &String| word.trim_end_matches(|c: char| c.is_alphabetic()).parse::<i8>().ok();
     let (second, year) = (words.get(1)?, words.get(2)?.parse::<i16>().ok()?);

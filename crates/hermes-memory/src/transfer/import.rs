@@ -104,23 +104,7 @@ pub fn import(
     settings: &ImportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let meter = Meter::default();
-    let mut taker = Taker {
-        doing: Doing::Importing { store, import: None },
-        settings,
-        progress,
-        meter: meter.clone(),
-        head: None,
-        waiting: Vec::new(),
-        waiting_since: 0,
-        items: BTreeMap::new(),
-        counts: None,
-        here_already: 0,
-        imported: Imported::default(),
-        error: None,
-    };
-    let read = format::read(from, &meter, LONGEST_ITEM, &mut taker);
-    taker.end(read)
+    take(Doing::Importing { store, import: None }, from, settings, progress)
 }
 
 /// Reads a document without taking anything in, and says what it holds.
@@ -130,9 +114,18 @@ pub fn look(
     settings: &ImportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
+    take(Doing::Looking { store }, from, settings, progress)
+}
+
+fn take<'a>(
+    doing: Doing<'a>,
+    from: &mut dyn Read,
+    settings: &'a ImportSettings<'a>,
+    progress: &'a mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
     let meter = Meter::default();
     let mut taker = Taker {
-        doing: Doing::Looking { store },
+        doing,
         settings,
         progress,
         meter: meter.clone(),

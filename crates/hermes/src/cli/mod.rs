@@ -31,7 +31,8 @@ use crate::failure::Outcome;
 /// Persistent memory for AI agents, in one binary.
 ///
 /// Hermes keeps what your agent should know tomorrow: a persona and facts in Markdown files
-/// you can edit, and every conversation in a database you can search, export and prune.
+/// you can edit, and every conversation in a database you can search, export and prune. A daemon
+/// draws facts and lessons from what was said, and lets summaries stand for what is old.
 #[derive(Debug, Parser)]
 #[command(
     name = "hermes",
