@@ -8,6 +8,7 @@ mod error;
 pub mod extract;
 pub mod identity;
 pub mod learn;
+pub mod reader;
 pub mod record;
 pub mod reembed;
 pub mod reflect;

@@ -13,6 +13,7 @@ mod table;
 mod table_self;
 mod table_wish;
 mod table_work;
+mod units;
 mod wish;
 mod words;
 
@@ -88,6 +89,24 @@ pub fn statements(message: &Spoken<'_>) -> Vec<Found> {
         }
     }
     drawing.done()
+}
+
+/// TEMPORARY
+pub fn dump(message: &Spoken<'_>) -> serde_json::Value {
+    let found = draw(message);
+    let text = beginning(message.text);
+    let quotations = words::quotations(text);
+    let drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
+    let f: Vec<_> = found.iter().map(|f| serde_json::json!({
+        "kind": f.kind.as_str(), "statement": f.statement, "quote": [f.quote.start, f.quote.end], "due": f.due.map(|d| d.to_string()),
+        "explicit": f.is_explicit, "predicate": f.predicate, "subject": f.subject, "object": f.object,
+    })).collect();
+    serde_json::json!({"units": units::dump(&drawing, &found), "found": f})
+}
+
+/// TEMPORARY
+pub fn tokens(text: &str) -> Vec<crate::reader::tokens::Token> {
+    units::tokens(text)
 }
 
 fn beginning(text: &str) -> &str {
