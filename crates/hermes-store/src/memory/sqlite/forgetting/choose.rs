@@ -87,10 +87,7 @@ pub(super) fn sources_of(
     connection: &Connection,
     user: UserNumber,
 ) -> rusqlite::Result<Vec<String>> {
-    connection
-        .prepare_cached(SOURCES_OF_USER)?
-        .query_map([user.get()], |row| row.get(0))?
-        .collect()
+    connection.prepare_cached(SOURCES_OF_USER)?.query_map([user.get()], |row| row.get(0))?.collect()
 }
 
 /// Everything of some users.
