@@ -138,7 +138,8 @@ impl At<'_> {
         let versions = versions::list(self.rules.home, &self.place.target)?;
         let mut steps = versions.iter().filter_map(|version| Step::read(&version.reason));
         let last = steps.find(|step| step.is_about(id));
-        if last != Some(Step::Withdraw(id)) || !self.may_write(&fact) {
+        let went = matches!(last, Some(Step::Withdraw(_) | Step::Undo(_)));
+        if !went || !self.may_write(&fact) {
             return Ok(None);
         }
         let wanted = (self.place, fact.statement.as_str(), id);

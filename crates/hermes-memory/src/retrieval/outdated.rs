@@ -6,6 +6,11 @@ use super::{Asking, Found, Section, entity};
 use crate::Result;
 use crate::search::heir_of_episode;
 
+/// How much what no longer holds counts.
+const OUTDATED: f64 = 0.1;
+/// So many times the outdated words must make up what is shown of an episode.
+const LEAST_SHARE: usize = 4;
+
 /// Marks every episode of which nothing that was drawn still holds, and proposes what holds instead.
 pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     let mut heirs: Vec<(Fact, f64, String)> = Vec::new();
@@ -16,13 +21,20 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         else {
             continue;
         };
-        let Some(heir) = heir_of_episode(asking.store, asking.scope, episode)? else { continue };
+        let Some((heir, quoted)) = heir_of_episode(asking.store, asking.scope, episode)? else {
+            continue;
+        };
         if !entity::holds(&heir, asking.request.now) {
             continue;
         }
-        thing.head = format!("{}, superseded by fact:{:03}", thing.head, heir.id);
+        // A long talk of which a few words are outdated is worth what it was.
+        let is_all = quoted * LEAST_SHARE >= thing.text.len();
+        let how = if is_all { "superseded" } else { "partly superseded" };
+        thing.head = format!("{}, {how} by fact:{:03}", thing.head, heir.id);
+        if is_all {
+            thing.weight *= OUTDATED;
+        }
         let relevance = candidate.relevance.unwrap_or(0.0);
-        candidate.relevance = candidate.relevance.map(|relevance| relevance * OUTDATED);
         heirs.push((heir, relevance, thing.name.clone()));
     }
     for (heir, relevance, episode) in heirs {
@@ -31,6 +43,3 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     }
     Ok(())
 }
-
-/// How much what no longer holds counts.
-const OUTDATED: f64 = 0.5;

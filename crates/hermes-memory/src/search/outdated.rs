@@ -40,14 +40,16 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// The fact that holds in the place of everything that was drawn from an episode, if nothing of it does.
+/// The fact that holds in the place of everything that was drawn from an episode, if nothing of it
+/// does; with it, how many bytes of the episode those words are.
 pub(crate) fn heir_of_episode(
     store: &dyn MemoryStore,
     scope: Scope,
     episode: i64,
-) -> Result<Option<Fact>> {
+) -> Result<Option<(Fact, usize)>> {
     let drawn = store.facts_drawn_from(scope, episode)?;
-    heir_of_all(store, scope, drawn.iter().map(|(fact, _)| *fact).collect())
+    let heir = heir_of_all(store, scope, drawn.iter().map(|(fact, _)| *fact).collect())?;
+    Ok(heir.map(|heir| (heir, quoted(&drawn))))
 }
 
 /// The fact that holds in the place of what a message said.
@@ -56,12 +58,15 @@ fn heir_of(store: &dyn MemoryStore, scope: Scope, found: &Found) -> Result<Optio
     let mut drawn = store.facts_drawn_from(scope, episode.id)?;
     drawn.retain(|(_, source)| source.message == Some(message.key.get()));
     let is_all = drawn.iter().any(|(_, source)| source.quote.is_none());
-    let quoted: usize =
-        drawn.iter().filter_map(|(_, source)| source.quote.as_ref()).map(String::len).sum();
-    if drawn.is_empty() || (!is_all && quoted * LEAST_SHARE < found.best.len()) {
+    if drawn.is_empty() || (!is_all && quoted(&drawn) * LEAST_SHARE < found.best.len()) {
         return Ok(None);
     }
     heir_of_all(store, scope, drawn.iter().map(|(fact, _)| *fact).collect())
+}
+
+/// How long the words are that facts were drawn from.
+fn quoted(drawn: &[(i64, Source)]) -> usize {
+    drawn.iter().filter_map(|(_, source)| source.quote.as_ref()).map(String::len).sum()
 }
 
 /// What holds in the place of some facts; none if one of them still holds, or nothing came after.

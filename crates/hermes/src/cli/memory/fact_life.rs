@@ -160,6 +160,7 @@ fn undone(action: &str) -> String {
     let what = match action {
         "fact.edit" => "is its text again",
         "fact.supersede" => "is current again, and what took its place is retired",
+        "fact.unsupersede" => "takes its place again",
         "fact.retire" => "is back",
         "fact.restore" => "is deleted again",
         _ => "is as it was before",
