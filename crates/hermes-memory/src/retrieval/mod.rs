@@ -293,6 +293,8 @@ struct Found {
     dropped: Vec<Dropped>,
     names: Vec<String>,
     notes: Vec<String>,
+    /// Episodes of which what was found no longer holds, each with the fact that does.
+    heirs: Vec<(i64, i64)>,
 }
 
 impl Found {

@@ -21,9 +21,16 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         else {
             continue;
         };
-        let Some((heir, quoted)) = heir_of_episode(asking.store, asking.scope, episode)? else {
-            continue;
+        let heir = match heir_of_episode(asking.store, asking.scope, episode)? {
+            Some(heir) => Some(heir),
+            None => {
+                let known = found.heirs.iter().find(|(stale, _)| *stale == episode);
+                let ids: Vec<i64> = known.map(|(_, heir)| *heir).into_iter().collect();
+                let heir = asking.store.facts(asking.scope, &ids)?.into_iter().next();
+                heir.map(|heir| (heir, 0))
+            }
         };
+        let Some((heir, quoted)) = heir else { continue };
         if !entity::holds(&heir, asking.request.now) {
             continue;
         }

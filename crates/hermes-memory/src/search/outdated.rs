@@ -1,9 +1,11 @@
 //! What replaced something is what is shown: words that no longer hold stand below what holds now.
 
+use std::collections::HashSet;
+
 use hermes_store::memory::{Fact, ItemKind, MemoryStore, Message, Scope, Source};
 
 use super::{Filter, Found, Item, Part, Question, load};
-use crate::Result;
+use crate::{Result, task};
 
 /// A quote that is less of the part that was found than this share is not what was asked for.
 const LEAST_SHARE: usize = 3;
@@ -19,9 +21,10 @@ pub(super) fn settle(
     if question.filter.as_of.is_some() {
         return Ok(());
     }
+    let asked = stems(question.text);
     let mut stale = Vec::new();
     for found in results.iter_mut() {
-        if let Some(heir) = heir_of(store, scope, found)? {
+        if let Some(heir) = heir_of(store, scope, found, &asked)? {
             found.superseded_by = Some(heir.id);
             stale.push((found.item.place(), heir));
         }
@@ -52,8 +55,13 @@ pub(crate) fn heir_of_episode(
     Ok(heir.map(|heir| (heir, quoted(&drawn))))
 }
 
-/// The fact that holds in the place of what a message said.
-fn heir_of(store: &dyn MemoryStore, scope: Scope, found: &Found) -> Result<Option<Fact>> {
+/// The fact that holds in the place of what a message said and the question asks for.
+fn heir_of(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    found: &Found,
+    asked: &HashSet<String>,
+) -> Result<Option<Fact>> {
     let Item::Message { message, episode } = &found.item else { return Ok(None) };
     let mut drawn = store.facts_drawn_from(scope, episode.id)?;
     drawn.retain(|(_, source)| source.message == Some(message.key.get()));
@@ -61,7 +69,27 @@ fn heir_of(store: &dyn MemoryStore, scope: Scope, found: &Found) -> Result<Optio
     if drawn.is_empty() || (!is_all && quoted(&drawn) * LEAST_SHARE < found.best.len()) {
         return Ok(None);
     }
-    heir_of_all(store, scope, drawn.iter().map(|(fact, _)| *fact).collect())
+    let ids: Vec<i64> = drawn.iter().map(|(fact, _)| *fact).collect();
+    let facts = store.facts(scope, &ids)?;
+    if facts.iter().all(|fact| fact.superseded_by.is_some()) {
+        return heir_of_all(store, scope, ids);
+    }
+    // Of several things that a message says, the one that has most of the question's words is meant.
+    let said = |fact: &Fact| stems(&fact.statement).intersection(asked).count();
+    let meant = facts.iter().max_by_key(|fact| (said(fact), fact.superseded_by.is_none()));
+    match meant.filter(|fact| said(fact) > 0 && fact.superseded_by.is_some()) {
+        Some(meant) => heir_of_all(store, scope, vec![meant.id]),
+        None => Ok(None),
+    }
+}
+
+/// The words of a text that say something, without the endings that change with person and number.
+fn stems(text: &str) -> HashSet<String> {
+    let stem = |word: String| {
+        let plain = word.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with('s'));
+        plain.map(str::to_owned).unwrap_or(word)
+    };
+    task::content_words(text).into_iter().map(stem).collect()
 }
 
 /// How long the words are that facts were drawn from.
