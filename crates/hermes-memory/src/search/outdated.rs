@@ -51,7 +51,8 @@ pub(crate) fn heir_of_episode(
     episode: i64,
 ) -> Result<Option<(Fact, usize)>> {
     let drawn = store.facts_drawn_from(scope, episode)?;
-    let heir = heir_of_all(store, scope, drawn.iter().map(|(fact, _)| *fact).collect())?;
+    let ids: Vec<i64> = drawn.iter().map(|(fact, _)| *fact).collect();
+    let heir = heir_of_all(store, scope, &ids)?;
     Ok(heir.map(|heir| (heir, quoted(&drawn))))
 }
 
@@ -72,13 +73,13 @@ fn heir_of(
     let ids: Vec<i64> = drawn.iter().map(|(fact, _)| *fact).collect();
     let facts = store.facts(scope, &ids)?;
     if facts.iter().all(|fact| fact.superseded_by.is_some()) {
-        return heir_of_all(store, scope, ids);
+        return heir_of_all(store, scope, &ids);
     }
     // Of several things that a message says, the one that has most of the question's words is meant.
     let said = |fact: &Fact| stems(&fact.statement).intersection(asked).count();
     let meant = facts.iter().max_by_key(|fact| (said(fact), fact.superseded_by.is_none()));
     match meant.filter(|fact| said(fact) > 0 && fact.superseded_by.is_some()) {
-        Some(meant) => heir_of_all(store, scope, vec![meant.id]),
+        Some(meant) => heir_of_all(store, scope, &[meant.id]),
         None => Ok(None),
     }
 }
@@ -98,9 +99,9 @@ fn quoted(drawn: &[(i64, Source)]) -> usize {
 }
 
 /// What holds in the place of some facts; none if one of them still holds, or nothing came after.
-fn heir_of_all(store: &dyn MemoryStore, scope: Scope, facts: Vec<i64>) -> Result<Option<Fact>> {
+fn heir_of_all(store: &dyn MemoryStore, scope: Scope, facts: &[i64]) -> Result<Option<Fact>> {
     let mut heir = None;
-    for fact in store.facts(scope, &facts)? {
+    for fact in store.facts(scope, facts)? {
         let mut next = fact.superseded_by;
         let mut last = None;
         for _ in 0..LONGEST_CHAIN {
