@@ -141,6 +141,41 @@ pub fn restore(
     Ok(Restored { path, version, changed })
 }
 
+/// Removes every kept version of a file that holds one of the texts, for good; what the file holds now
+/// is not touched. Returns how many contents went.
+pub fn erase(home: &Home, target: &MemoryTarget, texts: &[String]) -> Result<usize> {
+    let path = home.memory_file(target);
+    let file = relative(home, &path);
+    if !log(home).exists() {
+        return Ok(0);
+    }
+    let _file_lock = lock::hold(&path)?;
+    let _log_lock = lock::hold(&log(home))?;
+    let lines: Vec<LogLine> = log_lines(&read_log(home)?).collect();
+    let now = memory_file::read_bytes(&path)?.map(|bytes| hash(&bytes));
+    let gone = holding(home, lines.iter().filter(|line| line.file == file), texts)?;
+    let gone: BTreeSet<String> =
+        gone.into_iter().filter(|hash| Some(hash) != now.as_ref()).collect();
+    if gone.is_empty() {
+        return Ok(0);
+    }
+    let kept = without(lines, &file, &gone);
+    let mut text = String::new();
+    for line in &kept {
+        let line = serde_json::to_string(line).map_err(io::Error::from);
+        text.push_str(&line.map_err(|source| Error::write(&log(home), source))?);
+        text.push('\n');
+    }
+    atomic::write(&log(home), text.as_bytes())?;
+    for hash in &gone {
+        let is_used = |line: &LogLine| line.hash == *hash || line.replaced.as_ref() == Some(hash);
+        if !kept.iter().any(is_used) {
+            remove_blob(&blob(home, hash))?;
+        }
+    }
+    Ok(gone.len())
+}
+
 /// The bytes of a kept content, checked against its hash.
 pub fn content(home: &Home, hash_text: &str) -> Result<Vec<u8>> {
     let path = blob(home, hash_text);
@@ -286,6 +321,64 @@ fn read_log(home: &Home) -> Result<Vec<u8>> {
 /// missing without it.
 fn log_lines(log: &[u8]) -> impl DoubleEndedIterator<Item = LogLine> {
     log.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The contents that hold one of the texts, however their lines are broken.
+fn holding<'a>(
+    home: &Home,
+    lines: impl Iterator<Item = &'a LogLine>,
+    texts: &[String],
+) -> Result<BTreeSet<String>> {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let texts: Vec<String> =
+        texts.iter().map(|text| plain(text)).filter(|text| !text.is_empty()).collect();
+    let hashes: BTreeSet<String> =
+        lines.flat_map(|line| [Some(line.hash.clone()), line.replaced.clone()]).flatten().collect();
+    let mut found = BTreeSet::new();
+    for hash in hashes {
+        let path = blob(home, &hash);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(|source| Error::read(&path, source))?,
+        };
+        let content = plain(&String::from_utf8_lossy(&bytes));
+        if texts.iter().any(|text| content.contains(text.as_str())) {
+            found.insert(hash);
+        }
+    }
+    Ok(found)
+}
+
+/// The log without some contents of a file; what one of them had replaced is what the next one replaces.
+fn without(lines: Vec<LogLine>, file: &str, gone: &BTreeSet<String>) -> Vec<LogLine> {
+    let mut before: Option<(String, u64)> = None;
+    let mut kept = Vec::new();
+    for mut line in lines {
+        if line.file != file {
+            kept.push(line);
+            continue;
+        }
+        if line.replaced.as_ref().is_some_and(|replaced| gone.contains(replaced)) {
+            (line.replaced, line.replaced_size) = match before.take() {
+                Some((hash, size)) => (Some(hash), size),
+                None => (None, 0),
+            };
+        }
+        if gone.contains(&line.hash) {
+            before = line.replaced.map(|hash| (hash, line.replaced_size));
+        } else {
+            before = None;
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+fn remove_blob(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other.map_err(|source| Error::write(path, source)),
+    }
 }
 
 /// The versions of one file by the log, oldest first.

@@ -175,3 +175,29 @@ fn kept_contents_and_the_log_are_private() {
     assert_eq!(mode(blobs.join(&hash[..2])), 0o700);
     assert_eq!(mode(home.versions().join("log.jsonl")), 0o600);
 }
+
+#[test]
+fn erasing_a_text_removes_the_versions_that_hold_it_and_no_others() {
+    let root = tempfile::tempdir().unwrap();
+    let home = home(&root);
+    add(&home, "one", 1);
+    let kept = file(&home);
+    add(&home, "the secret", 2);
+    add(&home, "three", 3);
+    let context = context(Owner::Ours, None, 4);
+    let selector = memory_file::Selector::Text("the secret".to_owned());
+    memory_file::change(&home, &MEMORY, &context, |document| edit::remove(document, &selector))
+        .unwrap();
+    let texts = ["the  secret".to_owned()];
+    assert_eq!(versions::erase(&home, &MEMORY, &texts).unwrap(), 2);
+    assert_eq!(versions::erase(&home, &MEMORY, &texts).unwrap(), 0);
+    let left = versions::list(&home, &MEMORY).unwrap();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(left[0].current);
+    for version in &left {
+        let content = String::from_utf8(versions::content(&home, &version.hash).unwrap()).unwrap();
+        assert!(!content.contains("secret"), "{content}");
+    }
+    versions::restore(&home, &MEMORY, &Which::Number(1), at(5)).unwrap();
+    assert_eq!(file(&home), kept);
+}

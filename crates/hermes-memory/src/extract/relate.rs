@@ -101,10 +101,13 @@ fn compare(new: &Found, words: &Words, held: &Held<'_>, is_later: bool) -> Verdi
     if new.statement.eq_ignore_ascii_case(held.statement) {
         return Verdict::Compatible;
     }
+    let other = Words::of(held.statement);
+    if denies(words, &other) {
+        return Verdict::Doubtful;
+    }
     if let Some(verdict) = by_value(new, held) {
         return verdict;
     }
-    let other = Words::of(held.statement);
     if let (Some(day), Some(before)) = (words.day(), other.day()) {
         // The names of what is due, not the words around them.
         let shared = words.content.intersection(&other.content).count();
@@ -227,6 +230,22 @@ fn are_opposed(newer: &Words, older: &Words, share_something: bool) -> bool {
             newer.has(STRONG) || newer.has(WEAK) || newer.has(&["everywhere", "all", "always"]);
         crossed && (*needs_nothing || (share_something && means_change))
     })
+}
+
+/// `never lived in Rome` and `lives in Rome now`: the same words, and one of the two says no.
+fn denies(one: &Words, other: &Words) -> bool {
+    const NO: &[&str] = &["never", "not"];
+    let plain = |words: &Words| -> HashSet<String> {
+        let said = words.all.iter().filter(|word| {
+            !NO.contains(&word.as_str()) && !WEAK.contains(&word.as_str()) && *word != "ever"
+        });
+        said.map(|word| {
+            let past = word.strip_suffix('d').filter(|rest| rest.ends_with('e'));
+            stem(past.unwrap_or(word))
+        })
+        .collect()
+    };
+    one.has(NO) != other.has(NO) && plain(one) == plain(other)
 }
 
 /// `Node 18` and `node 22`.
@@ -393,6 +412,17 @@ mod tests {
             said_at: later,
         };
         assert_eq!(standing(&found, earlier, &[held]), Standing::SupersededBy(3));
+    }
+
+    #[test]
+    fn a_denial_of_the_same_words_is_noticed_and_of_others_is_not() {
+        for (old, new) in [
+            ("I live in Rome.", "I never lived in Rome."),
+            ("I never lived in Rome.", "I live in Rome now."),
+        ] {
+            assert_eq!(verdict(old, new), Standing::MayContradict(7), "{old} {new}");
+        }
+        assert_eq!(verdict("I like Rome.", "I never lived in Rome."), Standing::New);
     }
 
     #[test]

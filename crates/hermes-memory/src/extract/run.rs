@@ -64,6 +64,10 @@ pub struct Report {
     pub remembered: u64,
     /// Entries that wait for a person to agree.
     pub proposed: u64,
+    /// Entries of memory files that were changed or taken out, because what they said no longer holds.
+    pub followed: u64,
+    /// Entries that no longer hold and that a person had changed by hand: they stay.
+    pub left_alone: u64,
 }
 
 impl Report {
@@ -80,6 +84,8 @@ impl Report {
         self.calls += other.calls;
         self.remembered += other.remembered;
         self.proposed += other.proposed;
+        self.followed += other.followed;
+        self.left_alone += other.left_alone;
     }
 }
 
@@ -289,6 +295,7 @@ impl Run<'_> {
     fn done(&mut self, read: &Read) -> Result<()> {
         let (own, rest) = self.wishes.drain(..).partition(|wish| wish.episode == read.episode.id);
         self.wishes = rest;
+        self.follow(Scope::of(read.episode.user))?;
         self.write(read, own)?;
         self.store.mark_extracted(Admin, &[read.episode.id], self.settings.now)?;
         self.report.episodes += 1;
@@ -322,6 +329,7 @@ impl Run<'_> {
             DrawnFact { fact, standing, said_at: item.message.at, is_explicit: found.is_explicit };
         let change = self.change();
         let kept = self.store.draw_fact(scope, &drawn, change)?;
+        let standing = self.settled(scope, kept, standing)?;
         self.count(kept, standing);
         match kept {
             Drawn::New(id) => {
@@ -331,6 +339,32 @@ impl Run<'_> {
             Drawn::Known(id) => Ok(Some(id)),
             Drawn::Buried => Ok(None),
         }
+    }
+
+    /// How a fact stands now that it is kept: what is pinned or everybody's does not give way.
+    fn settled(&self, scope: Scope, kept: Drawn, standing: Standing) -> Result<Standing> {
+        let Drawn::New(id) = kept else { return Ok(standing) };
+        let fact = |id: i64| -> Result<Option<Fact>> {
+            Ok(self.store.facts(scope, &[id])?.into_iter().next())
+        };
+        let is_disputed = |other: i64| -> Result<bool> {
+            let open = self.store.conflicts(scope)?;
+            Ok(open.iter().any(|one| one.fact == id && one.other == other))
+        };
+        Ok(match standing {
+            Standing::Supersedes(old)
+                if fact(old)?.is_some_and(|old| old.superseded_by == Some(id)) =>
+            {
+                standing
+            }
+            Standing::SupersededBy(_) if fact(id)?.is_some_and(|one| one.retired_at.is_some()) => {
+                standing
+            }
+            Standing::Supersedes(other) | Standing::MayContradict(other) if is_disputed(other)? => {
+                Standing::MayContradict(other)
+            }
+            _ => Standing::New,
+        })
     }
 
     fn count(&mut self, kept: Drawn, standing: Standing) {

@@ -1,12 +1,12 @@
 //! What the user asked to remember in so many words: written to the memory files, as far as the rules let it.
 
-use hermes_store::memory::{NewSource, Scope, Trust};
+use hermes_store::memory::{NewSource, ProposalState, Scope, Trust};
 use jiff::Timestamp;
 
 use super::run::{ACTOR, Item, Read, Run};
 use super::{Kind, rules};
 use crate::Result;
-use crate::remember::{self, Remembered, Target};
+use crate::remember::{self, Followed, Remembered, Target};
 
 /// Something the user asked to remember in so many words.
 pub(super) struct Wish {
@@ -22,6 +22,20 @@ pub(super) struct Wish {
 }
 
 impl Run<'_> {
+    /// What no longer holds leaves the memory files, or says what holds in its place.
+    pub(super) fn follow(&mut self, scope: Scope) -> Result<()> {
+        let Some(rules) = self.settings.remember else { return Ok(()) };
+        let change = self.change();
+        for followed in remember::follow(self.store, scope, &[], rules, change)? {
+            match followed {
+                Followed::Proposed { .. } => self.report.proposed += 1,
+                Followed::LeftAlone { .. } => self.report.left_alone += 1,
+                _ => self.report.followed += 1,
+            }
+        }
+        Ok(())
+    }
+
     /// Wishes in history that was brought in are years old: facts alone come of them.
     pub(super) fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<()> {
         let Some(rules) = self.settings.remember.filter(|_| !read.episode.imported) else {
@@ -58,7 +72,11 @@ impl Run<'_> {
             let change = self.change();
             match remember::remember(self.store, scope, &wanted, rules, change)? {
                 Remembered::Written(_) => self.report.remembered += 1,
-                Remembered::Proposed { .. } => self.report.proposed += 1,
+                Remembered::Proposed { proposal, .. } => {
+                    let is_open =
+                        self.store.proposal(scope, proposal)?.state == ProposalState::Open;
+                    self.report.proposed += u64::from(is_open);
+                }
                 Remembered::Buried => {}
             }
         }

@@ -1,7 +1,10 @@
 //! "Remember that…": an entry of a memory file and a fact that says the same, with one undo for both.
 
+mod erase;
+mod follow;
 mod proposal;
 mod room;
+mod step;
 mod suspect;
 mod undo;
 mod write;
@@ -23,6 +26,8 @@ use serde::Serialize;
 use crate::Result;
 use crate::chunk::{self, Vectors, Words};
 
+pub use erase::{Erased, erase_entries};
+pub use follow::{Followed, follow};
 pub use proposal::{Approved, Pending, approve, pending, propose_removal, reject};
 pub use suspect::{is_hidden, suspicion, without_hidden};
 pub use undo::{TakenBack, undo};

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
+use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, Selector, edit};
 use hermes_store::memory::{
-    Added, Change, MemoryStore, NewProposal, Proposal, ProposalState, Scope, Trust,
+    Added, Change, Fact, FileEntry, MemoryStore, NewProposal, Proposal, ProposalState, Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use super::step::Step;
 use super::{
     Place, Remembered, Rules, Target, Wish, Written, fact_for, suspicion, without_hidden, write,
 };
@@ -20,12 +22,15 @@ use crate::{Error, Result};
 pub struct Pending {
     /// Its number.
     pub id: i64,
-    /// `add` or `remove`.
+    /// `add`, `remove` or `replace`.
     pub does: &'static str,
     /// Which file.
     pub file: Target,
     /// The entry.
     pub text: String,
+    /// What it would say instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
     /// Why it waits, or why it should go.
     pub why: String,
     /// What made it.
@@ -52,6 +57,15 @@ pub enum Approved {
         /// The entry.
         entry: String,
     },
+    /// The entry says something else now.
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        entry: String,
+        /// What it says.
+        with: String,
+    },
     /// The entry to be taken out was gone already, or is another one now: nothing was changed.
     Outdated {
         /// The entry.
@@ -60,22 +74,30 @@ pub enum Approved {
 }
 
 /// The body of a proposal.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Body {
     text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    with: Option<String>,
+    /// The fact that says the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     fact: Option<i64>,
+    /// The fact that says the same as the text that comes in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     written: Option<Date>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-const KINDS: [(&str, &str, Target); 4] = [
+const KINDS: [(&str, &str, Target); 6] = [
     ("memory.add", "add", Target::Memory),
     ("user.add", "add", Target::User),
     ("memory.remove", "remove", Target::Memory),
     ("user.remove", "remove", Target::User),
+    ("memory.replace", "replace", Target::Memory),
+    ("user.replace", "replace", Target::User),
 ];
 
 /// The open proposals about memory files, oldest first.
@@ -105,6 +127,7 @@ pub fn approve(
     let place = Place::of(store, scope, pending.file)?;
     let approved = match pending.does {
         "add" => Approved::Written(add(store, scope, (&pending, &body), rules, change)?),
+        "replace" => replace(store, scope, (&place, &body), rules, change)?,
         _ => remove(store, scope, (&place, &body), rules, change)?,
     };
     store.decide_proposal(scope, id, ProposalState::Accepted, change)?;
@@ -131,9 +154,9 @@ pub fn propose_removal(
 ) -> Result<Added> {
     let body = Body {
         text: entry.text.clone(),
-        fact: None,
         written: entry.written,
         why: Some(why.to_owned()),
+        ..Body::default()
     };
     let new = NewProposal {
         kind: kind_of("remove", target),
@@ -145,6 +168,55 @@ pub fn propose_removal(
     Ok(store.propose(scope, &new, change)?)
 }
 
+/// An entry whose fact changed.
+pub(super) struct Following<'a> {
+    pub(super) entry: &'a memory_file::Entry,
+    /// The fact whose text it is to say; none: it is to go.
+    pub(super) by: Option<&'a Fact>,
+    /// The fact that says the same as the entry.
+    pub(super) fact: i64,
+    pub(super) place: &'a Place,
+}
+
+/// Proposes that an entry follows its fact; none if that was proposed before, whatever was decided.
+pub(super) fn propose_following(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    following: &Following<'_>,
+    change: Change<'_>,
+) -> Result<Option<i64>> {
+    let Following { entry, by, fact, place } = following;
+    let target = match place.target {
+        MemoryTarget::Memory => Target::Memory,
+        _ => Target::User,
+    };
+    let why = match by {
+        Some(by) if by.id == *fact => format!("fact:{fact:03} says so now"),
+        Some(by) => format!("fact:{:03} holds in the place of fact:{fact:03}", by.id),
+        None => format!("fact:{fact:03}, which said the same, no longer holds"),
+    };
+    let body = Body {
+        text: entry.text.clone(),
+        with: by.map(|by| by.statement.clone()),
+        fact: Some(*fact),
+        by: by.map(|by| by.id),
+        written: entry.written,
+        why: Some(why),
+    };
+    let sources = store.sources_of_fact(scope, by.map_or(*fact, |by| by.id))?;
+    let new = NewProposal {
+        kind: kind_of(if by.is_some() { "replace" } else { "remove" }, target),
+        body: &text_of(&body),
+        origin: change.actor,
+        trust: by.map_or(Trust::User, |by| by.trust),
+        episode: sources.iter().find_map(|source| source.episode),
+    };
+    Ok(match store.propose(scope, &new, change)? {
+        Added::New(id) => Some(id),
+        Added::Known(_) => None,
+    })
+}
+
 pub(super) fn propose(
     store: &mut dyn MemoryStore,
     scope: Scope,
@@ -152,7 +224,7 @@ pub(super) fn propose(
     why: String,
     change: Change<'_>,
 ) -> Result<Remembered> {
-    let body = Body { text: wish.text.trim().to_owned(), fact, written: None, why: None };
+    let body = Body { text: wish.text.trim().to_owned(), fact, ..Body::default() };
     let new = NewProposal {
         kind: kind_of("add", wish.target),
         body: &text_of(&body),
@@ -220,8 +292,9 @@ fn remove(
     let Some(found) = file.document.entries().iter().find(is_meant) else {
         return Ok(Approved::Outdated { entry });
     };
-    let context =
-        memory_file::Context { rules: file_rules, now: change.at, reason: "approved removal" };
+    let reason = body.fact.map(|fact| Step::Withdraw(fact).reason());
+    let reason = reason.as_deref().unwrap_or("approved removal");
+    let context = memory_file::Context { rules: file_rules, now: change.at, reason };
     let selector = Selector::Text(found.text.clone());
     let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
         edit::remove(document, &selector)
@@ -233,6 +306,41 @@ fn remove(
         }
     }
     Ok(Approved::Removed { path: outcome.path, entry })
+}
+
+/// Lets an entry say what a fact says now, if both are still as they were.
+fn replace(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    (place, body): (&Place, &Body),
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Approved> {
+    let entry = body.text.clone();
+    let (Some(with), Some(old), Some(new)) = (&body.with, body.fact, body.by) else {
+        return Ok(Approved::Outdated { entry });
+    };
+    let with = without_hidden(with);
+    let file_rules = place.rules(rules);
+    let file = memory_file::read(rules.home, &place.target, file_rules)?;
+    let is_there = file.document.entries().iter().any(|found| found.text == entry);
+    let facts = store.facts(scope, &[new])?;
+    let is_held = facts.first().is_some_and(|fact| fact.retired_at.is_none());
+    if !is_there || !is_held {
+        return Ok(Approved::Outdated { entry });
+    }
+    let step = if old == new { Step::Edit(new) } else { Step::Replace { old, new } };
+    let reason = step.reason();
+    let context = memory_file::Context { rules: file_rules, now: change.at, reason: &reason };
+    let selector = Selector::Text(entry.clone());
+    let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
+        edit::replace(document, &selector, &with, rules.today)
+    })?;
+    let with = outcome.entry.map_or(with, |entry| entry.text);
+    store.unlink_file_entry(scope, old, &place.label)?;
+    let link = FileEntry { fact: new, file: place.label.clone(), entry: write::hash(&with) };
+    store.link_file_entry(scope, &link, change.at)?;
+    Ok(Approved::Replaced { path: outcome.path, entry, with })
 }
 
 fn read(proposal: &Proposal) -> Option<(Pending, Body)> {
@@ -251,6 +359,7 @@ fn read(proposal: &Proposal) -> Option<(Pending, Body)> {
         does,
         file,
         text: body.text.clone(),
+        with: body.with.clone(),
         why,
         origin: proposal.origin.clone(),
         trust: proposal.trust,

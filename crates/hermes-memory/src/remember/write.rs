@@ -10,19 +10,10 @@ use hermes_store::memory::{
 use sha2::{Digest, Sha256};
 
 use super::room::{self, Use};
+use super::step::Step;
 use super::{Place, Rules, Written};
 use crate::chunk::{self, Words};
 use crate::{Error, Result};
-
-/// What a version is called that an entry came with.
-pub(super) fn reason(fact: i64) -> String {
-    format!("remember fact:{fact}")
-}
-
-/// The fact of a version that an entry came with.
-pub(super) fn fact_of_reason(reason: &str) -> Option<i64> {
-    reason.strip_prefix("remember fact:")?.parse().ok()
-}
 
 /// The hash by which an entry is known again.
 pub(crate) fn hash(text: &str) -> [u8; 32] {
@@ -49,7 +40,7 @@ pub(super) fn entry(
     for entry in &leaving {
         keep_as_fact(store, scope, (place, entry, &links), rules, change)?;
     }
-    let reason = reason(fact);
+    let reason = Step::Remember(fact).reason();
     let context = memory_file::Context { rules: file_rules, now: change.at, reason: &reason };
     let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
         room::edited(document, &new, &leaving)

@@ -85,7 +85,13 @@ fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-fn candidate(request: &Request<'_>, fact: &Fact, relevance: f64, reason: String) -> Candidate {
+/// A fact as it would be shown.
+pub(super) fn candidate(
+    request: &Request<'_>,
+    fact: &Fact,
+    relevance: f64,
+    reason: String,
+) -> Candidate {
     let since = fact.valid_from.unwrap_or(fact.recorded_at);
     Candidate {
         thing: Thing {

@@ -4,6 +4,7 @@ mod budget;
 mod entity;
 mod events;
 mod merge;
+mod outdated;
 mod procedural;
 mod recency;
 mod render;
@@ -249,6 +250,7 @@ pub fn context(
         semantic::pass(&asking, &mut found)?;
         procedural::pass(&asking, &mut found)?;
     }
+    outdated::settle(&asking, &mut found)?;
     let ranked = merge(found.candidates, request.now);
     let mut context = fit(ranked, request.budget_tokens);
     // What one pass left out may be there for another.
@@ -291,6 +293,8 @@ struct Found {
     dropped: Vec<Dropped>,
     names: Vec<String>,
     notes: Vec<String>,
+    /// Episodes of which what was found no longer holds, each with the fact that does.
+    heirs: Vec<(i64, i64)>,
 }
 
 impl Found {

@@ -51,6 +51,11 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     let answer = asking.search(&kinds, limit, &mut found.notes)?;
     let confidence = answer.confidence;
     let mut kept = 0;
+    for one in &answer.results {
+        if let (Item::Message { episode, .. }, Some(heir)) = (&one.item, one.superseded_by) {
+            found.heirs.push((episode.id, heir));
+        }
+    }
     for hit in by_episode(answer.results, request) {
         let (least, least_single) = least_relevance(&hit.episode, request);
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;

@@ -77,7 +77,8 @@ fn summary(store: &dyn MemoryStore, scope: Scope, id: i64) -> Result<Option<Item
     Ok(episode.body.is_some().then_some(Item::Summary(episode)))
 }
 
-fn fact(
+/// A fact that holds at the time that is asked for.
+pub(super) fn fact(
     store: &dyn MemoryStore,
     scope: Scope,
     question: &Question<'_>,

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod load;
+mod outdated;
 mod places;
 mod question;
 mod relevance;
@@ -17,6 +18,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Result;
+
+pub(crate) use outdated::heir_of_episode;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -85,6 +88,8 @@ pub struct Found {
     pub parts: Vec<Part>,
     /// Where in the text the best chunk is, in bytes.
     pub best: std::ops::Range<usize>,
+    /// The fact that holds in the place of what it says.
+    pub superseded_by: Option<i64>,
 }
 
 /// What was found.
@@ -118,6 +123,15 @@ impl Item {
             Item::Procedure(procedure) => format!("procedure:{}", procedure.id),
             Item::Event(event) => format!("event:{}", event.id),
         }
+    }
+
+    /// Its name, and of messages which one of the episode.
+    fn place(&self) -> (String, i64) {
+        let message = match self {
+            Item::Message { message, .. } => message.key.get(),
+            _ => 0,
+        };
+        (self.name(), message)
     }
 
     /// What it says.

@@ -9,7 +9,7 @@ use super::places::{Places, is_with_assistant};
 use super::question::{self, Asked};
 use super::score::{self, Evidence, Scores};
 use super::terms::{self, Hits};
-use super::{Answer, Effort, Found, Part, Question, candidates, load, relevance};
+use super::{Answer, Effort, Found, Part, Question, candidates, load, outdated, relevance};
 use crate::{Result, reembed};
 
 /// How many of the best are looked at for being too much alike, at most.
@@ -80,9 +80,11 @@ pub(super) fn search(
             let relevance = relevance::of(&looked, &scores, &ranked);
             let parts = parts(&scores, &ranked);
             let best = chunk.start..chunk.start + chunk.length;
-            results.push(Found { item, score: f64::from(ranked.score), relevance, parts, best });
+            let score = f64::from(ranked.score);
+            results.push(Found { item, score, relevance, parts, best, superseded_by: None });
         }
     }
+    outdated::settle(store, scope, question, &mut results)?;
     Ok(Answer { results, confidence, notes })
 }
 

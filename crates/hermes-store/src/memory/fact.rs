@@ -284,6 +284,9 @@ pub trait Facts {
         now: Timestamp,
     ) -> Result<Vec<Fact>>;
 
+    /// The facts that were drawn from an episode, held or not, each with where in it.
+    fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>>;
+
     /// Where a fact came from.
     fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>>;
 

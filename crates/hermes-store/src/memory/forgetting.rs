@@ -10,7 +10,7 @@ pub enum Choice {
     User(UserNumber),
     /// One session of a user: its episodes and what was drawn from nothing else.
     Session(UserNumber, String),
-    /// Everything recorded from one program or file, and what was drawn from nothing else.
+    /// Everything recorded from one program, file or channel, and what was drawn from nothing else.
     Source(UserNumber, String),
     /// Everything of one kind that a user has; `Message` means episodes, raw and compressed.
     Kind(UserNumber, ItemKind),
@@ -48,6 +48,15 @@ pub struct Forgotten {
 pub trait Forgetting {
     /// How much a choice holds.
     fn forget_plan(&self, admin: Admin, choice: &Choice) -> Result<Forgotten>;
+
+    /// The facts that a choice holds, whosever they are.
+    fn facts_to_forget(&self, admin: Admin, choice: &Choice) -> Result<Vec<i64>>;
+
+    /// Whether a choice names a session or a source that is there at all.
+    fn knows(&self, admin: Admin, choice: &Choice) -> Result<bool>;
+
+    /// The programs, files and channels that a user's sessions came from, by name.
+    fn known_sources(&self, admin: Admin, user: UserNumber) -> Result<Vec<String>>;
 
     /// Forgets it, and sees to it that nothing of it is taken in or drawn again.
     fn forget(

@@ -236,6 +236,16 @@ impl Facts for ModelMemory {
         Ok(found.iter().map(|fact| self.shown(scope, fact)).collect())
     }
 
+    fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
+        let readable = self.facts.values().filter(|fact| scope.may_read(fact.user));
+        let of_fact = |fact: &Fact| {
+            let sources = self.sources.get(&fact.id).cloned().unwrap_or_default();
+            let here = sources.into_iter().filter(|source| source.episode == Some(episode));
+            here.map(|source| (fact.id, source)).collect::<Vec<_>>()
+        };
+        Ok(readable.flat_map(of_fact).collect())
+    }
+
     fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
         let may = self.fact_in(scope, id).is_ok();
         Ok(self.sources.get(&id).filter(|_| may).cloned().unwrap_or_default())

@@ -12,6 +12,7 @@ mod embeddings;
 mod faults;
 mod forgotten;
 mod home;
+mod in_step;
 mod manners;
 mod memory;
 mod model_server;

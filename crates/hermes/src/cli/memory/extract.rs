@@ -128,6 +128,8 @@ impl Show for Done {
             buried,
             remembered,
             proposed,
+            followed,
+            left_alone,
             ..
         } = &self.report;
         if *episodes == 0 {
@@ -145,6 +147,11 @@ impl Show for Done {
             (*doubtful, "that may contradict another: see `hermes memory fact conflicts`"),
             (*buried, "left out, because you took it back before"),
             (*remembered, "also written to your memory files"),
+            (*followed, "brought in step in your memory files"),
+            (
+                *left_alone,
+                "in your memory files that no longer hold, left because you changed them",
+            ),
             (*proposed, "to be written once you agree: see `hermes memory pending`"),
         ];
         for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {

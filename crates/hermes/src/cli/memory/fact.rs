@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
+use hermes_memory::remember::Erased;
 use hermes_memory::task;
 use hermes_store::memory::{
     Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewChunk,
@@ -14,7 +15,7 @@ use jiff::tz::TimeZone;
 
 use super::fact_view::{self, Change, Changed, Deleted, Detail, From, Listed, Shown, name_of};
 use super::whose::Whose;
-use super::{fact_life, later};
+use super::{fact_life, in_step, later};
 use crate::app::{App, Memory};
 use crate::failure::{Outcome, Problem};
 use crate::output::{counted, one_line};
@@ -246,6 +247,11 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
         let question = format!("erase {count} for good, beginning with \"{first}\"?");
         confirm::consent(app.asking, &question)?;
     }
+    let ids: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
+    let erased = match arguments.erase {
+        true => in_step::erase(app, home, &memory, (&[scope], &ids))?,
+        false => Erased::default(),
+    };
     for fact in &facts {
         match arguments.erase {
             true => memory.store.erase_fact(scope, fact.id, app.change())?,
@@ -254,7 +260,9 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     }
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();
     app.out.show(&Deleted { results, erased: arguments.erase })?;
+    in_step::tell(app, erased);
     if !arguments.erase {
+        in_step::follow(app, home, &mut memory, (scope, &ids))?;
         for fact in &facts {
             let id = name_of(fact.id);
             app.out.hint(format_args!("undo it with `hermes memory fact restore {id}`"));
@@ -275,6 +283,7 @@ fn restore(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcom
         replaced: None,
         entities: fact.entities,
     })?;
+    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
     later::fill_in(home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
@@ -295,6 +304,7 @@ fn edit(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
         replaced: None,
         entities: names,
     })?;
+    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
     later::fill_in(home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
@@ -312,6 +322,7 @@ fn supersede(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Out
         replaced: Some(name_of(fact.id)),
         entities: Vec::new(),
     })?;
+    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
     later::fill_in(home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }

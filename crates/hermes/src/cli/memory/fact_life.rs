@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::fact::{One, existing};
 use super::fact_view::name_of;
-use super::later;
 use super::whose::Whose;
+use super::{in_step, later};
 use crate::app::App;
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show, one_line};
@@ -89,6 +89,7 @@ pub(super) fn undo(arguments: &One, home: &Home, app: &mut App) -> anyhow::Resul
         memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
     let text = text_of(&memory.store.facts(scope, &[id])?);
     app.out.show(&Became { id: name_of(id), text, change: undone(&action) })?;
+    in_step::follow(app, home, &mut memory, (scope, &[fact.id, id]))?;
     later::fill_in(home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
@@ -157,8 +158,9 @@ fn text_of(facts: &[Fact]) -> String {
 
 fn undone(action: &str) -> String {
     let what = match action {
-        "fact.edit" => "its earlier text is back",
-        "fact.supersede" => "is back, and what took its place is retired",
+        "fact.edit" => "is its text again",
+        "fact.supersede" => "is current again, and what took its place is retired",
+        "fact.unsupersede" => "takes its place again",
         "fact.retire" => "is back",
         "fact.restore" => "is deleted again",
         _ => "is as it was before",

@@ -165,12 +165,14 @@ impl Shown {
         format!("[{}] {}{}{sure}", self.id, self.mark(), one_line(&self.text, 160))
     }
 
-    /// What keeps it out of answers, in a word.
+    /// What keeps it out of answers, or as it is, in a word.
     fn mark(&self) -> &'static str {
         match (self.retired_at, &self.superseded_by, self.quarantined) {
             (_, Some(_), _) => "[superseded] ",
             (Some(_), None, _) => "[deleted] ",
             (None, None, true) => "[held back] ",
+            (None, None, false) if self.pinned && self.shared => "[pinned] [shared] ",
+            (None, None, false) if self.pinned => "[pinned] ",
             (None, None, false) if self.shared => "[shared] ",
             (None, None, false) => "",
         }
@@ -205,6 +207,7 @@ impl Show for Detail {
         page.line(format_args!("{BOLD}{}{BOLD:#}  {}", fact.id, printable(&fact.text)))?;
         let names = Some(fact.entities.join(", ")).filter(|names| !names.is_empty());
         let who = if fact.shared { "everybody's" } else { "private" };
+        let pinned = fact.pinned.then(|| "yes: nothing drawn takes its place".to_owned());
         let rows = [
             ("kind", Some(fact.kind.clone())),
             ("whose", Some(who.to_owned())),
@@ -220,6 +223,7 @@ impl Show for Detail {
             ("recorded", when(Some(fact.recorded_at))),
             ("retired", when(fact.retired_at)),
             ("followed by", fact.superseded_by.clone()),
+            ("pinned", pinned),
             ("used", Some(format!("{} times", fact.uses))),
             ("uid", Some(fact.uid.clone())),
         ];

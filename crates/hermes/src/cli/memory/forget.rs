@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::{Args, ValueEnum};
+use hermes_memory::remember::Erased;
 use hermes_store::memory::{
     Admin, Choice, Depth, Forgetting as _, Forgotten, ItemKind, SqliteMemory, UserNumber,
     Users as _,
@@ -10,10 +11,11 @@ use hermes_store::memory::{
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
+use super::in_step;
 use crate::app::App;
 use crate::confirm;
 use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted};
+use crate::output::{Page, Show, counted, one_line};
 
 /// What to forget: one of these, or several together.
 #[derive(Debug, Args)]
@@ -24,7 +26,7 @@ pub(crate) struct Arguments {
     /// One conversation, and what was learned from it alone
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Everything recorded from this program or file, and what was learned from it alone
+    /// Everything recorded from this program, file or channel, and what was learned from it alone
     #[arg(long, value_name = "NAME", conflicts_with = "session")]
     source: Option<String>,
     /// Everything of this type
@@ -65,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let home = app.existing_home()?;
     let memory = app.memory(&home, Access::Read)?;
     let choice = choice(arguments, &memory.store)?;
+    must_be_known(&choice, &memory.store)?;
     let planned = memory.store.forget_plan(Admin, &choice)?;
     let is_nothing = planned == Forgotten::default();
     let plan = Report { amount: planned, erased: arguments.erase, done: false };
@@ -81,13 +84,24 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     drop(memory);
     let mut memory = app.memory(&home, Access::Write)?;
     let depth = if arguments.erase { Depth::Erase } else { Depth::Retire };
+    // The files first: what is cut short here is done whole by the same command again.
+    let mut erased = Erased::default();
+    if arguments.erase {
+        let facts = memory.store.facts_to_forget(Admin, &choice)?;
+        let everybody = in_step::everybody(&memory)?;
+        erased = in_step::erase(app, &home, &memory, (&everybody, &facts))?;
+    }
     let amount = memory.store.forget(Admin, &choice, depth, app.change())?;
     app.out.show(&Report { amount, erased: arguments.erase, done: true })?;
+    in_step::tell(app, erased);
     if !arguments.erase {
+        in_step::follow_all(app, &home, &mut memory)?;
         app.out
             .hint("what is forgotten stays out of every answer; `--erase` removes the words too");
     }
-    app.out.note("entries of MEMORY.md and USER.md are kept: see them with `hermes memory show`");
+    app.out.note(
+        "what you wrote to MEMORY.md and USER.md yourself is kept: see it with `hermes memory show`",
+    );
     if choice == Choice::All || matches!(choice, Choice::Session(..)) {
         app.out.note("the transcript in state.db is kept: see `hermes sessions delete`");
     }
@@ -117,6 +131,29 @@ fn choice(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Choice>
             .hint("say `--user`, `--session`, `--source`, `--type` or `--all`; one fact goes with `hermes memory fact delete`")
             .into()),
     }
+}
+
+/// A session or a source that nobody knows is a slip of the pen, and no empty answer.
+fn must_be_known(choice: &Choice, store: &SqliteMemory) -> anyhow::Result<()> {
+    if store.knows(Admin, choice)? {
+        return Ok(());
+    }
+    let problem = match choice {
+        Choice::Source(user, name) => {
+            let known = store.known_sources(Admin, *user)?;
+            let hint = match known.is_empty() {
+                true => "nothing was recorded yet".to_owned(),
+                false => format!("known sources: {}", one_line(&known.join(", "), 200)),
+            };
+            Problem::new(Kind::NotFound, format!("nothing was recorded from {name}")).hint(hint)
+        }
+        Choice::Session(_, id) => {
+            Problem::new(Kind::NotFound, format!("could not find session {id} in the memory"))
+                .hint("see the sessions with `hermes sessions list`")
+        }
+        Choice::User(_) | Choice::Kind(..) | Choice::All => return Ok(()),
+    };
+    Err(problem.into())
 }
 
 fn user(name: &str, store: &SqliteMemory) -> anyhow::Result<UserNumber> {

@@ -48,6 +48,9 @@ pub(super) struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) project: Option<String>,
     pub(super) shared: bool,
+    /// The fact that holds in the place of what it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) superseded_by: Option<String>,
     /// What the score is made of.
     pub(super) parts: Vec<Part>,
 }
@@ -82,6 +85,7 @@ impl Hit {
             score: found.score,
             relevance: Some(found.relevance),
             parts: found.parts.clone(),
+            superseded_by: found.superseded_by.map(|id| format!("fact:{id:03}")),
             ..Hit::default()
         };
         match &found.item {
@@ -164,7 +168,8 @@ impl Hit {
         let shared = self.shared.then(|| "shared".to_owned());
         let sessions = Some(self.sessions.join(", ")).filter(|sessions| !sessions.is_empty());
         let session = self.session_id.clone().or(sessions);
-        let about: Vec<String> = [when, self.channel.clone(), session, shared]
+        let outdated = self.superseded_by.as_ref().map(|fact| format!("superseded by {fact}"));
+        let about: Vec<String> = [when, self.channel.clone(), session, shared, outdated]
             .into_iter()
             .flatten()
             .filter(|part| *part != self.id)

@@ -15,6 +15,7 @@ mod forget;
 pub(crate) mod history;
 mod hit;
 mod import;
+mod in_step;
 mod later;
 mod merge;
 mod pending;

@@ -143,8 +143,13 @@ impl Show for Listing<Pending> {
                 remember::Target::Memory => "MEMORY.md",
                 remember::Target::User => "USER.md",
             };
-            let way = if one.does == "add" { "to" } else { "from" };
-            let text = visible(&one.text, 300);
+            let way = match one.does {
+                "add" => "to",
+                "replace" => "in",
+                _ => "from",
+            };
+            let with = one.with.as_deref().map(|with| format!(" → {}", visible(with, 300)));
+            let text = visible(&one.text, 300) + &with.unwrap_or_default();
             page.line(format_args!("{:>4}  {} {way} {file}: {text}", one.id, one.does))?;
             page.line(format_args!("      {DIM}{} (from {}){DIM:#}", one.why, one.origin))?;
         }
@@ -172,6 +177,9 @@ impl Show for Listing<Done> {
                 Approved::Removed { path, entry } => {
                     let entry = one_line(entry, 72);
                     page.line(format_args!("taken out of {}: {entry}", path.display()))?;
+                }
+                Approved::Replaced { path, with, .. } => {
+                    page.line(format_args!("{} says now: {}", path.display(), one_line(with, 72)))?;
                 }
                 Approved::Outdated { entry } => page.line(format_args!(
                     "{}: the entry is gone or was renewed since; nothing was changed: {}",

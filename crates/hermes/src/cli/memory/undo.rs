@@ -40,24 +40,43 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let rules = rules_for(app, &home, &memory.store)?;
     let taken = remember::undo(&mut memory.store, scope, &rules, app.change())?;
     let taken = taken.ok_or_else(nothing)?;
-    let hint = taken.is_fact_retired.then(|| name_of(taken.fact));
+    let hint = match taken.current {
+        Some(current) => {
+            Some(format!("do it again with `hermes memory fact undo {}`", name_of(current)))
+        }
+        None => taken.is_fact_retired.then(|| {
+            let fact = name_of(taken.fact);
+            format!("the fact can be brought back: `hermes memory fact restore {fact}`")
+        }),
+    };
     app.out.show(&Undone { taken })?;
-    if let Some(fact) = hint {
-        app.out.hint(format_args!(
-            "the fact can be brought back: `hermes memory fact restore {fact}`"
-        ));
+    if let Some(hint) = hint {
+        app.out.hint(hint);
     }
     Ok(Outcome::Done)
 }
 
 impl Show for Undone {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let (path, entry) = (self.taken.path.display(), one_line(&self.taken.entry, 72));
-        page.line(format_args!("taken out of {path}: {entry}"))?;
-        let name = name_of(self.taken.fact);
-        match self.taken.is_fact_retired {
-            true => page.line(format_args!("{name}, which said the same, is deleted"))?,
-            false => page.line(format_args!("{name} stays: you added it yourself"))?,
+        let taken = &self.taken;
+        let (path, entry) = (taken.path.display(), one_line(&taken.entry, 72));
+        let name = name_of(taken.fact);
+        match &taken.earlier {
+            _ if taken.is_restored => page.line(format_args!("back in {path}: {entry}"))?,
+            Some(text) => page.line(format_args!("{path} says again: {}", one_line(text, 72)))?,
+            None => page.line(format_args!("taken out of {path}: {entry}"))?,
+        }
+        match (taken.current, taken.is_fact_retired) {
+            _ if taken.is_restored => page.line(format_args!("{name} is back"))?,
+            (Some(current), _) => page.line(format_args!(
+                "{} is current again; {name}, which had taken its place, is deleted",
+                name_of(current)
+            ))?,
+            (None, true) => page.line(format_args!("{name}, which said the same, is deleted"))?,
+            (None, false) if taken.earlier.is_some() => {
+                page.line(format_args!("{name} has its earlier text again"))?;
+            }
+            (None, false) => page.line(format_args!("{name} stays: you added it yourself"))?,
         }
         for back in &self.taken.back {
             page.line(format_args!("back in the file: {}", one_line(back, 72)))?;

@@ -102,6 +102,10 @@ impl Facts for SqliteMemory {
         read::list(&self.connection, scope, filter, now).map_err(|source| self.failed(source))
     }
 
+    fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
+        read::drawn_from(&self.connection, scope, episode).map_err(|source| self.failed(source))
+    }
+
     fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
         read::sources(&self.connection, scope, id).map_err(|source| self.failed(source))
     }

@@ -87,6 +87,18 @@ pub(super) fn sources(
     connection.prepare_cached(SOURCES)?.query_map([scope.user().get(), id], rows::source)?.collect()
 }
 
+/// The facts that were drawn from an episode, oldest first.
+pub(super) fn drawn_from(
+    connection: &Connection,
+    scope: Scope,
+    episode: i64,
+) -> rusqlite::Result<Vec<(i64, Source)>> {
+    connection
+        .prepare_cached(DRAWN_FROM)?
+        .query_map([scope.user().get(), episode], |row| Ok((row.get(4)?, rows::source(row)?)))?
+        .collect()
+}
+
 pub(super) fn revisions(
     connection: &Connection,
     scope: Scope,
@@ -195,6 +207,11 @@ const SOURCES: &str = "
     select s.episode, s.message, s.quote, s.extractor
     from fact f join source s on s.kind = 1 and s.item = f.id
     where f.user_id in (?1, 0) and f.id = ?2 order by s.id";
+const DRAWN_FROM: &str = "
+    select s.episode, s.message, s.quote, s.extractor, f.id
+    from source s join fact f on f.id = s.item
+    where s.episode = ?2 and s.kind = 1 and f.user_id in (?1, 0)
+    order by f.id, s.id";
 const REVISIONS: &str = "
     select r.number, r.at, r.actor, r.body
     from fact f join revision r on r.kind = 1 and r.item = f.id

@@ -72,6 +72,24 @@ pub(super) fn chosen(connection: &Connection, choice: &Choice) -> rusqlite::Resu
     }
 }
 
+/// Whether a choice names a session or a source that is there at all.
+pub(super) fn is_known(connection: &Connection, choice: &Choice) -> rusqlite::Result<bool> {
+    let found = match choice {
+        Choice::Session(user, id) => sessions(connection, NAMED, params![user.get(), id])?,
+        Choice::Source(user, name) => sessions(connection, OF_SOURCE, params![user.get(), name])?,
+        Choice::User(_) | Choice::Kind(..) | Choice::All => return Ok(true),
+    };
+    Ok(!found.is_empty())
+}
+
+/// What a user's sessions came from, by name.
+pub(super) fn sources_of(
+    connection: &Connection,
+    user: UserNumber,
+) -> rusqlite::Result<Vec<String>> {
+    connection.prepare_cached(SOURCES_OF_USER)?.query_map([user.get()], |row| row.get(0))?.collect()
+}
+
 /// Everything of some users.
 fn whole(connection: &Connection, users: Vec<UserNumber>) -> rusqlite::Result<Chosen> {
     let mut chosen = Chosen::default();
@@ -198,7 +216,11 @@ const NAMED: &str = "
     select id, user_id, session_id from session where user_id = ?1 and session_id = ?2 order by id";
 const OF_SOURCE: &str = "
     select id, user_id, session_id from session
-    where user_id = ?1 and source = (select id from label where text = ?2) order by id";
+    where user_id = ?1
+      and (select id from label where text = ?2) in (source, coalesce(channel, source)) order by id";
+const SOURCES_OF_USER: &str = "
+    select distinct l.text from session s join label l on l.id in (s.source, s.channel)
+    where s.user_id = ?1 order by l.text";
 const RAW_OF_SESSION: &str = episode_where!("e.session = ?1 and e.state = 'raw' order by e.id");
 const SUMMARIES_OF_SESSION: &str =
     episode_where!("e.id in (select summary from summary_session where session = ?1)");

@@ -10,13 +10,27 @@ use self::choose::Chosen;
 use super::graves::{self, Grave, GraveKind};
 use super::{SqliteMemory, Step, audit};
 use crate::Result;
-use crate::memory::{Admin, Change, Choice, Depth, Forgetting, Forgotten};
+use crate::memory::{Admin, Change, Choice, Depth, Forgetting, Forgotten, UserNumber};
 
 impl Forgetting for SqliteMemory {
     fn forget_plan(&self, _admin: Admin, choice: &Choice) -> Result<Forgotten> {
         choose::chosen(&self.connection, choice)
             .map(|chosen| chosen.count())
             .map_err(|source| self.failed(source))
+    }
+
+    fn facts_to_forget(&self, _admin: Admin, choice: &Choice) -> Result<Vec<i64>> {
+        choose::chosen(&self.connection, choice)
+            .map(|chosen| chosen.facts)
+            .map_err(|source| self.failed(source))
+    }
+
+    fn knows(&self, _admin: Admin, choice: &Choice) -> Result<bool> {
+        choose::is_known(&self.connection, choice).map_err(|source| self.failed(source))
+    }
+
+    fn known_sources(&self, _admin: Admin, user: UserNumber) -> Result<Vec<String>> {
+        choose::sources_of(&self.connection, user).map_err(|source| self.failed(source))
     }
 
     fn forget(

@@ -1,0 +1,101 @@
+//! The memory files follow what was done to facts, and a line says so for each entry.
+
+use hermes_home::Home;
+use hermes_memory::remember::{self, Erased, Followed};
+use hermes_store::memory::{Admin, Scope, Users as _};
+
+use super::fact_view::name_of;
+use super::remembering::rules_for;
+use crate::app::{App, Memory};
+use crate::output::{counted, one_line};
+
+/// Brings the files of a user in step with facts that changed.
+pub(super) fn follow(
+    app: &mut App,
+    home: &Home,
+    memory: &mut Memory,
+    (scope, changed): (Scope, &[i64]),
+) -> anyhow::Result<()> {
+    let rules = rules_for(app, home, &memory.store)?;
+    let change = app.change();
+    for followed in remember::follow(&mut memory.store, scope, changed, &rules, change)? {
+        app.out.note(said(&followed));
+    }
+    Ok(())
+}
+
+/// The same for everybody.
+pub(super) fn follow_all(app: &mut App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
+    for scope in everybody(memory)? {
+        follow(app, home, memory, (scope, &[]))?;
+    }
+    Ok(())
+}
+
+/// Removes the entries of facts that will be erased, and every kept version that holds them.
+pub(super) fn erase(
+    app: &App,
+    home: &Home,
+    memory: &Memory,
+    (scopes, facts): (&[Scope], &[i64]),
+) -> anyhow::Result<Erased> {
+    let mut erased = Erased::default();
+    if facts.is_empty() {
+        return Ok(erased);
+    }
+    let rules = rules_for(app, home, &memory.store)?;
+    for scope in scopes {
+        erased.add(remember::erase_entries(&memory.store, *scope, facts, &rules, app.change())?);
+    }
+    Ok(erased)
+}
+
+/// Says what was erased from the files.
+pub(super) fn tell(app: &mut App, erased: Erased) {
+    if erased.entries + erased.versions > 0 {
+        app.out.note(format_args!(
+            "removed from your memory files: {}, with {}",
+            counted_entries(erased.entries),
+            counted(erased.versions, "kept version")
+        ));
+    }
+    if erased.left > 0 {
+        app.out.note(format_args!(
+            "{} changed by hand: see them with `hermes memory show`",
+            match erased.left {
+                1 => "1 entry stays, because it was".to_owned(),
+                more => format!("{more} entries stay, because they were"),
+            }
+        ));
+    }
+}
+
+/// Everybody whom the memory knows.
+pub(super) fn everybody(memory: &Memory) -> anyhow::Result<Vec<Scope>> {
+    Ok(memory.store.users(Admin)?.iter().map(|user| Scope::of(user.number)).collect())
+}
+
+fn counted_entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+fn said(followed: &Followed) -> String {
+    match followed {
+        Followed::Rewritten { path, text, .. } => {
+            format!("{} says now: {}", path.display(), one_line(text, 72))
+        }
+        Followed::Removed { path, entry, .. } => {
+            format!("taken out of {}: {}", path.display(), one_line(entry, 72))
+        }
+        Followed::Back { path, entry, .. } => {
+            format!("back in {}: {}", path.display(), one_line(entry, 72))
+        }
+        Followed::Proposed { path, proposal, .. } => format!(
+            "{} would follow: agree with `hermes memory approve {proposal}`",
+            path.display()
+        ),
+        Followed::LeftAlone { path, fact, why } => {
+            format!("the entry of {} in {} is left as it is: {why}", name_of(*fact), path.display())
+        }
+    }
+}
