@@ -35,7 +35,7 @@ pub enum Decision {
 }
 
 /// The channel of the command line: an id there is the name of a user.
-const COMMAND_LINE: &str = "cli";
+pub(crate) const COMMAND_LINE: &str = "cli";
 
 /// Whose memory it is; `linked` is the user the identity is linked to.
 pub fn decide(mode: UsersMode, who: Option<Who<'_>>, linked: Option<UserNumber>) -> Decision {

@@ -1,5 +1,7 @@
 //! The jobs that a memory lives by: taking in, drawing facts, looking back, telling old episodes by a summary.
 
+use std::time::Duration;
+
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
@@ -7,7 +9,7 @@ use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, memory};
+use hermes_store::{Error as StoreError, ErrorKind, memory};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -67,8 +69,13 @@ pub(crate) fn take_in(
         vectors: vectors(store)?,
         random: random_bytes(),
     };
-    let sessions = sessions(app, home)?;
-    Ok(catch_up::catch_up(sessions.as_ref(), store, &home.spool(), &settings)?)
+    // Turns that wait in files go to the transcript as well.
+    let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
+    let mut sessions = match waiting {
+        true => sessions_to_write(home, app.lock_wait(home)?)?,
+        false => sessions(app, home)?,
+    };
+    Ok(catch_up::catch_up(sessions.as_mut(), store, &home.spool(), &settings)?)
 }
 
 /// Whether facts can be drawn from something, or when.
@@ -146,6 +153,23 @@ fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
         Ok(sessions) => Ok(Some(sessions)),
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The sessions of a home, opened to be written if they may be; none if it has none.
+pub(crate) fn sessions_to_write(
+    home: &Home,
+    wait: Duration,
+) -> Result<Option<SessionStore>, StoreError> {
+    let path = home.state_db();
+    let open = |access| SessionStore::open(&path, access, wait);
+    match open(Access::Write).or_else(|error| match error.kind() {
+        ErrorKind::Refused => open(Access::Read),
+        _ => Err(error),
+    }) {
+        Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
