@@ -214,10 +214,10 @@ mod tests {
     use super::*;
     use crate::chunk::Vectors;
 
-    fn settings() -> Settings<'static> {
+    fn settings(zone: &TimeZone) -> Settings<'_> {
         Settings {
             mode: UsersMode::Single,
-            zone: &TimeZone::UTC,
+            zone,
             now: Timestamp::UNIX_EPOCH,
             vectors: Vectors::Later,
             random: [1, 2, 3],
@@ -254,7 +254,7 @@ mod tests {
         let spool = folder.path().join("spool");
         assert_eq!(drained(&spool).0, Drained::default());
         for text in ["one", "two"] {
-            let put = put(&spool, &turn(text), &settings()).unwrap();
+            let put = put(&spool, &turn(text), &settings(&TimeZone::UTC)).unwrap();
             let id = put.turn.messages[0].external_id.clone().unwrap();
             assert!(still_waits(&spool, &id), "{id}");
             assert!(!still_waits(&spool, "spool:other.jsonl:1:1"));
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_failure_keeps_the_file_and_two_do_not_drain_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        put(folder.path(), &turn("one"), &settings()).unwrap();
+        put(folder.path(), &turn("one"), &settings(&TimeZone::UTC)).unwrap();
         let mut fail = |_| Err(Error::Unreadable(std::io::Error::other("no")));
         assert!(drain(folder.path(), &TimeZone::UTC, &mut fail).is_err());
         let held = lock::hold(&folder.path().join("drain")).unwrap();

@@ -260,9 +260,8 @@ impl Turn {
         if let Some(why) = self.session_id.as_deref().and_then(line::session_fault) {
             return Some(format!("`session_id` {why}"));
         }
-        let says = |message: &TurnMessage| {
-            !message.text.trim().is_empty() || message.tool_calls.is_some()
-        };
+        let says =
+            |message: &TurnMessage| !message.text.trim().is_empty() || message.tool_calls.is_some();
         let is_silent = !self.messages.iter().any(says);
         (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
     }

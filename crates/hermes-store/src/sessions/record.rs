@@ -229,7 +229,9 @@ impl Writing<'_> {
         let Some(external_id) = &message.external_id else { return Ok(None) };
         let row = message_row(session, message, self.layout);
         let value = |wanted: &str| {
-            row.iter().find(|(name, _)| *name == wanted).map_or(Sql::Null, |(_, value)| value.clone())
+            row.iter()
+                .find(|(name, _)| *name == wanted)
+                .map_or(Sql::Null, |(_, value)| value.clone())
         };
         let has_ids = self.layout.column(Table::Messages, EXTERNAL_ID).is_some();
         let (sql, mark) = match has_ids {
@@ -238,10 +240,9 @@ impl Writing<'_> {
         };
         self.transaction
             .prepare_cached(sql)?
-            .query_row(
-                params![session.as_str(), mark, message.role, value("content")],
-                |row| row.get(0),
-            )
+            .query_row(params![session.as_str(), mark, message.role, value("content")], |row| {
+                row.get(0)
+            })
             .optional()
     }
 

@@ -93,19 +93,22 @@ pub(super) fn has_waiting_episodes(look: &Look<'_>) -> anyhow::Result<Need> {
 
 pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let model = match job.attempts <= TRIES_WITH_MODEL {
-        true => Background::open(app, home)?,
+    let mut model = match job.attempts <= TRIES_WITH_MODEL {
+        true => Background::open_for_job(app, home)?,
         false => None,
     };
     let mut total = extract::Report::default();
     loop {
         pulse.beat()?;
-        let report = draw(
-            app,
-            home,
-            &mut memory.store,
-            &Drawing { model: model.as_ref(), imported_with_model: false },
-        )?;
+        let drawing = Drawing { model: model.as_ref(), imported_with_model: false };
+        let report = match draw(app, home, &mut memory.store, &drawing) {
+            // Rules do the work at once where asking is no use.
+            Err(_) if model.as_ref().is_some_and(Background::has_failed) => {
+                model = None;
+                continue;
+            }
+            other => other?,
+        };
         let is_done = report.episodes == 0;
         total.add(&report);
         if is_done {

@@ -120,7 +120,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let is_partial = !problems.is_empty();
     app.out.show(&Done { results, problems })?;
     if is_damaged {
-        app.out.hint("`hermes doctor` says what is wrong; what waits is taken in when it is repaired");
+        app.out
+            .hint("`hermes doctor` says what is wrong; what waits is taken in when it is repaired");
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }
