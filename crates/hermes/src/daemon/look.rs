@@ -153,9 +153,13 @@ fn begin_anew(
     now: Timestamp,
 ) -> anyhow::Result<()> {
     let Some(changed) = changed.filter(|changed| *changed <= now) else { return Ok(()) };
-    let mut jobs = store.open_jobs(Admin, jobs::MANY)?;
-    jobs.extend(store.jobs(Admin, Some(JobState::Failed), jobs::MANY)?);
-    for job in jobs.iter().filter(|job| jobs::can(&job.kind)) {
+    let mut all = store.open_jobs(Admin, jobs::MANY)?;
+    for job in store.jobs(Admin, Some(JobState::Failed), jobs::MANY)? {
+        if all.iter().all(|other| other.kind != job.kind) {
+            all.push(job);
+        }
+    }
+    for job in all.iter().filter(|job| jobs::can(&job.kind)) {
         let failed_at = match job.state {
             JobState::Waiting if job.attempts > 0 && job.last_error.is_some() => {
                 schedule::back_off(job.attempts).map(|wait| job.run_at - wait)

@@ -8,6 +8,7 @@ use std::{fmt, fs};
 use anyhow::Context;
 use clap::Args;
 use hermes_home::{Home, UserId};
+use hermes_memory::Error;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool::{self, Spooled};
@@ -93,10 +94,43 @@ const PATIENCE: Duration = Duration::from_millis(300);
 enum Told {
     /// In the memory, and in state.db if the numbers say so.
     Memory(RecordedTurn),
-    /// In state.db; the memory was busy.
-    StateDb { session_id: String, state_messages: Vec<i64> },
+    /// In state.db; the memory could not be written, for this reason.
+    StateDb { session_id: String, state_messages: Vec<i64>, because: Why },
     /// In a file, for this reason.
-    Spool { session_id: String, file: PathBuf, because: String },
+    Spool { session_id: String, file: PathBuf, because: Why },
+}
+
+impl Told {
+    fn is_for_damage(&self) -> bool {
+        match self {
+            Told::Memory(_) => false,
+            Told::StateDb { because, .. } | Told::Spool { because, .. } => because.is_damage,
+        }
+    }
+}
+
+/// Why a database could not be written.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Why {
+    text: String,
+    #[serde(skip)]
+    is_damage: bool,
+}
+
+impl From<&StoreError> for Why {
+    fn from(error: &StoreError) -> Why {
+        Why { text: error.to_string(), is_damage: error.kind() == ErrorKind::Damaged }
+    }
+}
+
+impl From<&Error> for Why {
+    fn from(error: &Error) -> Why {
+        match error {
+            Error::Store(error) => error.into(),
+            other => Why { text: other.to_string(), is_damage: false },
+        }
+    }
 }
 
 /// What became of the turns.
@@ -116,7 +150,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     for turn in turns {
         results.push(record(app, &home, &turn, &mut sessions)?);
     }
-    let is_damaged = matches!(&sessions, Err(error) if error.kind() == ErrorKind::Damaged);
+    let is_damaged = results.iter().any(Told::is_for_damage);
     let is_partial = !problems.is_empty();
     app.out.show(&Done { results, problems })?;
     if is_damaged {
@@ -141,11 +175,11 @@ fn record(
     let mut recording = Recording { home, turn: turn.clone(), note: None };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
-        Err(error) => return recording.wait_in_file(&settings, error.to_string()),
+        Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
     };
     let kept = match recording.keep(sessions.as_deref_mut(), &settings) {
         Err(error) if turn::must_wait(&error) => {
-            return recording.wait_in_file(&settings, error.to_string());
+            return recording.wait_in_file(&settings, Why::from(&error));
         }
         other => other?,
     };
@@ -157,7 +191,7 @@ fn record(
     let recorded = turn::remember(&mut memory.store, &recording.turn, &kept, &settings);
     let mut recorded = match recorded {
         Err(error) if turn::must_wait(&error) => {
-            return recording.wait(kept, &settings, error.to_string());
+            return recording.wait(kept, &settings, Why::from(&error));
         }
         other => other?,
     };
@@ -198,15 +232,16 @@ impl Recording<'_> {
     }
 
     /// What is in state.db is taken in from there; everything else waits in a file.
-    fn wait(self, kept: Kept, settings: &Settings<'_>, because: String) -> anyhow::Result<Told> {
+    fn wait(self, kept: Kept, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
         if kept.messages.is_empty() && !kept.is_theirs {
             let turn = Turn { session_id: Some(kept.session_id), ..self.turn };
             return Recording { turn, ..self }.wait_in_file(settings, because);
         }
-        Ok(Told::StateDb { session_id: kept.session_id, state_messages: kept.messages })
+        let (session_id, state_messages) = (kept.session_id, kept.messages);
+        Ok(Told::StateDb { session_id, state_messages, because })
     }
 
-    fn wait_in_file(self, settings: &Settings<'_>, because: String) -> anyhow::Result<Told> {
+    fn wait_in_file(self, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
         let waits = match self.note {
             Some(note) => note,
             None => spool::put(&self.home.spool(), &self.turn, settings)?,
@@ -222,12 +257,12 @@ fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreError> {
 }
 
 /// The memory, or why it cannot be used now.
-fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, String>> {
+fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
     match app.memory_within(home, Access::Write, PATIENCE) {
         Ok(memory) => Ok(Ok(memory)),
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(why) if matches!(why.kind(), ErrorKind::Locked | ErrorKind::Damaged) => {
-                Ok(Err(why.to_string()))
+                Ok(Err(Why::from(why)))
             }
             _ => Err(error),
         },
@@ -381,12 +416,13 @@ impl Show for Done {
                     let added = counted(turn.recorded.added as u64, "message");
                     page.line(format_args!("{added} recorded in session {}", turn.session_id))?;
                 }
-                Told::StateDb { session_id, .. } => page.line(format_args!(
-                    "kept in session {session_id}; the memory is busy and takes it in later"
+                Told::StateDb { session_id, because, .. } => page.line(format_args!(
+                    "kept in session {session_id}; the memory takes it in later: {}",
+                    printable(&because.text)
                 ))?,
                 Told::Spool { session_id, file, because } => page.line(format_args!(
                     "session {session_id}: {}; the turn waits in {}",
-                    printable(because),
+                    printable(&because.text),
                     file.display()
                 ))?,
             }
