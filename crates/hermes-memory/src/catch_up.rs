@@ -212,6 +212,7 @@ impl Intake<'_> {
             vectors: settings.vectors,
         };
         let others = self.others(scope, session)?;
+        let first_noted = self.first_noted(session, &others)?;
         let (mut lacking, mut unknown) = (Vec::with_capacity(ready.len()), 0);
         for one in ready {
             let id = messages[one.place].id.to_string();
@@ -228,7 +229,11 @@ impl Intake<'_> {
                 for other in &others {
                     is_theirs = is_theirs || is_of(other)?;
                 }
-                unknown += usize::from(!is_theirs);
+                match messages[one.place].id < first_noted {
+                    _ if is_theirs => {}
+                    true => lacking.push((one, id)),
+                    false => unknown += 1,
+                }
             }
         }
         if unknown > 0 {
@@ -241,6 +246,16 @@ impl Intake<'_> {
         self.report.added += recorded.added as u64;
         self.report.episodes += recorded.episodes as u64;
         Ok(())
+    }
+
+    /// The first message of a session whose turn was noted in a file: before it nobody but the session's own
+    /// user spoke. None was: nothing is known about any of them.
+    fn first_noted(&self, session: &LiveSession, others: &[Scope]) -> Result<i64> {
+        if others.is_empty() {
+            return Ok(i64::MIN);
+        }
+        let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
+        Ok(noted.first().map_or(i64::MIN, |(id, _)| *id))
     }
 
     /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,

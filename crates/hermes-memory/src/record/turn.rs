@@ -141,7 +141,8 @@ pub fn turn(places: Places<'_>, turn: &Turn, settings: &Settings<'_>) -> Result<
 }
 
 /// Whether the turn must wait in a file until both halves are done, because the transcript alone would not
-/// tell whose words they are: a session has one user there.
+/// tell whose words they are: a session has one user there, and once somebody else spoke in it, nobody's words
+/// are taken from it without a note.
 pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
     if turn.from != Caller::OurOwn || !is_writable(sessions) || turn.messages.is_empty() {
         return Ok(false);
@@ -152,11 +153,9 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
         Err(hermes_store::Error::NotFound { .. }) => None,
         other => other?,
     };
-    let told = match &known {
-        Some(session) => catch_up::who(session),
-        None => turn.told(),
-    };
-    Ok(!turn.is_by(told))
+    let Some(session) = known else { return Ok(!turn.is_by(turn.told())) };
+    let others_spoke = !sessions.external_ids(&session.id, 0)?.is_empty();
+    Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
 }
 
 fn is_writable(sessions: &SessionStore) -> bool {

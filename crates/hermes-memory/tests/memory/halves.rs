@@ -93,6 +93,31 @@ fn the_second_user_of_a_session_keeps_their_words_when_the_program_dies_between_
 }
 
 #[test]
+fn what_the_first_user_said_before_the_second_came_is_theirs_although_the_program_died() {
+    let (folder, mut memory) = memory();
+    let mut sessions = sessions(folder.path());
+    let spool = folder.path().join("spool");
+    let zone = TimeZone::UTC;
+    let settings = settings(&zone);
+    let turn = by("1", "I am the first.");
+    let places = Places { sessions: Some(&mut sessions), store: &mut memory };
+    turn::turn(places, &turn, &settings).unwrap();
+    // It dies between the halves, and the second user comes before anybody catches up.
+    turn::keep(Some(&mut sessions), &by("1", "I go on."), &settings).unwrap();
+    let note = spool::put(&spool, &by("2", "I am the second."), &settings).unwrap();
+    let kept = turn::keep(Some(&mut sessions), &note.turn, &settings).unwrap();
+    turn::remember(&mut memory, &note.turn, &kept, &settings).unwrap();
+    note.done().unwrap();
+    assert!(needs_note(&sessions, &by("1", "I go on.")).unwrap(), "from now on all are noted");
+    let report = caught_up(&mut sessions, &mut memory, &spool);
+    assert!(report.problems.is_empty(), "{report:?}");
+    let mut first = said(&memory, "telegram-1");
+    first.sort();
+    assert_eq!(first, ["I am the first.", "I go on."]);
+    assert_eq!(said(&memory, "telegram-2"), ["I am the second."]);
+}
+
+#[test]
 fn words_whose_note_still_waits_are_not_taken_in_from_the_transcript() {
     let (folder, mut memory) = memory();
     let mut sessions = sessions(folder.path());
