@@ -242,8 +242,9 @@ fn a_dead_daemon_is_missed_to_the_minute_and_its_context_says_so() {
     assert!(!context(&[]).contains("no daemon"), "nobody wanted one so far");
     let pid = sandbox.json(&["start"])["daemon"]["pid"].as_i64().unwrap();
     until("all is drawn", || {
-        let sql = "select count(*) from job where kind = 'extract' and state = 'done'";
-        sqlite3(&sandbox, "memory.db", sql) != "0"
+        let jobs = sandbox.json(&["jobs", "list"])["results"].clone();
+        let is_drawn = |job: &Value| job["kind"] == "extract" && job["state"] == "done";
+        jobs.as_array().unwrap().iter().any(is_drawn)
     });
     send(i32::try_from(pid).unwrap(), Signal::SIGKILL);
     until("it is gone", || sandbox.json(&["status"])["daemon"]["running"] == false);
