@@ -255,7 +255,8 @@ impl Intake<'_> {
             return Ok(i64::MIN);
         }
         let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
-        Ok(noted.first().map_or(i64::MIN, |(id, _)| *id))
+        let first = noted.iter().find(|(_, mark)| spool::is_mark(mark));
+        Ok(first.map_or(i64::MIN, |(id, _)| *id))
     }
 
     /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,

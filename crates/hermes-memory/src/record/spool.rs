@@ -79,6 +79,11 @@ pub fn still_waits(folder: &Path, external_id: &str) -> bool {
     name.is_some_and(|name| !name.contains('/') && folder.join(name).is_file())
 }
 
+/// Whether an id says that its message came through a file; others are those of a channel or a program.
+pub(crate) fn is_mark(external_id: &str) -> bool {
+    external_id.starts_with(MARK)
+}
+
 /// How the ids begin of messages that came through a file.
 const MARK: &str = "spool:";
 

@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::line;
 use super::ready::{self, Conversation, Ready, Spoken};
+use super::{line, spool};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
 use crate::{Error, Result, catch_up};
@@ -154,7 +154,8 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
         other => other?,
     };
     let Some(session) = known else { return Ok(!turn.is_by(turn.told())) };
-    let others_spoke = !sessions.external_ids(&session.id, 0)?.is_empty();
+    let ids = sessions.external_ids(&session.id, i64::MIN)?;
+    let others_spoke = ids.iter().any(|(_, id)| spool::is_mark(id));
     Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
 }
 

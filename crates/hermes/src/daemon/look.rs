@@ -161,7 +161,8 @@ fn begin_anew(
     }
     for job in all.iter().filter(|job| jobs::can(&job.kind)) {
         let failed_at = match job.state {
-            JobState::Waiting if job.attempts > 0 && job.last_error.is_some() => {
+            // What is due anyway keeps count of its tries: it may be what kills its worker.
+            JobState::Waiting if job.attempts > 0 && job.run_at > now => {
                 schedule::back_off(job.attempts).map(|wait| job.run_at - wait)
             }
             JobState::Failed => job.finished_at,
