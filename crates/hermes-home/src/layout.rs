@@ -242,6 +242,11 @@ impl Home {
         self.own().join("spool")
     }
 
+    /// Why the model of background work did not answer the last time; not there if it did.
+    pub fn model_trouble(&self) -> PathBuf {
+        self.own().join("model.json")
+    }
+
     /// Skills that wait for the user's word.
     pub fn pending_skills(&self) -> PathBuf {
         self.own().join("pending-skills")

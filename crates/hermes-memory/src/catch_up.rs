@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Scope, TakenIn};
-use hermes_store::sessions::{LiveMessage, LiveSession, SessionId, SessionMark, SessionStore};
+use hermes_store::sessions::{LiveMessage, LiveSession, SessionMark, SessionStore};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::identity::{self, Who};
 use crate::record::ready::{self, Conversation, Spoken};
 use crate::record::spool::{self, Drained};
-use crate::record::turn::{self, Caller, Kept, STATE_DB, Settings, Turn};
+use crate::record::turn::{self, STATE_DB, Settings, Turn};
 use crate::{Error, Result};
 
 /// What catching up did.
@@ -48,14 +48,14 @@ const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// Takes in all that the memory lacks; doing it twice adds nothing.
 pub fn catch_up(
-    sessions: Option<&SessionStore>,
+    mut sessions: Option<&mut SessionStore>,
     store: &mut dyn MemoryStore,
     spool: &Path,
     settings: &Settings<'_>,
 ) -> Result<Report> {
-    let spool = drain(sessions, store, spool, settings)?;
-    let mut report = Report { spool, ..Report::default() };
-    let Some(sessions) = sessions else { return Ok(report) };
+    let drained = drain(sessions.as_deref_mut(), store, spool, settings)?;
+    let mut report = Report { spool: drained, ..Report::default() };
+    let Some(sessions) = sessions.as_deref() else { return Ok(report) };
     let taken: HashMap<String, TakenIn> =
         store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
     for mark in sessions.marks()? {
@@ -63,7 +63,7 @@ pub fn catch_up(
         if !mark.is_of_interest(before, settings.now) {
             continue;
         }
-        let mut intake = Intake { sessions, store, settings, report: &mut report };
+        let mut intake = Intake { sessions, store, spool, settings, report: &mut report };
         match intake.session(&mark, before) {
             Err(Error::Store(error @ hermes_store::Error::Full { .. })) => {
                 report.problems.push(format!("session {}: {error}", mark.session_id));
@@ -112,6 +112,7 @@ impl Interest for SessionMark {
 struct Intake<'a> {
     sessions: &'a SessionStore,
     store: &'a mut dyn MemoryStore,
+    spool: &'a Path,
     settings: &'a Settings<'a>,
     report: &'a mut Report,
 }
@@ -144,6 +145,7 @@ impl Intake<'_> {
         let mut messages = self.sessions.live_messages(session, after)?;
         let all = messages.len();
         messages.truncate(finished(&messages, session, self.settings.now));
+        self.leave_to_file(session, after, &mut messages)?;
         let last = match messages.len() == all {
             true => mark.last_message,
             false => messages.last().map_or(after, |message| message.id),
@@ -151,6 +153,24 @@ impl Intake<'_> {
         self.record(session, &messages)?;
         let live = self.sessions.live_up_to(&session.id, last)?;
         self.note(session.id.as_str(), last, live, before)
+    }
+
+    /// A turn whose file still waits is recorded from there: the file says whose it is. What follows it waits too.
+    fn leave_to_file(
+        &self,
+        session: &LiveSession,
+        after: i64,
+        messages: &mut Vec<LiveMessage>,
+    ) -> Result<()> {
+        if spool::waiting(self.spool) == 0 {
+            return Ok(());
+        }
+        let marked = self.sessions.external_ids(&session.id, after)?;
+        let held = marked.iter().find(|(_, mark)| spool::still_waits(self.spool, mark));
+        if let Some((held, _)) = held {
+            messages.retain(|message| message.id < *held);
+        }
+        Ok(())
     }
 
     /// Takes out what was taken in and then taken back.
@@ -192,6 +212,7 @@ impl Intake<'_> {
             vectors: settings.vectors,
         };
         let others = self.others(scope, session)?;
+        let first_noted = self.first_noted(session, &others)?;
         let (mut lacking, mut unknown) = (Vec::with_capacity(ready.len()), 0);
         for one in ready {
             let id = messages[one.place].id.to_string();
@@ -208,7 +229,11 @@ impl Intake<'_> {
                 for other in &others {
                     is_theirs = is_theirs || is_of(other)?;
                 }
-                unknown += usize::from(!is_theirs);
+                match messages[one.place].id < first_noted {
+                    _ if is_theirs => {}
+                    true => lacking.push((one, id)),
+                    false => unknown += 1,
+                }
             }
         }
         if unknown > 0 {
@@ -221,6 +246,17 @@ impl Intake<'_> {
         self.report.added += recorded.added as u64;
         self.report.episodes += recorded.episodes as u64;
         Ok(())
+    }
+
+    /// The first message of a session whose turn was noted in a file: before it nobody but the session's own
+    /// user spoke. None was: nothing is known about any of them.
+    fn first_noted(&self, session: &LiveSession, others: &[Scope]) -> Result<i64> {
+        if others.is_empty() {
+            return Ok(i64::MIN);
+        }
+        let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
+        let first = noted.iter().find(|(_, mark)| spool::is_mark(mark));
+        Ok(first.map_or(i64::MIN, |(id, _)| *id))
     }
 
     /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,
@@ -276,7 +312,7 @@ impl Intake<'_> {
 const ACTOR: &str = "catch_up";
 
 /// Who talks in a session; in a group never nobody.
-fn who(session: &LiveSession) -> Option<Who<'_>> {
+pub(crate) fn who(session: &LiveSession) -> Option<Who<'_>> {
     let chat = match session.chat_type.as_deref() {
         None | Some("dm" | "direct" | "private") => Chat::Direct,
         Some(_) => Chat::Group,
@@ -313,20 +349,16 @@ fn finished(messages: &[LiveMessage], session: &LiveSession, now: Timestamp) -> 
     }
 }
 
-/// Records the turns that wait in files. They go to the memory alone, which knows each by its id; those of a
-/// session that another program keeps in state.db come from there.
+/// Records the turns that wait in files, as they would have been at once: the transcript first, where it is
+/// ours to write, then the memory; each message has an id, and is in each of the two once.
 fn drain(
-    sessions: Option<&SessionStore>,
+    mut sessions: Option<&mut SessionStore>,
     store: &mut dyn MemoryStore,
     spool: &Path,
     settings: &Settings<'_>,
 ) -> Result<Drained> {
     spool::drain(spool, settings.zone, &mut |turn: Turn| {
-        let session_id = turn.session_id.clone().unwrap_or_default();
-        let id = SessionId::from(session_id.clone());
-        let is_there = || sessions.is_some_and(|sessions| sessions.live_session(&id).is_ok());
-        let is_theirs = turn.from != Caller::OurOwn && is_there();
-        let kept = Kept { session_id, messages: Vec::new(), is_theirs };
+        let kept = turn::keep(sessions.as_deref_mut(), &turn, settings)?;
         turn::remember(store, &turn, &kept, settings).map(drop)
     })
 }

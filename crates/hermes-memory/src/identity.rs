@@ -35,7 +35,7 @@ pub enum Decision {
 }
 
 /// The channel of the command line: an id there is the name of a user.
-const COMMAND_LINE: &str = "cli";
+pub(crate) const COMMAND_LINE: &str = "cli";
 
 /// Whose memory it is; `linked` is the user the identity is linked to.
 pub fn decide(mode: UsersMode, who: Option<Who<'_>>, linked: Option<UserNumber>) -> Decision {
@@ -110,10 +110,15 @@ pub fn to_link(store: &dyn MemoryStore) -> Result<Vec<(Identity, String)>> {
     for identity in store.unlinked_identities(Admin)? {
         let user = users.iter().find(|user| user.number == identity.user);
         let name = user.map_or("NAME", |user| user.name.as_str());
-        let words = [&identity.channel, &identity.native_id, name].map(shell_word);
-        found.push((identity, format!("hermes user link {}", words.join(" "))));
+        let command = link_command(&identity.channel, &identity.native_id, name);
+        found.push((identity, command));
     }
     Ok(found)
+}
+
+/// The command that says which user an identity is.
+pub fn link_command(channel: &str, native_id: &str, user: &str) -> String {
+    format!("hermes user link {}", [channel, native_id, user].map(shell_word).join(" "))
 }
 
 /// The name of the user that an identity is until it is linked: no two identities have the same one.

@@ -223,6 +223,7 @@ impl App {
         wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
         let mut store = SqliteMemory::open(wanted, Access::Write, wait)?;
+        store.write_ahead(self.config(home)?.config.memory.wal_mode)?;
         if store.active_model()?.is_none() {
             self.reembed(home, &mut store, &Embedded::new(), &mut |_| {})?;
         }

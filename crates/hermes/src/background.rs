@@ -1,6 +1,9 @@
 //! The model that works in the background, within the allowance of the day.
 
-use hermes_home::Home;
+use std::cell::Cell;
+
+use hermes_home::{Home, atomic};
+use hermes_llm::ErrorKind;
 use hermes_llm::chat::price::Price;
 use hermes_llm::chat::{
     AnswerForm, ChatLimits, ChatMessage, ChatModel as _, ChatRequest, HttpChat, Stop, SystemPart,
@@ -10,10 +13,14 @@ use hermes_memory::Error;
 use hermes_memory::ask::{Prompt, Reply};
 use hermes_store::memory::{Admin, Counters as _};
 use hermes_store::sqlite::Access;
+use jiff::Timestamp;
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::failure::message;
 use crate::models::{Chosen, Purpose};
+use crate::{clock, output};
 
 /// What background work cost, by the day; dollars are counted in millionths.
 pub(crate) const TOKENS: &str = "model.tokens";
@@ -26,7 +33,19 @@ pub(crate) struct Background<'a> {
     model: HttpChat,
     name: String,
     price: Option<Price>,
+    has_failed: Cell<bool>,
 }
+
+/// Why the model of background work did not answer the last time it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trouble {
+    pub(crate) model: String,
+    pub(crate) error: String,
+    pub(crate) at: Timestamp,
+}
+
+/// The longest text that is kept of what went wrong.
+const LONGEST_ERROR: usize = 300;
 
 /// What background work cost on one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -42,7 +61,30 @@ impl<'a> Background<'a> {
         let Chosen::Model(picked) = models.chosen(Purpose::Background)? else { return Ok(None) };
         let model = models.open(&picked.name, ChatLimits::default())?;
         let price = models.price(&picked.name);
-        Ok(Some(Background { app, home, model, name: picked.name.to_string(), price }))
+        let name = picked.name.to_string();
+        Ok(Some(Background { app, home, model, name, price, has_failed: Cell::new(false) }))
+    }
+
+    /// The same for jobs: where it cannot even be asked, because a key is missing or its name is none, that
+    /// is noted and rules do the work.
+    pub(crate) fn open_for_job(
+        app: &'a App,
+        home: &'a Home,
+    ) -> anyhow::Result<Option<Background<'a>>> {
+        match Background::open(app, home) {
+            Ok(opened) => Ok(opened),
+            Err(error) => {
+                let name = app.config(home)?.config.model.light.clone();
+                note(home, &name.unwrap_or_default(), &message(&error));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether it turned out that asking it is no use now: nobody is there, the key is no good, or there is
+    /// no such model.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed.get()
     }
 
     /// Its name as the settings write it.
@@ -65,7 +107,13 @@ impl<'a> Background<'a> {
             answer: AnswerForm::Text,
             ..ChatRequest::default()
         };
-        let answer = self.model.complete_quietly(&request)?;
+        let answer = self.model.complete_quietly(&request).inspect_err(|error| {
+            if is_no_use(error) {
+                self.has_failed.set(true);
+                note(self.home, &self.name, &error.to_string());
+            }
+        })?;
+        forget_trouble(self.home);
         self.count(&answer.usage)?;
         let bad = |why: &str| Error::BadReply { model: self.name.clone(), why: why.to_owned() };
         match answer.stop {
@@ -111,6 +159,40 @@ impl<'a> Background<'a> {
     fn uncounted(&self, why: &anyhow::Error) -> Error {
         Error::Spent { model: self.name.clone(), spent: format!("it cannot be counted: {why:#}") }
     }
+}
+
+/// Whether the same question would fail again at once, whatever is asked.
+fn is_no_use(error: &hermes_llm::Error) -> bool {
+    matches!(error, hermes_llm::Error::Unreachable { .. })
+        || matches!(error.kind(), ErrorKind::NoAccess | ErrorKind::NoSuchModel)
+}
+
+/// Notes why a model did not answer; that this cannot be noted must not stop the work.
+fn note(home: &Home, model: &str, error: &str) {
+    let error = output::one_line(error, LONGEST_ERROR);
+    let trouble = Trouble { model: model.to_owned(), error, at: clock::now() };
+    if let Ok(text) = serde_json::to_string(&trouble) {
+        let _ = atomic::write_private(&home.model_trouble(), format!("{text}\n").as_bytes());
+    }
+}
+
+fn forget_trouble(home: &Home) {
+    let path = home.model_trouble();
+    if path.exists() {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Why the model that the settings name for background work did not answer the last time; none if it did,
+/// or another one is named since.
+pub(crate) fn trouble(app: &App, home: &Home) -> Option<Trouble> {
+    let text = std::fs::read(home.model_trouble()).ok()?;
+    let trouble: Trouble = serde_json::from_slice(&text).ok()?;
+    let light = app.config(home).ok()?.config.model.light.clone()?;
+    let named = app.models(home).ok()?.chosen(Purpose::Background).ok();
+    let is_named =
+        matches!(named, Some(Chosen::Model(picked)) if picked.name.to_string() == trouble.model);
+    (is_named || light == trouble.model).then_some(trouble)
 }
 
 /// What background work cost today.

@@ -60,7 +60,7 @@ pub const KEYS: &[Key] = &[
     used("memory.backend", Kind::OneOf(WORDS_BACKEND), "Where facts and episodes are stored; this build has sqlite."),
     used("memory.path", Kind::Text, "The SQLite file of the memory, such as ~/.hermes/memory.db; none: memory.db in the home."),
     used("memory.vacuum_schedule", Kind::OneOf(WORDS_SCHEDULE), "How often the daemon lets the SQLite file give back free space."),
-    later("memory.wal_mode", Kind::Switch, "Let SQLite write ahead, so that readers never wait for a writer."),
+    used("memory.wal_mode", Kind::Switch, "Let SQLite write memory.db ahead, so that readers never wait for a writer; false: for file systems that cannot."),
     later("memory.connection_string", Kind::Text, "How to reach PostgreSQL; keep it in .env and write ${HERMES_DB_URL} here."),
     later("memory.pool_size", Kind::Whole(1, 1000), "How many PostgreSQL connections are kept open."),
     later("memory.ssl_mode", Kind::OneOf(WORDS_SSL), "How the PostgreSQL connection is protected."),

@@ -46,7 +46,7 @@ impl Line {
             return Err("`text` is missing or empty".to_owned());
         }
         let said = Said {
-            session_id: required(&object, "session_id")?,
+            session_id: session_of(&object)?.ok_or("`session_id` is missing or empty")?,
             role: role_of(&required(&object, "role")?),
             speaker: word(&object, "speaker")?,
             text,
@@ -111,6 +111,23 @@ pub(super) fn json_fault(why: &serde_json::Error) -> String {
 
 pub(super) fn required(object: &Map<String, Value>, key: &str) -> Result<String, String> {
     word(object, key)?.ok_or_else(|| format!("`{key}` is missing or empty"))
+}
+
+/// The session a line or a turn names; one without a name, or with a name of several lines, is refused.
+pub(super) fn session_of(object: &Map<String, Value>) -> Result<Option<String>, String> {
+    let Some(id) = string(object, "session_id")? else { return Ok(None) };
+    match session_fault(&id) {
+        Some(why) => Err(format!("`session_id` {why}")),
+        None => Ok(Some(id)),
+    }
+}
+
+/// What is wrong with the name of a session, if something is.
+pub(super) fn session_fault(id: &str) -> Option<&'static str> {
+    if id.trim().is_empty() {
+        return Some("is empty");
+    }
+    id.chars().any(char::is_control).then_some("holds a line break or another control character")
 }
 
 /// A text that means nothing when it is blank.

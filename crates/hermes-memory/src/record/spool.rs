@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hermes_home::{atomic, lock};
-use jiff::Timestamp;
+use hermes_store::sessions::SessionId;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::turn::Turn;
+use super::turn::{Settings, Turn};
 use crate::{Error, Result};
 
 /// What became of the turns that waited.
@@ -25,22 +25,67 @@ pub struct Drained {
     pub busy: bool,
 }
 
-/// Writes a turn to a file of its own in the folder; durable on return.
-pub fn put(folder: &Path, turn: &Turn, now: Timestamp, random: [u8; 3]) -> Result<PathBuf> {
+/// A turn that waits in a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spooled {
+    /// The file.
+    pub path: PathBuf,
+    /// The turn as it will be read from there: with its session, its times and an id for each message.
+    pub turn: Turn,
+}
+
+impl Spooled {
+    /// The session of the turn.
+    pub fn session_id(&self) -> &str {
+        self.turn.session_id.as_deref().unwrap_or_default()
+    }
+
+    /// Takes the file away, because its turn is recorded; somebody else may have done so.
+    pub fn done(&self) -> Result<()> {
+        remove(&self.path).map(drop)
+    }
+}
+
+/// Writes a turn to a file of its own in the folder; durable on return. Until the file is gone, whoever
+/// catches up records the turn from it: both halves, each once.
+pub fn put(folder: &Path, turn: &Turn, settings: &Settings<'_>) -> Result<Spooled> {
     if !folder.exists() {
         atomic::make_folder(folder)?;
+    }
+    let Settings { now, random, .. } = *settings;
+    let mut turn = turn.clone();
+    turn.session_id.get_or_insert_with(|| SessionId::new(now, random).to_string());
+    for message in &mut turn.messages {
+        message.at.get_or_insert(now);
     }
     let line = format!("{}\n", turn.to_json());
     let [a, b, c] = random;
     let base = format!("{}-{}-{a:02x}{b:02x}{c:02x}", now.as_millisecond(), std::process::id());
-    for number in 0.. {
-        let path = folder.join(format!("{base}-{number}.jsonl"));
+    let mut number = 0;
+    loop {
+        let name = format!("{base}-{number}.jsonl");
+        let path = folder.join(&name);
         if atomic::create(&path, line.as_bytes())? {
-            return Ok(path);
+            return Ok(Spooled { path, turn: with_ids(turn, &format!("{name}:1")) });
         }
+        number += 1;
     }
-    Ok(folder.to_owned())
 }
+
+/// Whether the file that an id of a message names still waits in the folder.
+pub fn still_waits(folder: &Path, external_id: &str) -> bool {
+    let place = external_id.strip_prefix(MARK);
+    let name = place.and_then(|place| place.rsplitn(3, ':').nth(2));
+    name.is_some_and(|name| !name.contains('/') && folder.join(name).is_file())
+}
+
+/// Whether an id says that its message came through a file; others are those of a channel or a program.
+pub(crate) fn is_mark(external_id: &str) -> bool {
+    external_id.starts_with(MARK)
+}
+
+/// How the ids begin of messages that came through a file.
+const MARK: &str = "spool:";
 
 /// Hands every turn that waits to `record`, file by file, oldest name first; a file goes when all its lines
 /// are recorded. A line without its end stays, with its file. One drains at a time.
@@ -58,11 +103,15 @@ pub fn drain(
         return Ok(done);
     };
     for path in files(folder)? {
-        let bytes = fs::read(&path).map_err(|source| failed(&path, source))?;
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            // Whoever wrote it has recorded it in the meantime.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(source) => return Err(failed(&path, source)),
+        };
         let whole = take_lines(&path, &bytes, zone, record, &mut done)?;
         if whole && is_unchanged(&path, &bytes) {
-            fs::remove_file(&path).map_err(|source| failed(&path, source))?;
-            done.files += 1;
+            done.files += u64::from(remove(&path)?);
         }
     }
     atomic::sync_folder(folder).map_err(|source| failed(folder, source))?;
@@ -113,7 +162,7 @@ fn read(line: &[u8], zone: &TimeZone) -> std::result::Result<Turn, String> {
 fn with_ids(mut turn: Turn, place: &str) -> Turn {
     turn.session_id.get_or_insert_with(|| format!("spool-{place}"));
     for (number, message) in turn.messages.iter_mut().enumerate() {
-        message.external_id.get_or_insert_with(|| format!("spool:{place}:{}", number + 1));
+        message.external_id.get_or_insert_with(|| format!("{MARK}{place}:{}", number + 1));
     }
     turn
 }
@@ -143,6 +192,15 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Takes a file away; false if it was gone.
+fn remove(path: &Path) -> Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(failed(path, source)),
+    }
+}
+
 /// Whether nobody added to the file while it was read.
 fn is_unchanged(path: &Path, bytes: &[u8]) -> bool {
     fs::metadata(path).is_ok_and(|found| found.len() == bytes.len() as u64)
@@ -154,8 +212,22 @@ fn failed(path: &Path, source: std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use hermes_home::config::UsersMode;
+    use jiff::Timestamp;
+
     use super::super::turn::{Caller, TurnMessage};
     use super::*;
+    use crate::chunk::Vectors;
+
+    fn settings(zone: &TimeZone) -> Settings<'_> {
+        Settings {
+            mode: UsersMode::Single,
+            zone,
+            now: Timestamp::UNIX_EPOCH,
+            vectors: Vectors::Later,
+            random: [1, 2, 3],
+        }
+    }
 
     fn turn(text: &str) -> Turn {
         Turn {
@@ -187,13 +259,17 @@ mod tests {
         let spool = folder.path().join("spool");
         assert_eq!(drained(&spool).0, Drained::default());
         for text in ["one", "two"] {
-            put(&spool, &turn(text), Timestamp::UNIX_EPOCH, [1, 2, 3]).unwrap();
+            let put = put(&spool, &turn(text), &settings(&TimeZone::UTC)).unwrap();
+            let id = put.turn.messages[0].external_id.clone().unwrap();
+            assert!(still_waits(&spool, &id), "{id}");
+            assert!(!still_waits(&spool, "spool:other.jsonl:1:1"));
         }
         assert_eq!(waiting(&spool), 2);
         let (done, turns) = drained(&spool);
         assert_eq!((done.turns, done.files), (2, 2));
         assert_eq!(turns[1].messages[0].text, "two");
         let id = turns[0].messages[0].external_id.clone().unwrap();
+        assert!(!still_waits(&spool, &id));
         assert!(id.starts_with("spool:") && id.ends_with(".jsonl:1:1"), "{id}");
         assert_eq!(drained(&spool).0, Drained::default());
     }
@@ -221,7 +297,7 @@ mod tests {
     #[test]
     fn a_failure_keeps_the_file_and_two_do_not_drain_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        put(folder.path(), &turn("one"), Timestamp::UNIX_EPOCH, [0; 3]).unwrap();
+        put(folder.path(), &turn("one"), &settings(&TimeZone::UTC)).unwrap();
         let mut fail = |_| Err(Error::Unreadable(std::io::Error::other("no")));
         assert!(drain(folder.path(), &TimeZone::UTC, &mut fail).is_err());
         let held = lock::hold(&folder.path().join("drain")).unwrap();

@@ -8,11 +8,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::line;
 use super::ready::{self, Conversation, Ready, Spoken};
+use super::{line, spool};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
-use crate::{Error, Result};
+use crate::{Error, Result, catch_up};
 
 /// What messages are called that come out of state.db, whoever writes them down.
 pub const STATE_DB: &str = "state.db";
@@ -140,7 +140,31 @@ pub fn turn(places: Places<'_>, turn: &Turn, settings: &Settings<'_>) -> Result<
     remember(places.store, turn, &kept, settings)
 }
 
-/// The first half: the transcript, if it is ours to write; durable on return.
+/// Whether the turn must wait in a file until both halves are done, because the transcript alone would not
+/// tell whose words they are: a session has one user there, and once somebody else spoke in it, nobody's words
+/// are taken from it without a note.
+pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
+    if turn.from != Caller::OurOwn || !is_writable(sessions) || turn.messages.is_empty() {
+        return Ok(false);
+    }
+    let id = turn.session_id.clone().map(SessionId::from);
+    let known = id.map(|id| sessions.live_session(&id)).transpose();
+    let known = match known {
+        Err(hermes_store::Error::NotFound { .. }) => None,
+        other => other?,
+    };
+    let Some(session) = known else { return Ok(!turn.is_by(turn.told())) };
+    let ids = sessions.external_ids(&session.id, i64::MIN)?;
+    let others_spoke = ids.iter().any(|(_, id)| spool::is_mark(id));
+    Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
+}
+
+fn is_writable(sessions: &SessionStore) -> bool {
+    sessions.layout().owner() != Owner::Foreign && sessions.layout().unwritable().is_none()
+}
+
+/// The first half: the transcript, if it is ours to write; durable on return. Messages with an id are
+/// written once.
 pub fn keep(
     sessions: Option<&mut SessionStore>,
     turn: &Turn,
@@ -156,8 +180,7 @@ pub fn keep(
         kept.is_theirs = turn.session_id.is_some() && sessions.live_session(&id).is_ok();
         return Ok(kept);
     }
-    let is_ours = sessions.layout().owner() != Owner::Foreign;
-    if !is_ours || sessions.layout().unwritable().is_some() || turn.messages.is_empty() {
+    if !is_writable(sessions) || turn.messages.is_empty() {
         return Ok(kept);
     }
     let messages: Vec<NewMessage> =
@@ -212,6 +235,35 @@ impl Turn {
     fn who(&self) -> Option<Who<'_>> {
         let Identity { native_id, chat, .. } = self.identity.as_ref()?;
         Some(Who { channel: &self.channel, native_id, chat: *chat })
+    }
+
+    /// Who a session that begins with this turn would tell of.
+    fn told(&self) -> Option<Who<'_>> {
+        let identity = self.identity.as_ref();
+        let native_id = self.user.as_deref().or(identity.map(|one| one.native_id.as_str()))?;
+        let chat = identity.map_or(Chat::Direct, |one| one.chat);
+        Some(Who { channel: &self.channel, native_id, chat })
+    }
+
+    /// Whether somebody is the one who asked.
+    fn is_by(&self, who: Option<Who<'_>>) -> bool {
+        let named = self.user.as_deref().map(|name| Who {
+            channel: identity::COMMAND_LINE,
+            native_id: name,
+            chat: Chat::Direct,
+        });
+        who == named.or_else(|| self.who())
+    }
+
+    /// What is wrong with it, if it cannot be recorded: it says nothing, or its session has no fit name.
+    pub fn fault(&self) -> Option<String> {
+        if let Some(why) = self.session_id.as_deref().and_then(line::session_fault) {
+            return Some(format!("`session_id` {why}"));
+        }
+        let says =
+            |message: &TurnMessage| !message.text.trim().is_empty() || message.tool_calls.is_some();
+        let is_silent = !self.messages.iter().any(says);
+        (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
     }
 
     fn scope(
@@ -285,6 +337,7 @@ impl TurnMessage {
             tool_name: self.tool_name.clone(),
             tool_call_id: self.tool_call_id.clone(),
             tool_calls: self.tool_calls.clone(),
+            external_id: self.external_id.clone(),
             ..NewMessage::text(&self.role, "", self.at.unwrap_or(now))
         }
     }
@@ -317,7 +370,9 @@ impl TurnMessage {
     }
 }
 
-/// Whether an error says that somebody else holds a database.
-pub fn is_locked(error: &Error) -> bool {
-    matches!(error, Error::Store(error) if error.kind() == hermes_store::ErrorKind::Locked)
+/// Whether an error says that a database cannot be used as it is: what is to be recorded has to wait.
+pub fn must_wait(error: &Error) -> bool {
+    use hermes_store::ErrorKind;
+    let waits = |kind| matches!(kind, ErrorKind::Locked | ErrorKind::Damaged);
+    matches!(error, Error::Store(error) if waits(error.kind()))
 }

@@ -4,10 +4,13 @@ use hermes_store::memory::Chat;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::line::{role_of, string, time_of, word};
+use super::line::{role_of, session_of, string, time_of, word};
 use super::turn::{Caller, Identity, Turn, TurnMessage};
 
 type Object = Map<String, Value>;
+
+/// Who can speak in a turn.
+const ROLES: [&str; 4] = ["user", "assistant", "tool", "system"];
 
 impl Turn {
     /// Reads a turn, or says what is wrong with it; keys it does not know are left alone.
@@ -21,7 +24,7 @@ impl Turn {
             message_of(message, zone).map_err(|why| format!("message {}: {why}", number + 1))
         };
         Ok(Turn {
-            session_id: word(object, "session_id")?,
+            session_id: session_of(object)?,
             channel: word(object, "channel")?.unwrap_or_else(|| "cli".to_owned()),
             identity: identity_of(object)?,
             user: user_of(object)?,
@@ -58,12 +61,16 @@ impl Turn {
 fn message_of(value: &Value, zone: &TimeZone) -> Result<TurnMessage, String> {
     let object = value.as_object().ok_or("not a JSON object")?;
     let role = word(object, "role")?.ok_or("`role` is missing or empty")?;
+    let role = role_of(&role);
+    if !ROLES.contains(&role.as_str()) {
+        return Err(format!("`role` is not one of {}: {role:?}", ROLES.join(", ")));
+    }
     let text = match string(object, "text")? {
         Some(text) => text,
         None => string(object, "content")?.unwrap_or_default(),
     };
     Ok(TurnMessage {
-        role: role_of(&role),
+        role,
         text,
         tool_name: word(object, "tool_name")?,
         tool_calls: object.get("tool_calls").filter(|calls| !calls.is_null()).cloned(),
@@ -162,6 +169,10 @@ mod tests {
         );
         assert!(fault(json!({"messages": [], "user": "a/b"})).contains("user"));
         assert!(fault(json!({"messages": [], "ended": "yes"})).contains("ended"));
+        assert!(fault(json!({"messages": [{"role": "usr", "text": "x"}]})).contains("\"usr\""));
+        for session in ["", " ", "a\nb", "a\u{7f}"] {
+            assert!(fault(json!({"messages": [], "session_id": session})).contains("session_id"));
+        }
     }
 
     proptest! {

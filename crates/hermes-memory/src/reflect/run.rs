@@ -6,7 +6,7 @@ use hermes_home::Home;
 use hermes_home::reflections::{self, Section};
 use hermes_store::memory::{
     Added, Admin, Change, EventKind, ItemKind, MemoryStore, NewEvent, NewProcedure, NewSource,
-    NewTask, OriginId, Procedure, ProcedureKind, Scope, Session, Trust,
+    NewTask, OriginId, Procedure, ProcedureKind, Scope, Session, Trust, UserNumber,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -53,6 +53,8 @@ pub struct Report {
     pub events: u64,
     /// Sections added to REFLECTIONS.md.
     pub written: u64,
+    /// Whose sessions gave lessons.
+    pub taught: Vec<UserNumber>,
     /// Sessions whose answer of a model could not be used: they are tried again.
     pub again: Vec<Trouble>,
 }
@@ -97,7 +99,7 @@ pub fn run(
                     session_id: session.session_id,
                     why: Error::BadReply { model, why }.to_string(),
                 }),
-                other => report.add(&other?),
+                other => report.add(session.user, &other?),
             }
             progress(report.sessions)?;
         }
@@ -118,8 +120,11 @@ pub struct Gave {
 }
 
 impl Report {
-    fn add(&mut self, gave: &Gave) {
+    fn add(&mut self, user: UserNumber, gave: &Gave) {
         self.sessions += 1;
+        if gave.lessons > 0 && !self.taught.contains(&user) {
+            self.taught.push(user);
+        }
         self.tasks += u64::from(gave.is_task);
         self.lessons += gave.lessons;
         self.events += gave.events;

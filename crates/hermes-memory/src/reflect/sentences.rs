@@ -5,13 +5,19 @@ use std::ops::Range;
 /// Where the sentences of a text are, in bytes, without blanks around them.
 pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    let opens = |line: &str| line.trim_start().starts_with("```");
+    let mut fences_left = text.split_inclusive('\n').filter(|line| opens(line)).count();
     let mut is_code = false;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let plain = line.trim_start();
-        let is_fence = plain.starts_with("```");
+        let is_fence = opens(line);
         if is_fence {
             is_code = !is_code;
+            fences_left -= 1;
+        } else if is_code && fences_left == 0 && plain.is_empty() {
+            // A block that is never closed ends with its paragraph.
+            is_code = false;
         }
         if !is_code && !is_fence && !plain.starts_with('>') {
             cut(line, start, &mut found);
@@ -87,6 +93,13 @@ mod tests {
         let text = "No. Use v1.2 here!\n> No, that is wrong.\n```\nNo. Never.\n```\nThanks";
         let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(found, ["No.", "Use v1.2 here!", "Thanks"]);
+    }
+
+    #[test]
+    fn a_block_that_is_never_closed_hides_its_paragraph_alone() {
+        let text = "Before.\n```\nlet x = 1;\n\nThat is wrong.\n";
+        let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["Before.", "That is wrong."]);
     }
 
     #[test]

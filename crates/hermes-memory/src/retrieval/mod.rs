@@ -22,7 +22,7 @@ use crate::task::{self, TaskType};
 
 pub use budget::fit;
 pub use merge::merge;
-pub use render::{text, why};
+pub use render::{remark_cost, text, text_with, why};
 
 /// What a context is asked for.
 #[derive(Debug, Clone)]

@@ -22,6 +22,24 @@ pub fn text(context: &Context) -> String {
     page
 }
 
+/// The same with a remark about the memory itself at its end, also where nothing is remembered.
+pub fn text_with(context: &Context, remark: &str) -> String {
+    let page = match text(context) {
+        page if page.is_empty() => opening(),
+        page => page.strip_suffix(&closing()).unwrap_or(&page).to_owned(),
+    };
+    format!("{page}{}{}", remarked(remark), closing())
+}
+
+/// What a remark costs.
+pub fn remark_cost(remark: &str) -> usize {
+    tokens::estimate(&remarked(remark))
+}
+
+fn remarked(remark: &str) -> String {
+    format!("{}{}\n", heading("About this memory"), one_line(remark))
+}
+
 /// The context for a person: where every line came from, what was left out, and why.
 pub fn why(context: &Context) -> String {
     let mut page = String::new();

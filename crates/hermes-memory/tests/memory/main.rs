@@ -5,6 +5,7 @@ mod carrying;
 mod compressing;
 mod contexts;
 mod extracting;
+mod halves;
 mod recording;
 mod reembedding;
 mod reflecting;

@@ -41,6 +41,14 @@ pub trait Users {
         change: Change<'_>,
     ) -> Result<()>;
 
+    /// Forgets which user an identity of a channel is, and says who it was; none if it was nobody.
+    fn unlink_identity(
+        &mut self,
+        channel: &str,
+        native_id: &str,
+        change: Change<'_>,
+    ) -> Result<Option<UserNumber>>;
+
     /// Every linked identity.
     fn identities(&self, admin: Admin) -> Result<Vec<Identity>>;
 

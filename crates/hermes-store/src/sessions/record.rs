@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 
 use super::content::{Content, python_json};
@@ -79,6 +79,8 @@ pub struct NewMessage {
     pub finish_reason: Option<String>,
     /// What the model thought.
     pub reasoning: Option<String>,
+    /// What makes it unique for the one who reports it: [`SessionStore::append_turn`] adds it once.
+    pub external_id: Option<String>,
 }
 
 impl NewMessage {
@@ -94,6 +96,7 @@ impl NewMessage {
             token_count: None,
             finish_reason: None,
             reasoning: None,
+            external_id: None,
         }
     }
 }
@@ -102,6 +105,17 @@ const SESSION_EXISTS: &str = "select exists (select 1 from sessions where id = ?
 
 const TITLE_OWNER: &str = "select id from session_view where title = ?1 and id <> ?2 limit 1";
 
+/// The column for what a message is called where it comes from.
+const EXTERNAL_ID: &str = "platform_message_id";
+const EXTERNAL_IDS: &str = "
+    select id, platform_message_id from messages
+    where session_id = ?1 and id > ?2 and platform_message_id is not null order by id";
+const KNOWN_BY_ID: &str = "
+    select id from messages
+    where session_id = ?1 and platform_message_id = ?2 and role = ?3 and content is ?4 limit 1";
+const KNOWN_BY_TIME: &str = "
+    select id from messages
+    where session_id = ?1 and timestamp = ?2 and role = ?3 and content is ?4 limit 1";
 const MERGE: &str = "insert into messages_fts (messages_fts, rank) values ('merge', ?1)";
 
 /// Two pages of merging per message keep up with what comes in. Measured at 100,000 messages over
@@ -146,7 +160,8 @@ impl SessionStore {
     }
 
     /// Adds messages to a session and begins it if it is unknown, all in one transaction, and returns
-    /// their numbers; durable on return.
+    /// their numbers; durable on return. A message with an external id that is there already, with the
+    /// same words, is not added again.
     pub fn append_turn(
         &mut self,
         session: &NewSession,
@@ -158,9 +173,33 @@ impl SessionStore {
             let row = session_row(session, step.layout);
             insert(&step.transaction, step.layout, Table::Sessions, row).map_err(failed)?;
         }
-        let ids = step.add_messages(&session.id, messages)?;
+        let known: Vec<Option<i64>> = messages
+            .iter()
+            .map(|message| step.number_of(&session.id, message))
+            .collect::<rusqlite::Result<_>>()
+            .map_err(failed)?;
+        let is_new = |(message, known): (&NewMessage, &Option<i64>)| {
+            known.is_none().then(|| message.clone())
+        };
+        let new: Vec<NewMessage> = messages.iter().zip(&known).filter_map(is_new).collect();
+        let mut added = step.add_messages(&session.id, &new)?.into_iter();
         step.commit()?;
-        Ok(ids)
+        Ok(known.into_iter().filter_map(|known| known.or_else(|| added.next())).collect())
+    }
+
+    /// The external ids of the messages of a session after one, by their numbers; none where the layout
+    /// has no room for them.
+    pub fn external_ids(&self, session: &SessionId, after: i64) -> Result<Vec<(i64, String)>> {
+        if self.layout().column(Table::Messages, EXTERNAL_ID).is_none() {
+            return Ok(Vec::new());
+        }
+        let read = || -> rusqlite::Result<Vec<(i64, String)>> {
+            self.connection()
+                .prepare(EXTERNAL_IDS)?
+                .query_map(params![session.as_str(), after], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        read().map_err(|source| self.fault(source))
     }
 
     /// Marks a session as ended; one that has ended keeps its first time and reason.
@@ -180,6 +219,33 @@ impl SessionStore {
 }
 
 impl Writing<'_> {
+    /// The number of a message that is there already: by its external id and its words, or where there is
+    /// no column for the id, by its time and its words.
+    fn number_of(
+        &self,
+        session: &SessionId,
+        message: &NewMessage,
+    ) -> rusqlite::Result<Option<i64>> {
+        let Some(external_id) = &message.external_id else { return Ok(None) };
+        let row = message_row(session, message, self.layout);
+        let value = |wanted: &str| {
+            row.iter()
+                .find(|(name, _)| *name == wanted)
+                .map_or(Sql::Null, |(_, value)| value.clone())
+        };
+        let has_ids = self.layout.column(Table::Messages, EXTERNAL_ID).is_some();
+        let (sql, mark) = match has_ids {
+            true => (KNOWN_BY_ID, Sql::from(external_id.clone())),
+            false => (KNOWN_BY_TIME, value("timestamp")),
+        };
+        self.transaction
+            .prepare_cached(sql)?
+            .query_row(params![session.as_str(), mark, message.role, value("content")], |row| {
+                row.get(0)
+            })
+            .optional()
+    }
+
     /// Adds messages to a session that exists.
     fn add_messages(&self, session: &SessionId, messages: &[NewMessage]) -> Result<Vec<i64>> {
         let failed = |source| self.fault(source);
@@ -247,7 +313,6 @@ pub(super) fn title_owner(
     title: &str,
     except: &str,
 ) -> rusqlite::Result<Option<String>> {
-    use rusqlite::OptionalExtension;
     connection.query_row(TITLE_OWNER, [title, except], |row| row.get(0)).optional()
 }
 
@@ -306,6 +371,7 @@ fn message_row(session: &SessionId, new: &NewMessage, layout: &Layout) -> Vec<(&
         ("token_count", new.token_count.into()),
         ("finish_reason", new.finish_reason.clone().into()),
         ("reasoning", new.reasoning.clone().into()),
+        (EXTERNAL_ID, new.external_id.clone().into()),
     ]
 }
 

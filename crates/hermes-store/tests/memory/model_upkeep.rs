@@ -151,6 +151,19 @@ impl Users for ModelMemory {
         Ok(())
     }
 
+    fn unlink_identity(
+        &mut self,
+        channel: &str,
+        native_id: &str,
+        change: Change<'_>,
+    ) -> Result<Option<UserNumber>> {
+        let was = self.identities.remove(&(channel.to_owned(), native_id.to_owned()));
+        if let Some(was) = &was {
+            self.note("identity.unlink", format!("user:{}", was.user.get()), change);
+        }
+        Ok(was.map(|was| was.user))
+    }
+
     fn identities(&self, _: Admin) -> Result<Vec<Identity>> {
         Ok(self.identities.values().cloned().collect())
     }

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::background::{self, Trouble};
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Outcome, message};
@@ -43,6 +44,9 @@ struct Profile {
     leased: usize,
     failed: Vec<FailedJob>,
     schedules: Vec<Schedule>,
+    /// Why the model of background work did not answer the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Trouble>,
     /// Why its jobs cannot be done or seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
@@ -87,6 +91,7 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
         leased: 0,
         failed: Vec::new(),
         schedules: Vec::new(),
+        model: None,
         trouble,
     };
     if let Err(error) = seen.count(&app.for_profile(home), home) {
@@ -97,6 +102,7 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
 
 impl Profile {
     fn count(&mut self, app: &App, home: &Home) -> anyhow::Result<()> {
+        self.model = background::trouble(app, home);
         let memory = app.memory(home, Access::Read)?;
         let open = memory.store.open_jobs(Admin, jobs::MANY)?;
         let count = |state| open.iter().filter(|job| job.state == state).count();
@@ -174,6 +180,14 @@ impl Profile {
         ))?;
         if let Some(trouble) = &self.trouble {
             page.line(format_args!("  {BAD}trouble{BAD:#}   {}", one_line(trouble, 200)))?;
+        }
+        if let Some(Trouble { model, error, at }) = &self.model {
+            let at = clock::minute(*at, zone);
+            page.line(format_args!(
+                "  {CARE}model{CARE:#}     {model} did not answer at {at}, rules did the work: {}",
+                one_line(error, 200)
+            ))?;
+            page.line(format_args!("            {DIM}try:{DIM:#} hermes model test {model}"))?;
         }
         for job in &self.failed {
             let why = one_line(job.error.as_deref().unwrap_or("no reason is known"), 120);

@@ -1,4 +1,4 @@
-//! hermes user list, add, link, timezone
+//! hermes user list, add, link, unlink, timezone
 
 use std::io;
 
@@ -36,6 +36,13 @@ pub(crate) enum Command {
         /// The user; `owner` is you
         user: UserId,
     },
+    /// Forget which user somebody is in a channel; what was said stays where it is
+    Unlink {
+        /// The channel, such as telegram
+        channel: String,
+        /// Their id there
+        native_id: String,
+    },
     /// Say which time zone a user lives in
     Timezone {
         /// The user
@@ -72,6 +79,9 @@ struct Unlinked {
     chat: hermes_store::memory::Chat,
     user: String,
     link_with: String,
+    /// The command if it is the owner, where their words did not go to the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_owner: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,6 +96,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::List => list(app, &home),
         Command::Add { name, timezone } => add(app, &home, name, timezone.as_deref()),
         Command::Link { channel, native_id, user } => link(app, &home, [channel, native_id], user),
+        Command::Unlink { channel, native_id } => unlink(app, &home, [channel, native_id]),
         Command::Timezone { user, zone } => set_timezone(app, &home, user, zone),
     }
 }
@@ -106,12 +117,11 @@ fn list(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
     };
     let unlinked = identity::to_link(&store)?
         .into_iter()
-        .map(|(Identity { channel, native_id, chat, user, .. }, link_with)| Unlinked {
-            channel,
-            native_id,
-            chat,
-            user: name_of(user),
-            link_with,
+        .map(|(Identity { channel, native_id, chat, user, .. }, link_with)| {
+            let is_other = user != UserNumber::OWNER;
+            let owner = name_of(UserNumber::OWNER);
+            let if_owner = is_other.then(|| identity::link_command(&channel, &native_id, &owner));
+            Unlinked { channel, native_id, chat, user: name_of(user), link_with, if_owner }
         })
         .collect();
     let results = users
@@ -163,6 +173,30 @@ fn link(
     Ok(Outcome::Done)
 }
 
+fn unlink(app: &mut App, home: &Home, [channel, native_id]: [&str; 2]) -> anyhow::Result<Outcome> {
+    let unknown = || {
+        Problem::new(Kind::NotFound, format!("{native_id} of {channel} is linked to nobody"))
+            .hint("see who is with `hermes user list`")
+    };
+    if store_of(app, home, Access::Read)?.user_of_identity(channel, native_id)?.is_none() {
+        return Err(unknown().into());
+    }
+    let mut store = store_of(app, home, Access::Write)?;
+    // What was said before belongs to whom it went to then.
+    life::take_in(app, home, &mut store)?;
+    let was = store.unlink_identity(channel, native_id, app.change())?.ok_or_else(unknown)?;
+    let user = store.users(Admin)?.into_iter().find(|one| one.number == was);
+    let user = user.map_or_else(String::new, |user| user.name);
+    let message =
+        format!("{native_id} of {channel} is no longer {user}: what they said stays {user}'s");
+    app.out.show(&Done { user, message })?;
+    Ok(Outcome::Done)
+}
+
+fn store_of(app: &App, home: &Home, access: Access) -> anyhow::Result<SqliteMemory> {
+    Ok(app.memory(home, access)?.store)
+}
+
 fn set_timezone(app: &mut App, home: &Home, user: &UserId, zone: &str) -> anyhow::Result<Outcome> {
     let zone = Some(zone).filter(|zone| *zone != "none");
     if let Some(zone) = zone {
@@ -210,6 +244,9 @@ impl Show for Users {
             let (channel, id) = (printable(&one.channel), printable(&one.native_id));
             page.line(format_args!("  {channel} {id}: words went to {}", one.user))?;
             page.line(format_args!("    {DIM}link:{DIM:#} {}", printable(&one.link_with)))?;
+            if let Some(command) = &one.if_owner {
+                page.line(format_args!("    {DIM}if it is you:{DIM:#} {}", printable(command)))?;
+            }
         }
         Ok(())
     }

@@ -35,10 +35,10 @@ pub(super) fn rule(config: &hermes_home::config::Config) -> Option<String> {
 pub(super) fn compact(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
     let model = match job.attempts <= TRIES_WITH_MODEL {
-        true => Background::open(app, home)?,
+        true => Background::open_for_job(app, home)?,
         false => None,
     };
-    let wanted = Wanted {
+    let mut wanted = Wanted {
         before: clock::now() - usual_age(app, home)?,
         dry_run: false,
         limit: Some(SUMMARIES_A_STEP),
@@ -47,7 +47,15 @@ pub(super) fn compact(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let mut total = Report::default();
     loop {
         pulse.beat()?;
-        let report = compress(app, home, &mut memory.store, &wanted, &mut |_| {})?;
+        let report = compress(app, home, &mut memory.store, &wanted, &mut |_| {});
+        let is_left_out = wanted.model.is_some_and(Background::has_failed);
+        let was_in_vain = report.as_ref().is_ok_and(|report| report.stopped.is_some());
+        if is_left_out && (was_in_vain || report.is_err()) {
+            // Rules do the work at once where asking is no use.
+            wanted.model = None;
+            continue;
+        }
+        let report = report?;
         let is_done = report.clusters + report.finished < SUMMARIES_A_STEP;
         total.episodes += report.episodes;
         total.clusters += report.clusters + report.finished;

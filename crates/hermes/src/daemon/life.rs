@@ -1,5 +1,7 @@
 //! The jobs that a memory lives by: taking in, drawing facts, looking back, telling old episodes by a summary.
 
+use std::time::Duration;
+
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
@@ -7,7 +9,7 @@ use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, memory};
+use hermes_store::{Error as StoreError, ErrorKind, memory};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -67,8 +69,13 @@ pub(crate) fn take_in(
         vectors: vectors(store)?,
         random: random_bytes(),
     };
-    let sessions = sessions(app, home)?;
-    Ok(catch_up::catch_up(sessions.as_ref(), store, &home.spool(), &settings)?)
+    // Turns that wait in files go to the transcript as well.
+    let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
+    let mut sessions = match waiting {
+        true => sessions_to_write(home, app.lock_wait(home)?)?,
+        false => sessions(app, home)?,
+    };
+    Ok(catch_up::catch_up(sessions.as_mut(), store, &home.spool(), &settings)?)
 }
 
 /// Whether facts can be drawn from something, or when.
@@ -86,19 +93,22 @@ pub(super) fn has_waiting_episodes(look: &Look<'_>) -> anyhow::Result<Need> {
 
 pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let model = match job.attempts <= TRIES_WITH_MODEL {
-        true => Background::open(app, home)?,
+    let mut model = match job.attempts <= TRIES_WITH_MODEL {
+        true => Background::open_for_job(app, home)?,
         false => None,
     };
     let mut total = extract::Report::default();
     loop {
         pulse.beat()?;
-        let report = draw(
-            app,
-            home,
-            &mut memory.store,
-            &Drawing { model: model.as_ref(), imported_with_model: false },
-        )?;
+        let drawing = Drawing { model: model.as_ref(), imported_with_model: false };
+        let report = match draw(app, home, &mut memory.store, &drawing) {
+            // Rules do the work at once where asking is no use.
+            Err(_) if model.as_ref().is_some_and(Background::has_failed) => {
+                model = None;
+                continue;
+            }
+            other => other?,
+        };
         let is_done = report.episodes == 0;
         total.add(&report);
         if is_done {
@@ -146,6 +156,23 @@ fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
         Ok(sessions) => Ok(Some(sessions)),
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The sessions of a home, opened to be written if they may be; none if it has none.
+pub(crate) fn sessions_to_write(
+    home: &Home,
+    wait: Duration,
+) -> Result<Option<SessionStore>, StoreError> {
+    let path = home.state_db();
+    let open = |access| SessionStore::open(&path, access, wait);
+    match open(Access::Write).or_else(|error| match error.kind() {
+        ErrorKind::Refused => open(Access::Read),
+        _ => Err(error),
+    }) {
+        Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -111,6 +111,7 @@ impl Watched {
 fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow::Result<Seen> {
     let now = app.now;
     free(store, owner, now)?;
+    let changed = settings_changed(home);
     let mut next = keep_schedules(app, home, store)?;
     let (needed, later) = needed(&Look { app, home, store: Some(store) })?;
     next = earlier(next, later);
@@ -121,6 +122,7 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
             None => queue(store, kind, now)?,
         }
     }
+    begin_anew(store, changed, now)?;
     for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| jobs::can(&job.kind)) {
         let at = match job.state {
             JobState::Waiting if job.run_at <= now => return Ok(Seen::Due),
@@ -134,6 +136,43 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
         next = earlier(next, Some(at));
     }
     Ok(Seen::Until(next))
+}
+
+/// When config.yaml or .env last changed.
+fn settings_changed(home: &Home) -> Option<Timestamp> {
+    let times = [home.config(), home.secrets()]
+        .into_iter()
+        .filter_map(|path| Timestamp::try_from(path.metadata().ok()?.modified().ok()?).ok());
+    times.max()
+}
+
+/// What failed before the settings changed may succeed with the new ones: it begins anew at once.
+fn begin_anew(
+    store: &mut SqliteMemory,
+    changed: Option<Timestamp>,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let Some(changed) = changed.filter(|changed| *changed <= now) else { return Ok(()) };
+    let mut all = store.open_jobs(Admin, jobs::MANY)?;
+    for job in store.jobs(Admin, Some(JobState::Failed), jobs::MANY)? {
+        if all.iter().all(|other| other.kind != job.kind) {
+            all.push(job);
+        }
+    }
+    for job in all.iter().filter(|job| jobs::can(&job.kind)) {
+        let failed_at = match job.state {
+            // What is due anyway keeps count of its tries: it may be what kills its worker.
+            JobState::Waiting if job.attempts > 0 && job.run_at > now => {
+                schedule::back_off(job.attempts).map(|wait| job.run_at - wait)
+            }
+            JobState::Failed => job.finished_at,
+            _ => None,
+        };
+        if failed_at.is_some_and(|failed_at| failed_at < changed) {
+            store.retry_job(Admin, job.id, now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Only a clock that was ahead makes a try wait so long.

@@ -20,12 +20,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hermes_home::{Home, lock};
+use hermes_memory::record::spool;
+use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory};
 use hermes_store::sqlite::Access;
 
 pub(crate) use run::{Manner, run};
 
 use crate::app::App;
+use crate::clock;
 use crate::failure::{Kind, Problem};
+use crate::output::counted;
 use state::State;
 use work::Means;
 
@@ -46,6 +50,26 @@ pub(crate) fn find(home: &Home) -> anyhow::Result<Found> {
         is_daemon.then_some(holder.pid)
     });
     Ok(Found { pid, state: state::read(home)? })
+}
+
+/// What is to be said where a daemon once ran, none does now, and work has piled up since: turns in files,
+/// or conversations that nothing was drawn from. Whoever never started one does without by choice.
+pub(crate) fn left_alone(
+    app: &App,
+    home: &Home,
+    store: &SqliteMemory,
+) -> anyhow::Result<Option<String>> {
+    let found = find(home)?;
+    let Some(state) = found.state.filter(|_| found.pid.is_none()) else { return Ok(None) };
+    let files = spool::waiting(&home.spool()) as u64;
+    let undrawn = !store.waiting_episodes(Admin, app.now - life::IDLE, 1)?.is_empty();
+    let what = match (files, undrawn) {
+        (0, false) => return Ok(None),
+        (0, true) => "no facts were drawn from the latest conversations".to_owned(),
+        (files, _) => format!("{} not taken in yet", counted(files, "turn file")),
+    };
+    let since = clock::minute(state.last_seen(), &app.zone(home)?);
+    Ok(Some(format!("no daemon since {since}, and {what}; `hermes start` starts it")))
 }
 
 /// What background work is done with.

@@ -33,18 +33,23 @@ pub(super) fn has_waiting_sessions(look: &Look<'_>) -> anyhow::Result<Need> {
 pub(super) fn reflect(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
     let model = match job.attempts <= TRIES_WITH_MODEL {
-        true => Background::open(app, home)?,
+        true => Background::open_for_job(app, home)?,
         false => None,
     };
     let mut going_on = Ok(());
-    let report = sessions(app, home, &mut memory.store, model.as_ref(), &mut |_| {
+    let mut beat = |_| {
         going_on = pulse.beat();
         match &going_on {
             Ok(()) => Ok(()),
             // The reason is kept above; this only ends the work.
             Err(_) => Err(hermes_memory::Error::Unreadable(std::io::ErrorKind::Interrupted.into())),
         }
-    });
+    };
+    let mut report = sessions(app, home, &mut memory.store, model.as_ref(), &mut beat);
+    if report.is_err() && model.as_ref().is_some_and(Background::has_failed) {
+        // Rules do the work at once where asking is no use.
+        report = sessions(app, home, &mut memory.store, None, &mut beat);
+    }
     going_on?;
     let report = report?;
     if let Some(trouble) = report.again.first() {
@@ -70,7 +75,17 @@ pub(super) fn learn(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     if !is_enabled(worker.app, worker.home)? {
         return Ok("memory.reflection_enabled is false".to_owned());
     }
-    let report = skills(worker.app, worker.home, &mut worker.memory.store)?;
+    let Worker { app, home, memory, job, .. } = worker;
+    let model = match job.attempts <= TRIES_WITH_MODEL {
+        true => Background::open_for_job(app, home)?,
+        false => None,
+    };
+    let report = match skills(app, home, &mut memory.store, model.as_ref()) {
+        Err(_) if model.as_ref().is_some_and(Background::has_failed) => {
+            skills(app, home, &mut memory.store, None)?
+        }
+        other => other?,
+    };
     Ok(format!("{} drafted", counted(report.drafted.len() as u64, "skill")))
 }
 
@@ -119,10 +134,13 @@ pub(crate) fn skills(
     app: &App,
     home: &Home,
     store: &mut SqliteMemory,
+    model: Option<&Background<'_>>,
 ) -> anyhow::Result<learn::Report> {
     let zone = app.zone(home)?;
     let vectors = embedding::vectors(store.active_model()?.as_ref());
     let keep = app.config(home)?.config.keeps_learned();
     let settings = learn::Settings { home, keep, now: clock::now(), zone: &zone, vectors };
-    Ok(learn::learn(store, &settings, None)?)
+    let mut ask = model.map(|model| |prompt: &_| model.ask(prompt));
+    let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
+    Ok(learn::learn(store, &settings, ask)?)
 }

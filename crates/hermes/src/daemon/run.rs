@@ -23,7 +23,7 @@ use crate::failure::{Kind, Problem, kind_word, message};
 
 /// The longest sleep: a look at the files costs nothing worth counting.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
-/// How often daemon.json is written while nothing happens.
+/// How often daemon.json is written while nothing happens; in between it is only touched.
 const BEAT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a job may take to end when the daemon must stop.
 const GRACE: Duration = Duration::from_secs(4);
@@ -44,7 +44,13 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
     }
     let home = app.root_home()?;
     home.must_exist()?;
-    let held = take_lock(&home)?;
+    let held = match take_lock(&home) {
+        // Whoever left this one behind looks for the other; its standard error is the log.
+        Err(_) if manner == Manner::LeftBehind && super::find(&home)?.pid.is_some() => {
+            return Ok(());
+        }
+        other => other?,
+    };
     let signals = Signals::listen()?;
     hermes_home::atomic::make_folder(&home.logs())?;
     let before = super::state::read(&home)?;
@@ -193,7 +199,12 @@ impl Daemon<'_> {
     ) -> anyhow::Result<Option<T>> {
         let stop = self.signals.stop();
         let mut asked: Option<Instant> = None;
+        let mut touched = Instant::now();
         while !thread.is_finished() {
+            if touched.elapsed() >= LONGEST_SLEEP {
+                super::state::touch(&self.home);
+                touched = Instant::now();
+            }
             if stop.load(Ordering::SeqCst) {
                 let asked = asked.get_or_insert_with(Instant::now);
                 if asked.elapsed() > GRACE {
@@ -278,6 +289,7 @@ impl Daemon<'_> {
         let since = now.duration_since(self.state.beat_at);
         // A clock that went back is noted too.
         if since < BEAT && since >= SignedDuration::ZERO {
+            super::state::touch(&self.home);
             return Ok(());
         }
         self.state.beat_at = now;

@@ -54,6 +54,23 @@ pub(crate) fn read(home: &Home) -> anyhow::Result<Option<State>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(anyhow::Error::from(error)
             .context(format!("could not read {}", home.daemon_state().display()))),
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Ok(bytes) => {
+            let state: Option<State> = serde_json::from_slice(&bytes).ok();
+            Ok(state.map(|state| State { beat_at: touched(home, &state), ..state }))
+        }
     }
+}
+
+/// When the daemon was last there: it touches the file between the times it writes it.
+fn touched(home: &Home, state: &State) -> Timestamp {
+    let modified = home.daemon_state().metadata().and_then(|found| found.modified());
+    let modified = modified.ok().and_then(|at| Timestamp::try_from(at).ok());
+    modified.map_or(state.beat_at, |at| at.max(state.beat_at))
+}
+
+/// Says that the daemon is there, at the cost of one time stamp.
+pub(crate) fn touch(home: &Home) {
+    let file = std::fs::File::options().write(true).open(home.daemon_state());
+    // A file that is gone or full of trouble is written anew with the next beat.
+    let _ = file.and_then(|file| file.set_modified(std::time::SystemTime::now()));
 }

@@ -8,6 +8,7 @@ mod config;
 mod daemon;
 mod docs;
 mod doctor;
+mod edges;
 mod embeddings;
 mod faults;
 mod forgotten;

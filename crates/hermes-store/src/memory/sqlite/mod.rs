@@ -102,6 +102,33 @@ impl SqliteMemory {
         Ok(SqliteMemory { connection, path: path.to_owned(), access })
     }
 
+    /// Lets SQLite write ahead or not, if nobody else has the file open; says whether it is so now.
+    pub fn write_ahead(&mut self, on: bool) -> Result<bool> {
+        let mode = |connection: &Connection| -> rusqlite::Result<String> {
+            connection.pragma_query_value(None, "journal_mode", |row| row.get(0))
+        };
+        let wanted = if on { "wal" } else { "delete" };
+        if mode(&self.connection).map_err(|source| self.failed(source))? == wanted {
+            return Ok(true);
+        }
+        // Whoever uses the file meanwhile is not to be waited for: the next one who opens it tries again.
+        let wait: u32 = self
+            .connection
+            .pragma_query_value(None, "busy_timeout", |row| row.get(0))
+            .map_err(|source| self.failed(source))?;
+        let set = |connection: &Connection| -> rusqlite::Result<()> {
+            connection.busy_timeout(Duration::ZERO)?;
+            let changed = connection.pragma_update(None, "journal_mode", wanted);
+            connection.busy_timeout(Duration::from_millis(u64::from(wait)))?;
+            changed
+        };
+        match set(&self.connection).map_err(|source| self.failed(source)) {
+            Ok(()) | Err(Error::Locked { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(mode(&self.connection).map_err(|source| self.failed(source))? == wanted)
+    }
+
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -80,6 +80,26 @@ impl Users for SqliteMemory {
         })
     }
 
+    fn unlink_identity(
+        &mut self,
+        channel: &str,
+        native_id: &str,
+        change: Change<'_>,
+    ) -> Result<Option<UserNumber>> {
+        self.write(|transaction| {
+            let linked: Option<i64> = transaction
+                .prepare_cached(BY_IDENTITY)?
+                .query_row([channel, native_id], |row| row.get(0))
+                .optional()?;
+            let Some(number) = linked else { return Ok(None) };
+            transaction.execute(UNLINK, [channel, native_id])?;
+            let identity = audit::hash_of(&format!("{channel}\n{native_id}"));
+            let item = format!("user:{number}");
+            audit::append(transaction, change, "identity.unlink", &item, Some(&identity), None)?;
+            Ok(Some(UserNumber::new(number)))
+        })
+    }
+
     fn identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
         let read = || -> rusqlite::Result<_> {
             self.connection.prepare_cached(LINKED)?.query_map([], identity_of)?.collect()
@@ -163,6 +183,7 @@ const LINK: &str = "
       (select chat from seen_identity where channel = ?1 and native_id = ?2), 'direct'))
     on conflict (channel, native_id)
       do update set user_id = excluded.user_id, linked_at = excluded.linked_at";
+const UNLINK: &str = "delete from identity where channel = ?1 and native_id = ?2";
 const LINKED: &str = "
     select channel, native_id, chat, user_id, linked_at from identity order by channel, native_id";
 const SEEN: &str = "

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut looks = Vec::new();
     for _ in 0..2 {
         let begun = platform::thread_cpu();
-        let report = catch_up(Some(&sessions), &mut store, &spool, &settings)?;
+        let report = catch_up(Some(&mut sessions), &mut store, &spool, &settings)?;
         looks.push(platform::thread_cpu() - begun);
         ensure!(report.added == 0, "a turn was recorded twice");
     }

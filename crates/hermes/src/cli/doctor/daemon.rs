@@ -7,6 +7,7 @@ use hermes_store::sqlite::Access;
 
 use super::Check;
 use crate::app::App;
+use crate::background;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::message;
@@ -19,6 +20,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     };
     let mut results = vec![running(app, home, &found)];
     results.extend(failed(app, home));
+    results.extend(model(app, home));
     results.push(spooled(home));
     results
 }
@@ -75,6 +77,22 @@ fn failed(app: &App, home: &Home) -> Option<Check> {
         first.id
     );
     Some(Check::warn("jobs", evidence).repair("hermes jobs retry --all-failed"))
+}
+
+/// Whether the model that is named for background work answered the last time.
+fn model(app: &App, home: &Home) -> Option<Check> {
+    app.config(home).ok()?.config.model.light.as_ref()?;
+    let Some(trouble) = background::trouble(app, home) else {
+        return Some(Check::ok("model", daemon::models_line(app, home)));
+    };
+    let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
+    let evidence = format!(
+        "{} did not answer at {}, rules did the work: {}",
+        trouble.model,
+        clock::minute(trouble.at, &zone),
+        trouble.error
+    );
+    Some(Check::warn("model", evidence).repair(format!("hermes model test {}", trouble.model)))
 }
 
 /// What could not be recorded at once should be taken in soon.

@@ -1,7 +1,7 @@
 //! Checks of who talks to the agent: identities that are linked to nobody.
 
 use hermes_memory::identity;
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::{Admin, SqliteMemory, Users as _};
 
 use super::Check;
 use crate::output::printable;
@@ -15,12 +15,18 @@ pub(super) fn checks(store: &SqliteMemory) -> Vec<Check> {
         Ok(unlinked) => unlinked,
         Err(error) => return vec![Check::fail("identities", error.to_string())],
     };
+    let users = store.users(Admin).unwrap_or_default();
+    let name_of = |number| {
+        let found = users.iter().find(|user| user.number == number);
+        found.map_or_else(String::new, |user| user.name.clone())
+    };
     let mut results: Vec<Check> = unlinked
         .iter()
         .take(NAMED)
         .map(|(one, command)| {
             let (id, channel) = (printable(&one.native_id), printable(&one.channel));
-            let evidence = format!("{id} of {channel} is linked to nobody");
+            let name = printable(&name_of(one.user));
+            let evidence = format!("{id} of {channel} is linked to nobody: words went to {name}");
             Check::warn("identities", evidence).repair(printable(command))
         })
         .collect();

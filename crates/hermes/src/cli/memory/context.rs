@@ -9,13 +9,14 @@ use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, places};
 use hermes_memory::retrieval::{self, Context, FileText, Request};
-use hermes_store::memory::{NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted};
+use hermes_store::memory::{Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::rules;
 use super::whose::Whose;
-use crate::app::App;
+use crate::app::{App, Memory};
+use crate::daemon;
 use crate::failure::{Outcome, Problem};
 use crate::input;
 use crate::output::{Page, Show};
@@ -74,23 +75,26 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     };
     let project = arguments.project.clone().or_else(current_project);
     let zone = app.zone_of(&home, &memory.store, scope.user())?;
-    let retrieval = &app.config(&home)?.config.memory.retrieval;
+    let settings = &app.config(&home)?.config.memory.retrieval;
+    let remark = remark(arguments, app, &home, (scope, &memory))?;
+    let cost = remark.as_deref().map_or(0, retrieval::remark_cost);
+    let budget = arguments.budget.unwrap_or(settings.context_budget_tokens as usize);
     let request = Request {
         task: &task,
         session: arguments.session.as_deref(),
         project: project.as_deref(),
         channel: arguments.channel.as_deref(),
-        budget_tokens: arguments.budget.unwrap_or(retrieval.context_budget_tokens as usize),
-        recency_episodes: retrieval.recency_episodes as usize,
-        semantic_top_k: retrieval.semantic_top_k as usize,
-        min_relevance: retrieval.min_relevance_score,
+        budget_tokens: budget.saturating_sub(cost),
+        recency_episodes: settings.recency_episodes as usize,
+        semantic_top_k: settings.semantic_top_k as usize,
+        min_relevance: settings.min_relevance_score,
         now: app.now,
         zone: &zone,
         files: &files,
     };
     let embedder = answering.embedder.as_deref();
     let mut context = retrieval::context(&memory.store, embedder, scope, &request)?;
-    context.notes.splice(0..0, answering.notes);
+    context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
     for note in &context.notes {
         app.out.note(note);
     }
@@ -99,12 +103,33 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let exists = memory.exists;
     drop(memory);
-    let shown = Shown { text: retrieval::text(&context), context, why: arguments.why };
+    let text = match &remark {
+        Some(remark) => retrieval::text_with(&context, remark),
+        None => retrieval::text(&context),
+    };
+    let shown = Shown { text, context, why: arguments.why };
     app.out.show(&shown)?;
     if exists {
         hand_out(app, &home, (scope, arguments.session.as_deref()), &shown.context);
     }
     Ok(Outcome::Done)
+}
+
+/// What a model should know about the memory itself when a session begins: that nobody keeps it up.
+fn remark(
+    arguments: &Arguments,
+    app: &App,
+    home: &Home,
+    (scope, memory): (Scope, &Memory),
+) -> anyhow::Result<Option<String>> {
+    let is_beginning = match arguments.session.as_deref() {
+        Some(id) => memory.store.sessions_named(scope, id)?.is_empty(),
+        None => true,
+    };
+    match is_beginning {
+        true => daemon::left_alone(app, home, &memory.store),
+        false => Ok(None),
+    }
 }
 
 /// Notes what was handed out, if it can be done at once: a context is worth more than its receipt.

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use hermes_home::Home;
 use hermes_home::skill::State;
+use hermes_home::{Home, UserId};
 use hermes_memory::learn;
 use hermes_memory::reflect::{self, look_back};
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::{Admin, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let mut memory = app.memory(&home, Access::Write)?;
     let looked = look(app, &home, &mut memory.store)?;
     app.out.show(&looked)?;
-    hints(&looked, app);
+    hints(&looked, app, &home, &memory.store)?;
     later::fill_in(&home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
@@ -54,15 +54,23 @@ fn look(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Look
     })?;
     progress.end();
     let habits = reflection::habits(app, home, store)?;
-    let skills = reflection::skills(app, home, store)?;
+    let skills = reflection::skills(app, home, store, model.as_ref())?;
     Ok(Looked { sessions, habits, skills })
 }
 
-fn hints(looked: &Looked, app: &App) {
-    if looked.sessions.lessons > 0 {
-        app.out.hint(
-            "read them with `hermes memory reflections list`, or in workspace/REFLECTIONS.md",
-        );
+fn hints(looked: &Looked, app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<()> {
+    for user in store.users(Admin)? {
+        if !looked.sessions.taught.contains(&user.number) {
+            continue;
+        }
+        let own = (user.number != UserNumber::OWNER).then(|| user.name.parse::<UserId>());
+        let own = own.and_then(Result::ok);
+        let file = home.reflections(own.as_ref());
+        let file = file.strip_prefix(home.folder()).unwrap_or(&file).display().to_string();
+        let whose = own.map(|name| format!(" --user {name}")).unwrap_or_default();
+        app.out.hint(format_args!(
+            "read them with `hermes memory reflections list{whose}`, or in {file}"
+        ));
     }
     if looked.habits.proposed + looked.habits.stale > 0 {
         app.out.hint("see what is proposed with `hermes memory pending`");
@@ -70,6 +78,7 @@ fn hints(looked: &Looked, app: &App) {
     if looked.skills.drafted.iter().any(|one| one.state == State::Pending) {
         app.out.hint("see the drafts with `hermes skills list --pending`");
     }
+    Ok(())
 }
 
 impl Show for Looked {

@@ -5,8 +5,8 @@ use std::io;
 use clap::{Args, ValueEnum};
 use hermes_store::memory::{Event, EventKind, Events as _};
 use hermes_store::sqlite::Access;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::whose::Whose;
@@ -45,6 +45,9 @@ enum Kind {
     Failure,
 }
 
+/// Whoever looked so far back need not be told to look further; some days less, since `1y` is counted back.
+const A_YEAR: SignedDuration = SignedDuration::from_hours(24 * 364);
+
 /// One thing that happened.
 #[derive(Debug, Serialize)]
 struct Happening {
@@ -82,7 +85,11 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let is_empty = results.is_empty();
     app.out.show(&Timeline { results, zone })?;
     if is_empty {
-        app.out.hint("look further back: `hermes memory timeline --since 1y`");
+        app.out.hint(match (app.now.duration_since(since) < A_YEAR, arguments.kind) {
+            (true, _) => "look further back: `hermes memory timeline --since 1y`",
+            (false, Some(_)) => "look at every kind: leave out `--kind`",
+            (false, None) => "events come from looking back: `hermes memory reflect` does it now",
+        });
     }
     Ok(Outcome::Done)
 }

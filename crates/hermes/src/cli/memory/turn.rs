@@ -1,16 +1,17 @@
 //! hermes memory turn
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fmt, fs};
 
 use anyhow::Context;
 use clap::Args;
 use hermes_home::{Home, UserId};
+use hermes_memory::Error;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
-use hermes_memory::record::spool;
+use hermes_memory::record::spool::{self, Spooled};
 use hermes_memory::record::turn::{
     self, Caller, Identity, Kept, RecordedTurn, Settings, Turn, TurnMessage,
 };
@@ -24,9 +25,10 @@ use serde_json::{Deserializer, Value};
 
 use super::later;
 use crate::app::{App, Memory};
+use crate::daemon::life;
 use crate::embedding;
 use crate::failure::{Outcome, Problem};
-use crate::output::{Listing, Page, Show, counted};
+use crate::output::{Page, Show, counted, printable};
 
 /// Shown below `hermes memory turn --help`.
 pub(crate) const FORM: &str = "A turn is a JSON object; several may follow one another:
@@ -92,23 +94,70 @@ const PATIENCE: Duration = Duration::from_millis(300);
 enum Told {
     /// In the memory, and in state.db if the numbers say so.
     Memory(RecordedTurn),
-    /// In state.db; the memory was busy.
-    StateDb { session_id: String, state_messages: Vec<i64> },
-    /// In a file; everything was busy.
-    Spool { session_id: String, file: PathBuf },
+    /// In state.db; the memory could not be written, for this reason.
+    StateDb { session_id: String, state_messages: Vec<i64>, because: Why },
+    /// In a file, for this reason.
+    Spool { session_id: String, file: PathBuf, because: Why },
+}
+
+impl Told {
+    fn is_for_damage(&self) -> bool {
+        match self {
+            Told::Memory(_) => false,
+            Told::StateDb { because, .. } | Told::Spool { because, .. } => because.is_damage,
+        }
+    }
+}
+
+/// Why a database could not be written.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Why {
+    text: String,
+    #[serde(skip)]
+    is_damage: bool,
+}
+
+impl From<&StoreError> for Why {
+    fn from(error: &StoreError) -> Why {
+        Why { text: error.to_string(), is_damage: error.kind() == ErrorKind::Damaged }
+    }
+}
+
+impl From<&Error> for Why {
+    fn from(error: &Error) -> Why {
+        match error {
+            Error::Store(error) => error.into(),
+            other => Why { text: other.to_string(), is_damage: false },
+        }
+    }
+}
+
+/// What became of the turns.
+#[derive(Debug, Serialize)]
+struct Done {
+    results: Vec<Told>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Bad>,
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
-    let turns = arguments.turns(&zone)?;
-    let mut sessions = open_sessions(&home)?;
+    let Read { turns, problems } = arguments.turns(&zone)?;
+    let mut sessions = open_sessions(&home);
     let mut results = Vec::new();
     for turn in turns {
-        results.push(record(app, &home, &turn, sessions.as_mut())?);
+        results.push(record(app, &home, &turn, &mut sessions)?);
     }
-    app.out.show(&Listing { results })?;
-    Ok(Outcome::Done)
+    let is_damaged = results.iter().any(Told::is_for_damage);
+    let is_partial = !problems.is_empty();
+    app.out.show(&Done { results, problems })?;
+    if is_damaged {
+        app.out
+            .hint("`hermes doctor` says what is wrong; what waits is taken in when it is repaired");
+    }
+    Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }
 
 /// Both halves; what cannot be written in time waits.
@@ -116,86 +165,137 @@ fn record(
     app: &App,
     home: &Home,
     turn: &Turn,
-    mut sessions: Option<&mut SessionStore>,
+    sessions: &mut Result<Option<SessionStore>, StoreError>,
 ) -> anyhow::Result<Told> {
     let zone = app.zone(home)?;
     let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
     let mut settings =
         Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
-    let kept = match turn::keep(sessions.as_deref_mut(), turn, &settings) {
-        Err(error) if turn::is_locked(&error) => return wait_in_file(home, turn, &settings),
+    let mut recording = Recording { home, turn: turn.clone(), note: None };
+    let mut sessions = match sessions {
+        Ok(sessions) => sessions.as_mut(),
+        Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
+    };
+    let kept = match recording.keep(sessions.as_deref_mut(), &settings) {
+        Err(error) if turn::must_wait(&error) => {
+            return recording.wait_in_file(&settings, Why::from(&error));
+        }
         other => other?,
     };
-    let Some(mut memory) = open_memory(app, home)? else {
-        return wait(home, turn, kept, &settings);
+    let mut memory = match open_memory(app, home)? {
+        Ok(memory) => memory,
+        Err(why) => return recording.wait(kept, &settings, why),
     };
     settings.vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let mut recorded = match turn::remember(&mut memory.store, turn, &kept, &settings) {
-        Err(error) if turn::is_locked(&error) => return wait(home, turn, kept, &settings),
+    let recorded = turn::remember(&mut memory.store, &recording.turn, &kept, &settings);
+    let mut recorded = match recorded {
+        Err(error) if turn::must_wait(&error) => {
+            return recording.wait(kept, &settings, Why::from(&error));
+        }
         other => other?,
     };
+    if let Some(note) = &recording.note {
+        note.done()?;
+    }
     if recorded.left_to_catch_up {
-        let report = catch_up(sessions.as_deref(), &mut memory.store, &home.spool(), &settings)?;
+        let report = catch_up(sessions, &mut memory.store, &home.spool(), &settings)?;
         recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
     }
     later::fill_in(home, app, &mut memory.store)?;
     Ok(Told::Memory(recorded))
 }
 
-/// What is in state.db is taken in from there; everything else waits in a file.
-fn wait(home: &Home, turn: &Turn, kept: Kept, settings: &Settings<'_>) -> anyhow::Result<Told> {
-    if kept.messages.is_empty() && !kept.is_theirs {
-        let named = Turn { session_id: Some(kept.session_id), ..turn.clone() };
-        return wait_in_file(home, &named, settings);
-    }
-    Ok(Told::StateDb { session_id: kept.session_id, state_messages: kept.messages })
+/// A turn on its way.
+struct Recording<'a> {
+    home: &'a Home,
+    turn: Turn,
+    /// The file from which it is recorded if this process does not come to the end.
+    note: Option<Spooled>,
 }
 
-fn wait_in_file(home: &Home, turn: &Turn, settings: &Settings<'_>) -> anyhow::Result<Told> {
-    let mut turn = turn.clone();
-    let new = || hermes_store::sessions::SessionId::new(settings.now, settings.random).to_string();
-    let session_id = turn.session_id.get_or_insert_with(new).clone();
-    for message in &mut turn.messages {
-        message.at.get_or_insert(settings.now);
+impl Recording<'_> {
+    /// The first half; whose words they are is noted before, where the transcript would not tell.
+    fn keep(
+        &mut self,
+        sessions: Option<&mut SessionStore>,
+        settings: &Settings<'_>,
+    ) -> hermes_memory::Result<Kept> {
+        if let Some(sessions) = &sessions
+            && turn::needs_note(sessions, &self.turn)?
+        {
+            let note = spool::put(&self.home.spool(), &self.turn, settings)?;
+            self.turn = note.turn.clone();
+            self.note = Some(note);
+        }
+        turn::keep(sessions, &self.turn, settings)
     }
-    let file = spool::put(&home.spool(), &turn, settings.now, random_bytes())?;
-    Ok(Told::Spool { session_id, file })
+
+    /// What is in state.db is taken in from there; everything else waits in a file.
+    fn wait(self, kept: Kept, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
+        if kept.messages.is_empty() && !kept.is_theirs {
+            let turn = Turn { session_id: Some(kept.session_id), ..self.turn };
+            return Recording { turn, ..self }.wait_in_file(settings, because);
+        }
+        let (session_id, state_messages) = (kept.session_id, kept.messages);
+        Ok(Told::StateDb { session_id, state_messages, because })
+    }
+
+    fn wait_in_file(self, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
+        let waits = match self.note {
+            Some(note) => note,
+            None => spool::put(&self.home.spool(), &self.turn, settings)?,
+        };
+        let session_id = waits.session_id().to_owned();
+        Ok(Told::Spool { session_id, file: waits.path, because })
+    }
 }
 
 /// The transcripts, opened to be written if they may be; none if there are none.
-fn open_sessions(home: &Home) -> anyhow::Result<Option<SessionStore>> {
-    let path = home.state_db();
-    let open = |access| SessionStore::open(&path, access, PATIENCE);
-    match open(Access::Write).or_else(|error| match error.kind() {
-        ErrorKind::Refused => open(Access::Read),
-        _ => Err(error),
-    }) {
-        Ok(store) => Ok(Some(store)),
-        Err(StoreError::Missing { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreError> {
+    life::sessions_to_write(home, PATIENCE)
 }
 
-/// The memory, unless somebody holds it.
-fn open_memory(app: &App, home: &Home) -> anyhow::Result<Option<Memory>> {
+/// The memory, or why it cannot be used now.
+fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
     match app.memory_within(home, Access::Write, PATIENCE) {
-        Ok(memory) => Ok(Some(memory)),
-        Err(error) => match error.downcast_ref::<StoreError>().map(StoreError::kind) {
-            Some(ErrorKind::Locked) => Ok(None),
+        Ok(memory) => Ok(Ok(memory)),
+        Err(error) => match error.downcast_ref::<StoreError>() {
+            Some(why) if matches!(why.kind(), ErrorKind::Locked | ErrorKind::Damaged) => {
+                Ok(Err(Why::from(why)))
+            }
             _ => Err(error),
         },
     }
 }
 
 impl Arguments {
-    fn turns(&self, zone: &TimeZone) -> anyhow::Result<Vec<Turn>> {
-        let mut turns = match &self.file {
-            Some(file) => read(file, zone)?,
-            None => vec![self.typed()],
+    /// The turns that can be recorded, and those that cannot; an error if there is none that can.
+    fn turns(&self, zone: &TimeZone) -> anyhow::Result<Read> {
+        let found = match &self.file {
+            Some(file) => parse(&bytes_of(file)?, zone),
+            None => vec![Place { line: 1, turn: Ok(self.typed()) }],
         };
-        turns.iter_mut().for_each(|turn| self.fill_in(turn));
-        Ok(turns)
+        let mut read = Read { turns: Vec::new(), problems: Vec::new() };
+        for (number, Place { line, turn }) in found.into_iter().enumerate() {
+            let checked = turn.and_then(|mut turn| {
+                self.fill_in(&mut turn);
+                turn.fault().map_or(Ok(turn), Err)
+            });
+            match checked {
+                Ok(turn) => read.turns.push(turn),
+                Err(reason) => read.problems.push(Bad { turn: number + 1, line, reason }),
+            }
+        }
+        match (read.turns.is_empty(), read.problems.first()) {
+            (true, Some(bad)) => Err(Problem::usage(bad.to_string())
+                .hint("see the form with `hermes memory turn --help`")
+                .into()),
+            (true, None) => Err(Problem::usage("there is no turn in it")
+                .hint("see the form with `hermes memory turn --help`")
+                .into()),
+            _ => Ok(read),
+        }
     }
 
     /// The turn whose words are flags.
@@ -243,27 +343,72 @@ impl Arguments {
     }
 }
 
-/// The turns of a file or of standard input, one JSON object after another.
-fn read(file: &Path, zone: &TimeZone) -> anyhow::Result<Vec<Turn>> {
-    let mut text = Vec::new();
-    if file == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut text).context("could not read standard input")?;
-    } else {
-        text = fs::read(file).with_context(|| format!("could not read {}", file.display()))?;
-    }
-    let mut turns = Vec::new();
-    for (number, value) in Deserializer::from_slice(&text).into_iter::<Value>().enumerate() {
-        let turn = value.map_err(|why| format!("not JSON: {why}"));
-        let turn = turn.and_then(|value| Turn::from_json(&value, zone));
-        turns.push(turn.map_err(|why| {
-            Problem::usage(format!("turn {}: {why}", number + 1))
-                .hint("see the form with `hermes memory turn --help`")
-        })?);
-    }
-    Ok(turns)
+/// What was read: the turns, and what is none.
+struct Read {
+    turns: Vec<Turn>,
+    problems: Vec<Bad>,
 }
 
-impl Show for Listing<Told> {
+/// A turn that cannot be recorded.
+#[derive(Debug, Serialize)]
+struct Bad {
+    /// Which one it is, from 1.
+    turn: usize,
+    /// The line on which it begins.
+    line: usize,
+    reason: String,
+}
+
+impl fmt::Display for Bad {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "turn {} (line {}): {}", self.turn, self.line, self.reason)
+    }
+}
+
+/// A turn where it was found.
+struct Place {
+    line: usize,
+    turn: Result<Turn, String>,
+}
+
+fn bytes_of(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if file == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes).context("could not read standard input")?;
+    } else {
+        bytes = fs::read(file).with_context(|| format!("could not read {}", file.display()))?;
+    }
+    Ok(bytes)
+}
+
+/// One JSON object after another; after one that cannot be read it goes on with the next line that begins one.
+fn parse(bytes: &[u8], zone: &TimeZone) -> Vec<Place> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    loop {
+        let blank = bytes[from..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        from += blank;
+        let line = bytes[..from].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let mut values = Deserializer::from_slice(&bytes[from..]).into_iter::<Value>();
+        let turn = match values.next() {
+            None => return found,
+            Some(Ok(value)) => {
+                from += values.byte_offset();
+                Turn::from_json(&value, zone)
+            }
+            Some(Err(why)) => {
+                let rest = &bytes[from..];
+                let next = rest.windows(2).position(|pair| pair == b"\n{");
+                from = next.map_or(bytes.len(), |next| from + next + 1);
+                let why = why.to_string();
+                Err(format!("not JSON: {}", why.split(" at line ").next().unwrap_or(&why)))
+            }
+        };
+        found.push(Place { line, turn });
+    }
+}
+
+impl Show for Done {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for told in &self.results {
             match told {
@@ -271,14 +416,19 @@ impl Show for Listing<Told> {
                     let added = counted(turn.recorded.added as u64, "message");
                     page.line(format_args!("{added} recorded in session {}", turn.session_id))?;
                 }
-                Told::StateDb { session_id, .. } => page.line(format_args!(
-                    "kept in session {session_id}; the memory is busy and takes it in later"
+                Told::StateDb { session_id, because, .. } => page.line(format_args!(
+                    "kept in session {session_id}; the memory takes it in later: {}",
+                    printable(&because.text)
                 ))?,
-                Told::Spool { session_id, file } => page.line(format_args!(
-                    "session {session_id}: the memory is busy; the turn waits in {}",
+                Told::Spool { session_id, file, because } => page.line(format_args!(
+                    "session {session_id}: {}; the turn waits in {}",
+                    printable(&because.text),
                     file.display()
                 ))?,
             }
+        }
+        for bad in &self.problems {
+            page.line(format_args!("left out: {}", printable(&bad.to_string())))?;
         }
         Ok(())
     }

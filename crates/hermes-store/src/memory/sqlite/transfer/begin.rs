@@ -136,9 +136,11 @@ const TABLES: &str = "
       session integer primary key, messages integer, dropped integer);
     create temp table if not exists seen_receipt (
       id integer primary key, at integer not null, user_id integer not null);
+    create temp table if not exists waiting_name (
+      old integer primary key, fields text not null);
     create index if not exists temp.seen_receipt_by_time on seen_receipt (at, user_id);
     delete from temp.moved; delete from temp.later; delete from temp.session_end;
-    delete from temp.seen_receipt;
+    delete from temp.seen_receipt; delete from temp.waiting_name;
     insert into temp.seen_receipt (id, at, user_id) select id, at, user_id from main.receipt;";
 const META: &str = "select value from meta where key = ?1";
 const NOTE: &str = "insert into meta (key, value) values (?1, ?2)";

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::importer::{Fields, Importer, Taking, Thing, Whose, list, objects};
+use super::importer::{Fields, Importer, Taking, Whose, list, objects};
 use super::{values, writing};
 use crate::memory::ItemKind;
 use crate::memory::sqlite::graves::Key;
@@ -13,7 +13,7 @@ use crate::memory::sqlite::graves::Key;
 impl Importer<'_> {
     /// Keeps the sources, revisions, names and origins of a row that was just made.
     pub(super) fn keep_belongings(
-        &self,
+        &mut self,
         (kind, item): (ItemKind, i64),
         fields: &Fields,
         whose: Whose,
@@ -35,12 +35,12 @@ impl Importer<'_> {
 
     /// Keeps which names an item mentions.
     pub(super) fn keep_mentions(
-        &self,
+        &mut self,
         (kind, item): (ItemKind, i64),
         fields: &Fields,
     ) -> Taking<()> {
         for there in list(fields, "mentions").iter().filter_map(Value::as_i64) {
-            let Some(entity) = self.here(Thing::Entity, there)? else { continue };
+            let Some(entity) = self.mentioned(there)? else { continue };
             let mention = params![entity, kind.number(), item];
             self.transaction.prepare_cached(writing::MENTION)?.execute(mention)?;
         }

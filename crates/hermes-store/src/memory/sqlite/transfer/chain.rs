@@ -20,8 +20,11 @@ impl Importer<'_> {
         self.import.last_hash = Some(hash);
         let known: Option<audit::Hash> =
             self.transaction.prepare_cached(HASH)?.query_row([id], |row| row.get(0)).optional()?;
-        if known == Some(hash) || !self.import.follows_chain {
+        if known == Some(hash) {
             return Ok(Fate::Known);
+        }
+        if !self.import.follows_chain {
+            return Ok(Fate::Noted);
         }
         let (before, after) = (bytes("before"), bytes("after"));
         let made = MadeEntry {
@@ -39,7 +42,7 @@ impl Importer<'_> {
         }
         // Somebody wrote here meanwhile, or the chain was broken: from here on it is only named.
         self.import.follows_chain = false;
-        Ok(Fate::Known)
+        Ok(Fate::Noted)
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Fate {
     Added,
     Known,
     Forgotten,
+    /// Neither taken in nor known: a change of another memory, which its last hash stands for.
+    Noted,
 }
 
 /// Why an item was not taken in.
@@ -135,12 +137,14 @@ impl Importer<'_> {
         let fate = self.take(item);
         let name = item.section.name();
         match fate {
+            Ok(Fate::Noted) => {}
             Ok(fate) => {
                 let tally = self.imported.tally(name);
                 match fate {
                     Fate::Added => tally.added += 1,
                     Fate::Known => tally.known += 1,
                     Fate::Forgotten => tally.forgotten += 1,
+                    Fate::Noted => {}
                 }
                 if fate == Fate::Added {
                     let uid = item.fields.get("uid").and_then(Value::as_str);

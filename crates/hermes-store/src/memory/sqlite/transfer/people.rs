@@ -9,7 +9,7 @@ use super::importer::{
 use super::tables::Table;
 use super::writing;
 use crate::memory::sqlite::entities;
-use crate::memory::{MOST_USERS, UserNumber};
+use crate::memory::{MOST_USERS, Section, UserNumber};
 
 impl Importer<'_> {
     /// Known by id, else by name; everybody is everybody, and in an empty memory the owner the owner.
@@ -50,36 +50,74 @@ impl Importer<'_> {
         Ok(added_if(self.write(writing::SEEN_IDENTITY, fields, &[])?))
     }
 
+    /// A name that is not known here waits until something that comes in mentions it: the names of what
+    /// stays forgotten stay away.
     pub(super) fn take_entity(&mut self, fields: &Fields) -> Taking<Fate> {
         let there = integer(fields, "id")?;
+        let Some(id) = self.known_entity(there, fields)? else {
+            if self.import.into_empty {
+                return self.add_entity(there, fields).map(|_| Fate::Added);
+            }
+            let waiting = serde_json::to_string(fields).unwrap_or_default();
+            self.transaction
+                .prepare_cached(writing::WAITING_NAME)?
+                .execute(params![there, waiting])?;
+            return Ok(Fate::Noted);
+        };
+        self.keep_entity((there, id), fields)?;
+        Ok(Fate::Known)
+    }
+
+    /// The number here of a name that is mentioned; one that waits is added now.
+    pub(super) fn mentioned(&mut self, there: i64) -> Taking<Option<i64>> {
+        if let Some(id) = self.here(Thing::Entity, there)? {
+            return Ok(Some(id));
+        }
+        let waiting: Option<String> = self
+            .transaction
+            .prepare_cached(writing::NAME_THAT_WAITS)?
+            .query_row([there], |row| row.get(0))
+            .optional()?;
+        let fields: Option<Fields> = waiting.and_then(|text| serde_json::from_str(&text).ok());
+        let Some(fields) = fields else { return Ok(None) };
+        let id = self.add_entity(there, &fields)?;
+        self.imported.tally(Section::Entities.name()).added += 1;
+        Ok(Some(id))
+    }
+
+    fn known_entity(&self, there: i64, fields: &Fields) -> Taking<Option<i64>> {
         let user = self.whose(fields)?.here.get();
         let name = needed_text(fields, "name")?;
         let made = time(fields, "created_at")?.as_millisecond();
-        let mut known: Option<i64> = self
+        let same: Option<i64> = self
             .transaction
             .prepare_cached(writing::ENTITY_SAME)?
             .query_row(params![there, user, name, made], |row| row.get(0))
             .optional()?;
-        if known.is_none() && !self.import.into_empty {
-            known = self
-                .transaction
-                .prepare_cached(writing::ENTITY_NAMED)?
-                .query_row(params![user, entities::fold(name)], |row| row.get(0))
-                .optional()?;
+        if same.is_some() || self.import.into_empty {
+            return Ok(same);
         }
-        let (id, fate) = match known {
-            Some(id) => (id, Fate::Known),
-            None => {
-                let id = self.number(Table::Entity, Some(there))?;
-                self.write(writing::ENTITY, fields, &[("id", Column::Integer(id))])?;
-                (id, Fate::Added)
-            }
-        };
+        let named = self
+            .transaction
+            .prepare_cached(writing::ENTITY_NAMED)?
+            .query_row(params![user, entities::fold(name)], |row| row.get(0))
+            .optional()?;
+        Ok(named)
+    }
+
+    fn add_entity(&mut self, there: i64, fields: &Fields) -> Taking<i64> {
+        let id = self.number(Table::Entity, Some(there))?;
+        self.write(writing::ENTITY, fields, &[("id", Column::Integer(id))])?;
+        self.keep_entity((there, id), fields)?;
+        Ok(id)
+    }
+
+    fn keep_entity(&self, (there, id): (i64, i64), fields: &Fields) -> Taking<()> {
         self.note(Thing::Entity, there, id)?;
         for alias in objects(fields, "aliases") {
             self.write(writing::ALIAS, alias, &[("entity", Column::Integer(id))])?;
         }
-        Ok(fate)
+        Ok(())
     }
 }
 
