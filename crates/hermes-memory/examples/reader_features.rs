@@ -1,65 +1,105 @@
 //! Writes what the reader sees of labelled messages, one JSON line for each, for training it.
-use std::io::BufRead;
-use hermes_memory::extract::{Spoken, rules};
-use hermes_memory::{reader, task};
-use reader::names::{self, Tag};
 
-fn main() {
+use std::io::{BufRead, BufWriter, Write};
+
+use anyhow::Context as _;
+use hermes_llm::EmbeddedModel;
+use hermes_memory::extract::{Spoken, rules};
+use hermes_memory::reader::names::{self, Tag, Word};
+use hermes_memory::reader::signs::Signs;
+use hermes_memory::reader::tasks;
+use hermes_memory::task;
+use serde_json::{Value, json};
+
+fn main() -> anyhow::Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
-        let mut v: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let text = v["text"].as_str().unwrap().to_owned();
-        let zone = jiff::tz::TimeZone::get(v["zone"].as_str().unwrap_or("UTC")).unwrap();
-        let at: jiff::civil::DateTime = v["at"].as_str().unwrap_or("2026-03-04T09:00:00").parse().unwrap();
-        let at = at.to_zoned(zone.clone()).unwrap().timestamp();
-        let before: Vec<(String, String)> = v["before"].as_array().map(|a| a.iter().map(|b| (b["role"].as_str().unwrap().to_owned(), b["text"].as_str().unwrap().to_owned())).collect()).unwrap_or_default();
-        let before: Vec<(&str, &str)> = before.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        let role = v["role"].as_str().unwrap_or("user").to_owned();
-        let spoken = Spoken { role: &role, text: &text, before: &before, at, zone: &zone };
-        v["rules"] = rules::dump(&spoken);
-        let pack = |s: &reader::signs::Signs| serde_json::json!([s.list.iter().map(|s| s.0).collect::<Vec<_>>(), s.list.iter().map(|s| (s.1*1e4).round() as i32).collect::<Vec<_>>()]);
-        let tokens = rules::tokens(&text);
-        let t = reader::tasks::signs(&tokens, text.contains("```") || text.contains("::"));
-        v["ts"] = pack(&t);
-        v["te"] = serde_json::json!(hermes_llm::EmbeddedModel::get().embed(&text).iter().map(|v| (v*1e4).round() as i32).collect::<Vec<_>>());
-        // gold tags
-        let mut words = names::words(&text);
-        let low = names::is_all_lower(&text);
-        let mut tags = vec![Tag::Other; words.len()];
-        let mut ents: Vec<String> = v["entities"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_lowercase()).collect();
-        ents.sort_by_key(|e| std::cmp::Reverse(e.len()));
-        for e in &ents {
-            let mut from = 0;
-            let lower = text.to_lowercase();
-            if lower.len() != text.len() { continue; }
-            while let Some(p) = lower[from..].find(e.as_str()).map(|p| p + from) {
-                let span = p..p + e.len();
-                from = span.end;
-                let inside: Vec<usize> = (0..words.len()).filter(|i| words[*i].place.start >= span.start && words[*i].place.end <= span.end).collect();
-                let whole = inside.first().is_some_and(|i| words[*i].place.start == span.start) && inside.last().is_some_and(|i| words[*i].place.end == span.end);
-                if whole && inside.iter().all(|i| tags[*i] == Tag::Other) {
-                    for (k, i) in inside.iter().enumerate() { tags[*i] = if k == 0 { Tag::Begins } else { Tag::Goes }; }
-                }
-            }
-        }
-        for e in task::entities(&text) {
-            let mut from = 0;
-            while let Some(p) = text[from..].find(e.as_str()).map(|p| p + from) {
-                let span = p..p + e.len();
-                from = span.end;
-                let mut k = 0;
-                for w in &mut words {
-                    if w.place.start >= span.start && w.place.end <= span.end { w.guess = if k == 0 { Tag::Begins } else { Tag::Goes }; k += 1; }
-                }
-            }
-        }
-        let mut out = Vec::new();
-        for i in 0..words.len() {
-            let prev = if i == 0 { Tag::Other } else { tags[i - 1] };
-            let all: Vec<_> = Tag::ALL.iter().map(|t| if *t == prev || v["id"].as_str().is_some() { pack(&names::signs(&words, i, *t, low)) } else { serde_json::Value::Null }).collect();
-            out.push(serde_json::json!({"p": [words[i].place.start, words[i].place.end], "end": words[i].is_end, "tag": tags[i] as u32, "prev": prev as u32, "s": all}));
-        }
-        v["nw"] = serde_json::json!(out);
-        v["old_entities"] = serde_json::json!(task::entities(&text));
-        println!("{v}");
+        let mut turn: Value = serde_json::from_str(&line?)?;
+        let text = turn["text"].as_str().context("no text")?.to_owned();
+        turn["clauses"] = clauses(&turn, &text)?;
+        turn["task_signs"] = packed(&tasks::seen(&text));
+        turn["task_meaning"] = meaning(&text);
+        turn["words"] = words(&turn, &text);
+        writeln!(out, "{turn}")?;
     }
+    Ok(())
+}
+
+fn clauses(turn: &Value, text: &str) -> anyhow::Result<Value> {
+    let zone = jiff::tz::TimeZone::get(turn["zone"].as_str().unwrap_or("UTC"))?;
+    let at: jiff::civil::DateTime = turn["at"].as_str().context("no time")?.parse()?;
+    let at = at.to_zoned(zone.clone())?.timestamp();
+    let spoken = Spoken { role: "user", text, before: &[], at, zone: &zone };
+    let seen = rules::seen(&spoken).into_iter().map(|clause| {
+        json!({
+            "sentence": clause.sentence,
+            "statement": clause.statement,
+            "signs": packed(&clause.signs),
+            "meaning": meaning(&text[clause.place]),
+        })
+    });
+    Ok(seen.collect())
+}
+
+/// Each word with its tag, and what is seen of it after each tag.
+fn words(turn: &Value, text: &str) -> Value {
+    let words = names::guess(names::words(text), text, &task::guessed_names(text));
+    let tags = tags(turn, text, &words);
+    let is_all_lower = names::is_all_lower(text);
+    let mut before = Tag::Other;
+    let seen = words.iter().enumerate().map(|(at, word)| {
+        let after: Value = Tag::ALL
+            .iter()
+            .map(|tag| packed(&names::signs(&words, at, *tag, is_all_lower)))
+            .collect();
+        let row = json!({
+            "place": [word.place.start, word.place.end],
+            "is_end": word.is_end,
+            "tag": tags[at] as u32,
+            "before": before as u32,
+            "signs": after,
+        });
+        before = tags[at];
+        row
+    });
+    seen.collect()
+}
+
+/// What each word is by the labels.
+fn tags(turn: &Value, text: &str, words: &[Word]) -> Vec<Tag> {
+    let mut tags = vec![Tag::Other; words.len()];
+    let lower = text.to_lowercase();
+    let labels = turn["entities"].as_array().cloned().unwrap_or_default();
+    let mut labels: Vec<String> =
+        labels.iter().filter_map(|label| label.as_str().map(str::to_lowercase)).collect();
+    labels.sort_by_key(|label| std::cmp::Reverse(label.len()));
+    for label in labels.iter().filter(|_| lower.len() == text.len()) {
+        for (start, _) in lower.match_indices(label.as_str()) {
+            let end = start + label.len();
+            let inside: Vec<usize> = (0..words.len())
+                .filter(|at| words[*at].place.start >= start && words[*at].place.end <= end)
+                .collect();
+            let is_whole = inside.first().is_some_and(|at| words[*at].place.start == start)
+                && inside.last().is_some_and(|at| words[*at].place.end == end);
+            if is_whole && inside.iter().all(|at| tags[*at] == Tag::Other) {
+                inside.iter().for_each(|at| tags[*at] = Tag::Goes);
+                tags[inside[0]] = Tag::Begins;
+            }
+        }
+    }
+    tags
+}
+
+fn packed(signs: &Signs) -> Value {
+    let hashes: Vec<u32> = signs.list.iter().map(|(hash, _)| *hash).collect();
+    let weights: Vec<i32> = signs.list.iter().map(|(_, weight)| thousandths(*weight)).collect();
+    json!([hashes, weights])
+}
+
+fn meaning(text: &str) -> Value {
+    EmbeddedModel::get().embed(text).into_iter().map(thousandths).collect()
+}
+
+fn thousandths(value: f32) -> i32 {
+    (value * 10_000.0).round() as i32
 }

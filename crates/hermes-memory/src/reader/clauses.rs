@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::signs::{Signs, hash};
-use super::tokens::{Token, without_courtesies, words};
+use super::tokens::{Token, hashes, without_courtesies};
 
 /// A message whose clauses are to be judged.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub fn signs(message: &Message, number: usize) -> Signs {
 }
 
 fn inside(signs: &mut Signs, own: &[Token]) {
-    let plain = words(own);
+    let plain = hashes(own);
     signs.runs("", &plain, 3, 1.0);
     let frames: Vec<u32> = own.iter().take(12).map(|token| token.frame).collect();
     signs.runs("frame", &frames, 4, 0.7);
@@ -52,7 +52,8 @@ fn inside(signs: &mut Signs, own: &[Token]) {
     }
     let point = without_courtesies(own);
     for length in 1..=point.len().min(4) {
-        let start = point[..length].iter().fold(0, |run, token| super::signs::join(run, token.word));
+        let start =
+            point[..length].iter().fold(0, |run, token| super::signs::join(run, token.word));
         signs.add("point", start, 1.0);
     }
     for (at, token) in own.iter().enumerate() {
@@ -76,7 +77,10 @@ fn around(signs: &mut Signs, message: &Message, number: usize) {
     let clause = &message.clauses[number];
     let sentence = &message.sentences[clause.sentence];
     let tokens = &message.tokens;
-    for token in tokens[sentence.start..clause.place.start].iter().chain(&tokens[clause.place.end..sentence.end]) {
+    for token in tokens[sentence.start..clause.place.start]
+        .iter()
+        .chain(&tokens[clause.place.end..sentence.end])
+    {
         signs.add("sentence", token.word, 0.5);
     }
     let first = |range: Range<usize>, count: usize| {

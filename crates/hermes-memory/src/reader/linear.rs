@@ -59,7 +59,9 @@ impl Linear {
         }
         let hashes: Vec<u32> = hashes.chunks_exact(4).map(number).collect();
         let starts = (0..=1_u32 << BITS)
-            .map(|high| hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS)))
+            .map(|high| {
+                hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS))
+            })
             .map(|at| at as u32)
             .collect();
         Some(Linear {

@@ -7,5 +7,6 @@ pub mod names;
 pub mod signs;
 pub mod tasks;
 pub mod tokens;
+pub(crate) mod words;
 
 pub use linear::Linear;

@@ -1,10 +1,17 @@
 //! Which words of a text are names: people, projects, products, companies, places, files.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use hermes_llm::EmbeddedModel;
 
+use super::Linear;
 use super::signs::{Signs, hash, join};
+
+static MODEL: OnceLock<Linear> = OnceLock::new();
+
+/// As sure as this a name is tagged.
+const SURE: f32 = 0.6;
 
 /// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,17 +45,63 @@ pub struct Word {
     pub is_end: bool,
     after: u32,
     /// What the rules take it for.
-    pub guess: Tag,
+    guess: Tag,
+}
+
+/// The places of the names in a text; `guessed` are those that rules take for names.
+pub fn find(text: &str, guessed: &[String]) -> Vec<Range<usize>> {
+    let model = Linear::once(&MODEL, include_bytes!("../../model/names.bin"));
+    let words = guess(words(text), text, guessed);
+    let is_all_lower = is_all_lower(text);
+    let mut found: Vec<(Range<usize>, f32)> = Vec::new();
+    let mut before = Tag::Other;
+    for at in 0..words.len() {
+        let mut likely = model.judge(&signs(&words, at, before, is_all_lower), None);
+        let [other, begins, goes] = &mut likely[..] else { return Vec::new() };
+        if before == Tag::Other {
+            *begins += std::mem::take(goes);
+        } else if words[at - 1].is_end {
+            *goes = 0.0;
+        }
+        let place = words[at].place.clone();
+        before = if *other >= begins.max(*goes) {
+            Tag::Other
+        } else if *begins >= *goes {
+            found.push((place, *begins));
+            Tag::Begins
+        } else {
+            if let Some((whole, sure)) = found.last_mut() {
+                whole.end = place.end;
+                *sure = sure.min(*goes);
+            }
+            Tag::Goes
+        };
+    }
+    found.into_iter().filter(|(_, sure)| *sure >= SURE).map(|(place, _)| place).collect()
+}
+
+/// Notes on the words which of them rules take for names.
+pub fn guess(mut words: Vec<Word>, text: &str, guessed: &[String]) -> Vec<Word> {
+    for name in guessed {
+        for (start, _) in text.match_indices(name.as_str()) {
+            let mut tag = Tag::Begins;
+            let inside =
+                |word: &Word| word.place.start >= start && word.place.end <= start + name.len();
+            for word in words.iter_mut().filter(|word| inside(word)) {
+                word.guess = std::mem::replace(&mut tag, Tag::Goes);
+            }
+        }
+    }
+    words
 }
 
 /// The words of a text.
 pub fn words(text: &str) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
-    let mut starts_sentence = true;
     let mut pieces = Vec::new();
     for line in text.split_inclusive('\n') {
         let line_start = line.as_ptr() as usize - text.as_ptr() as usize;
-        starts_sentence = true;
+        let mut starts_sentence = true;
         for raw in line.split([' ', '\t', '\n', '\r', '—', '–', '(', '|']) {
             let at = line_start + (raw.as_ptr() as usize - line.as_ptr() as usize);
             let core = raw.trim_start_matches(is_before).trim_end_matches(is_after);
@@ -131,9 +184,9 @@ pub fn signs(words: &[Word], at: usize, before: Tag, is_all_lower: bool) -> Sign
 
 /// Whether a text is written without capitals.
 pub fn is_all_lower(text: &str) -> bool {
-    !text.split_whitespace().any(|word| {
-        word.starts_with(char::is_uppercase) && word != "I" && !word.starts_with("I'")
-    })
+    !text
+        .split_whitespace()
+        .any(|word| word.starts_with(char::is_uppercase) && word != "I" && !word.starts_with("I'"))
 }
 
 fn is_before(c: char) -> bool {

@@ -54,9 +54,8 @@ impl Signs {
     /// Keeps each sign once, and gives all of them together a fixed weight.
     pub fn settle(mut self) -> Signs {
         const WEIGHT: f32 = 6.0;
-        self.list.sort_unstable_by(|one, other| {
-            one.0.cmp(&other.0).then(other.1.total_cmp(&one.1))
-        });
+        self.list
+            .sort_unstable_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
         self.list.dedup_by_key(|(hash, _)| *hash);
         let length = self.list.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
         let scale = WEIGHT / length.max(1e-6);

@@ -1,12 +1,33 @@
 //! What kind of task a message asks for.
 
-use super::signs::{Signs, join};
-use super::tokens::{Token, without_courtesies, words};
+use std::sync::OnceLock;
 
-/// What can be seen of a message that may ask for something to be done.
-pub fn signs(tokens: &[Token], has_code: bool) -> Signs {
+use hermes_llm::EmbeddedModel;
+
+use super::Linear;
+use super::signs::{Signs, join};
+use super::tokens::{self, Token, hashes, without_courtesies};
+
+static MODEL: OnceLock<Linear> = OnceLock::new();
+
+/// A longer text is judged by its beginning.
+const LONGEST: usize = 4_000;
+
+/// How likely each type of task is, in the order of [`crate::task::TaskType::ALL`].
+pub fn judge(text: &str) -> Vec<f32> {
+    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let model = Linear::once(&MODEL, include_bytes!("../../model/tasks.bin"));
+    model.judge(&seen(text), Some(&EmbeddedModel::get().embed(text)))
+}
+
+/// What can be seen of a text that may ask for something to be done.
+pub fn seen(text: &str) -> Signs {
+    signs(&tokens::of_text(text), text.contains("```") || text.contains("::"))
+}
+
+fn signs(tokens: &[Token], has_code: bool) -> Signs {
     let mut signs = Signs::default();
-    signs.runs("", &words(tokens), 2, 1.0);
+    signs.runs("", &hashes(tokens), 2, 1.0);
     let mut starts = true;
     for (at, token) in tokens.iter().enumerate() {
         if let Some(stem) = token.stem {

@@ -1,6 +1,7 @@
 //! The words and marks of a text as the reader compares them.
 
 use super::signs::hash;
+use super::words::{self, Word};
 
 /// A word or a punctuation mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +98,39 @@ fn sort_of(lower: &str) -> Option<&'static str> {
     (lower.contains('@') && lower.contains('.')).then_some("<address>")
 }
 
+/// The words and marks of a text.
+pub(crate) fn of_text(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut starts = true;
+    for word in words::words(text, 0) {
+        tokens.push(Token::of_word(&word.lower, word.is_capital, starts));
+        tokens.extend(marks(&word));
+        let rest = &text[word.place.end..];
+        starts = rest.starts_with(['.', '!', '?', ':', '\n']);
+        if rest.starts_with(['.', '!']) {
+            tokens.push(Token::of_mark("."));
+        }
+    }
+    tokens
+}
+
+/// The marks after a word.
+pub(crate) fn marks(word: &Word) -> impl Iterator<Item = Token> {
+    let after = word.after;
+    [
+        (after.comma, ","),
+        (after.colon, ":"),
+        (after.semicolon, ";"),
+        (after.dash, "-"),
+        (after.bracket, ")"),
+        (after.question, "?"),
+    ]
+    .into_iter()
+    .filter_map(|(is, mark)| is.then(|| Token::of_mark(mark)))
+}
+
 /// The words of a run of tokens.
-pub fn words(tokens: &[Token]) -> Vec<u32> {
+pub fn hashes(tokens: &[Token]) -> Vec<u32> {
     tokens.iter().map(|token| token.word).collect()
 }
 
@@ -119,7 +151,9 @@ mod tests {
 
     #[test]
     fn names_numbers_and_addresses_are_compared_by_their_sort() {
-        let class = |word: &str| Token::of_word(&word.to_lowercase(), word.starts_with(char::is_uppercase), false).class;
+        let class = |word: &str| {
+            Token::of_word(&word.to_lowercase(), word.starts_with(char::is_uppercase), false).class
+        };
         assert_eq!(class("Porto"), class("Lyon"));
         assert_ne!(class("porto"), class("lyon"));
         assert_eq!(class("31"), class("42"));

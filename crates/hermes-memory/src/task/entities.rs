@@ -1,4 +1,4 @@
-//! The names in a text that are worth tagging, each as it is written.
+//! Names in a text by rules: what the reader is told before it judges.
 
 use super::words::{CODE_ENDINGS, NOT_NAMES, ORDINARY_STARTS};
 use super::{
@@ -6,9 +6,8 @@ use super::{
     without_possessive,
 };
 
-/// The names in a text that are worth tagging: each as it is written, without its parts, versions,
-/// addresses and handles.
-pub fn entities(text: &str) -> Vec<String> {
+/// What rules take for the names in a text.
+pub fn guessed_names(text: &str) -> Vec<String> {
     let mut found = Names::default();
     let mut phrase: Vec<&str> = Vec::new();
     let mut starts_sentence = true;
@@ -50,6 +49,27 @@ pub fn entities(text: &str) -> Vec<String> {
     }
     found.take_whole(&mut phrase);
     found.names
+}
+
+/// A name without the title before it.
+pub(super) fn without_title(name: &str) -> &str {
+    const TITLES: &[&str] = &[
+        "dr", "mr", "mrs", "ms", "mme", "prof", "herr", "herrn", "frau", "sr", "sra", "señor",
+        "señora", "dott", "monsieur", "madame", "sir",
+    ];
+    match name.split_once(' ') {
+        Some((first, rest))
+            if TITLES.contains(&first.trim_end_matches('.').to_lowercase().as_str()) =>
+        {
+            without_title(rest.trim_start())
+        }
+        _ => name,
+    }
+}
+
+/// Whether a word is never a name: weekdays, months, languages.
+pub(super) fn is_no_name(name: &str) -> bool {
+    NOT_NAMES.contains(&name.to_lowercase().as_str())
 }
 
 /// Whether a text is in German, by its small words.

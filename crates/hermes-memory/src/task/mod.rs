@@ -5,11 +5,11 @@ mod entities;
 mod tests;
 mod words;
 
-pub use entities::entities;
-use words::{CODE_ENDINGS, COMMON_STARTS, EMPTY_WORDS, SIGNS};
+pub use entities::guessed_names;
+use entities::{is_no_name, without_title};
+use words::{COMMON_STARTS, EMPTY_WORDS, SIGNS};
 
-/// Less than this is no sign of anything.
-const LEAST_SCORE: u32 = 2;
+use crate::reader;
 
 /// What kind of task it is; procedures are kept and found by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -61,31 +61,29 @@ impl TaskType {
     }
 }
 
-/// Guesses the type of a task from its words; `General` when nothing speaks for another one.
+/// The type of the task that a text asks for; `General` when it asks for none, or it is not sure which.
 pub fn infer(text: &str) -> TaskType {
-    if !asks_for_work(text) {
-        return TaskType::General;
-    }
-    let words = lower_words(text);
-    let mut best = (TaskType::General, 0);
-    for (kind, signs) in SIGNS {
-        let weight = |word: &str| {
-            signs
-                .iter()
-                .filter(|(sign, _)| fits(word, sign))
-                .map(|(_, weight)| *weight)
-                .max()
-                .unwrap_or(0)
-        };
-        // The verb that begins a request says most: deploying a blog is not writing one.
-        let first = words.first().map_or(0, |word| weight(word));
-        let words_score: u32 = first + words.iter().map(|word| weight(word)).sum::<u32>();
-        let score = words_score + shape_score(*kind, text);
-        if score > best.1 {
-            best = (*kind, score);
+    const SURE: f32 = 0.6;
+    let likely = reader::tasks::judge(text);
+    let best = TaskType::ALL
+        .into_iter()
+        .zip(likely)
+        .filter(|(kind, _)| *kind != TaskType::General)
+        .max_by(|one, other| one.1.total_cmp(&other.1));
+    best.filter(|(_, sure)| *sure >= SURE).map_or(TaskType::General, |(kind, _)| kind)
+}
+
+/// The names in a text that are worth tagging, each once and as it is written, without versions,
+/// addresses and handles.
+pub fn entities(text: &str) -> Vec<String> {
+    let mut found = Names::default();
+    for place in reader::names::find(text, &guessed_names(text)) {
+        let name = without_title(&text[place]);
+        if !is_no_name(name) {
+            found.add(name);
         }
     }
-    if best.1 < LEAST_SCORE { TaskType::General } else { best.0 }
+    found.names
 }
 
 /// The names a task mentions: capitalised words inside sentences, quoted names, handles, tags, file
@@ -144,68 +142,11 @@ fn lower_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a text asks for something to be done, or asks at all: what is told is no task.
-fn asks_for_work(text: &str) -> bool {
-    const COURTESIES: &[&str] = &[
-        "please", "pls", "hi", "hey", "ok", "okay", "so", "and", "then", "also", "now", "kindly",
-        "alright", "just", "bitte", "morning",
-    ];
-    const ASKS: &[&str] = &[
-        "can you",
-        "could you",
-        "would you",
-        "can u",
-        "help me",
-        "i need",
-        "gimme",
-        "let us",
-        "what",
-        "how",
-        "why",
-        "which",
-        "where",
-        "any idea",
-    ];
-    const NO_WORK: &[&str] = &[
-        "always", "never", "don", "remember", "note", "next", "whenever", "keep", "my", "i", "we",
-        "our", "the", "call",
-    ];
-    let mut sentences = text.split(['.', '!', '?', '\n', ':', ';']).map(lower_words);
-    text.contains('?')
-        || sentences.any(|words| {
-            let mut rest = words
-                .iter()
-                .map(String::as_str)
-                .skip_while(|word| COURTESIES.contains(word))
-                .peekable();
-            let first = rest.peek().copied().unwrap_or_default();
-            let joined = rest.collect::<Vec<_>>().join(" ");
-            let is_verb = !NO_WORK.contains(&first) && is_common_start(first);
-            is_verb || ASKS.iter().any(|phrase| joined.starts_with(phrase))
-        })
-}
-
 /// A sign with a star fits every word that begins with it.
 fn fits(word: &str, sign: &str) -> bool {
     match sign.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
         None => word == sign,
-    }
-}
-
-/// What the look of the text adds: code, file names, tables, addresses.
-fn shape_score(kind: TaskType, text: &str) -> u32 {
-    let words = || text.split_whitespace().map(|word| word.trim_matches(is_around_a_name));
-    let has_ending = |endings: &[&str]| {
-        words().any(|word| word.rsplit_once('.').is_some_and(|(_, end)| endings.contains(&end)))
-    };
-    match kind {
-        TaskType::Coding if text.contains("```") || text.contains("::") => 3,
-        TaskType::Coding if has_ending(CODE_ENDINGS) => 2,
-        TaskType::Data if has_ending(&["csv", "xlsx", "tsv", "parquet", "jsonl"]) => 3,
-        TaskType::Writing if has_ending(&["docx", "md", "tex"]) => 1,
-        TaskType::Communication if words().any(is_address) => 2,
-        _ => 0,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::clause_words::{
     ASKING, BEFORE, FOR_NOW, JOKES, LEADS, REQUESTS, SAYING, SPEAKING, SUBJECTS, UNSURE, VERBS,
 };
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// Some words of a sentence that say one thing.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// A day, and how many words name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -379,8 +379,8 @@ pub(super) fn month(word: &str) -> Option<i8> {
 mod tests {
     use jiff::civil::date;
 
-    use super::super::words::words;
     use super::*;
+    use crate::reader::words::words;
 
     #[test]
     fn days_are_seen_from_the_day_they_were_said() {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use jiff::ToSpan;
 
 use super::wish::{self, Asked};
-use super::words::{self, Word};
 use super::{Drawing, Found, Kind, is_not_meant, rewrite};
+use crate::reader::words::{self, Word};
 use crate::task;
 
 impl Drawing<'_> {

@@ -3,6 +3,7 @@
 mod clause;
 mod clause_words;
 mod dates;
+mod decide;
 mod gather;
 mod own;
 mod pattern;
@@ -15,7 +16,6 @@ mod table_wish;
 mod table_work;
 mod units;
 mod wish;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -30,12 +30,12 @@ use self::clause::{Clause, Doubt};
 use self::pattern::Match;
 use self::table::{Needs, Rule, table};
 use self::wish::Asked;
-use self::words::Word;
 use super::{Found, Kind, Spoken};
+use crate::reader::words::{self, Word};
 use crate::task;
 
 /// The name of these rules, kept with what they find; another number when they find something else.
-pub const EXTRACTOR: &str = "rules-1";
+pub const EXTRACTOR: &str = "rules-2";
 
 /// A longer message is a document: only its beginning is read.
 const LONGEST: usize = 20_000;
@@ -45,28 +45,40 @@ pub fn draw(message: &Spoken<'_>) -> Vec<Found> {
     if message.role != "user" {
         return Vec::new();
     }
-    let text = beginning(message.text);
-    let quotations = words::quotations(text);
-    let mut drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
-    let sentences = own::sentences(text);
-    let mut list_wish = false;
-    for (number, place) in sentences.iter().enumerate() {
-        let words = drawing.words(place);
-        if words.is_empty() {
-            continue;
-        }
-        let before = drawing.found.len();
-        if wish::points_back(&words) {
-            drawing.keep_sentence_before(number.checked_sub(1).map(|at| sentences[at].clone()));
-            continue;
-        }
-        list_wish = drawing.list(&words, place, list_wish);
-        if !list_wish || drawing.found.len() == before {
-            drawing.sentence(&words, place);
-        }
-    }
+    let mut drawing = Drawing::of(message);
+    drawing.patterns();
+    drawing.decide();
     drawing.answer();
     drawing.done()
+}
+
+/// What can be seen of each clause of a message: what the reader is trained with.
+pub fn seen(message: &Spoken<'_>) -> Vec<SeenClause> {
+    let mut drawing = Drawing::of(message);
+    drawing.patterns();
+    let found = std::mem::take(&mut drawing.found);
+    let units = units::units(&drawing, &found);
+    let words = |unit: &units::Unit| &units.words[unit.words.clone()];
+    let seen = units.list.iter().enumerate().map(|(number, unit)| SeenClause {
+        sentence: unit.sentence,
+        place: unit.place.clone(),
+        statement: rewrite::third_person(drawing.text, words(unit)),
+        signs: crate::reader::clauses::signs(&units.seen, number),
+    });
+    seen.collect()
+}
+
+/// A clause with what can be seen of it.
+#[derive(Debug)]
+pub struct SeenClause {
+    /// Which sentence it belongs to.
+    pub sentence: usize,
+    /// Where it stands in the message.
+    pub place: Range<usize>,
+    /// What it says, in the third person.
+    pub statement: String,
+    /// What can be seen.
+    pub signs: crate::reader::signs::Signs,
 }
 
 /// Every sentence that states something, whether or not it is worth keeping by itself: what a held
@@ -75,9 +87,8 @@ pub fn statements(message: &Spoken<'_>) -> Vec<Found> {
     if message.role != "user" {
         return Vec::new();
     }
-    let text = beginning(message.text);
-    let quotations = words::quotations(text);
-    let mut drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
+    let mut drawing = Drawing::of(message);
+    let text = drawing.text;
     for place in own::sentences(text) {
         let words = drawing.words(&place);
         let is_stated = clause::clauses(&words)
@@ -89,24 +100,6 @@ pub fn statements(message: &Spoken<'_>) -> Vec<Found> {
         }
     }
     drawing.done()
-}
-
-/// TEMPORARY
-pub fn dump(message: &Spoken<'_>) -> serde_json::Value {
-    let found = draw(message);
-    let text = beginning(message.text);
-    let quotations = words::quotations(text);
-    let drawing = Drawing { message, text, quotations, said: message.day(), found: Vec::new() };
-    let f: Vec<_> = found.iter().map(|f| serde_json::json!({
-        "kind": f.kind.as_str(), "statement": f.statement, "quote": [f.quote.start, f.quote.end], "due": f.due.map(|d| d.to_string()),
-        "explicit": f.is_explicit, "predicate": f.predicate, "subject": f.subject, "object": f.object,
-    })).collect();
-    serde_json::json!({"units": units::dump(&drawing, &found), "found": f})
-}
-
-/// TEMPORARY
-pub fn tokens(text: &str) -> Vec<crate::reader::tokens::Token> {
-    units::tokens(text)
 }
 
 fn beginning(text: &str) -> &str {
@@ -126,7 +119,36 @@ struct Drawing<'a> {
     found: Vec<Found>,
 }
 
+impl<'a> Drawing<'a> {
+    fn of(message: &'a Spoken<'a>) -> Drawing<'a> {
+        let text = beginning(message.text);
+        let quotations = words::quotations(text);
+        Drawing { message, text, quotations, said: message.day(), found: Vec::new() }
+    }
+}
+
 impl Drawing<'_> {
+    /// What the patterns find, whether or not it is meant to be kept.
+    fn patterns(&mut self) {
+        let sentences = own::sentences(self.text);
+        let mut list_wish = false;
+        for (number, place) in sentences.iter().enumerate() {
+            let words = self.words(place);
+            if words.is_empty() {
+                continue;
+            }
+            let before = self.found.len();
+            if wish::points_back(&words) {
+                self.keep_sentence_before(number.checked_sub(1).map(|at| sentences[at].clone()));
+                continue;
+            }
+            list_wish = self.list(&words, place, list_wish);
+            if !list_wish || self.found.len() == before {
+                self.sentence(&words, place);
+            }
+        }
+    }
+
     fn words(&self, place: &Range<usize>) -> Vec<Word> {
         let mut words = words::words(&self.text[place.clone()], place.start);
         words::mark(&mut words, &self.quotations);

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// A pattern, ready to be tried.
 #[derive(Debug)]
@@ -285,7 +285,7 @@ fn name_length(words: &[Word]) -> usize {
             break;
         }
         length += 1;
-        if word.after != super::words::Marks::default() {
+        if word.after != crate::reader::words::Marks::default() {
             break;
         }
     }
@@ -435,8 +435,8 @@ fn is_code(word: &Word) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::words;
     use super::*;
+    use crate::reader::words::words;
 
     fn taken<'a>(pattern: &'static str, text: &'a str) -> Option<&'a str> {
         let words = words(text, 0);

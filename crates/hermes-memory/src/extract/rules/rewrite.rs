@@ -1,6 +1,6 @@
 //! The user's words in the third person: `I'm allergic to nuts` becomes `User is allergic to nuts`.
 
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// The words in the third person, with the punctuation between them.
 pub(super) fn third_person(text: &str, words: &[Word]) -> String {
@@ -200,8 +200,8 @@ pub(super) fn short(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::words;
     use super::*;
+    use crate::reader::words::words;
 
     #[test]
     fn the_first_person_becomes_the_third() {

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::clause::{has_any, starts_with_any};
 use super::dates;
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// What an account is called.
 #[rustfmt::skip]
@@ -98,7 +98,7 @@ pub(super) fn workplace(words: &[Word]) -> Option<std::ops::Range<usize>> {
     let mut end = at + 1;
     while end < words.len() && words[end].is_capital && end - at <= 4 {
         end += 1;
-        if words[end - 1].after != super::words::Marks::default() {
+        if words[end - 1].after != crate::reader::words::Marks::default() {
             break;
         }
     }

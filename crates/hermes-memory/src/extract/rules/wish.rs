@@ -2,7 +2,7 @@
 
 use super::super::Kind;
 use super::clause::{has_any, starts_with_any};
-use super::words::Word;
+use crate::reader::words::Word;
 
 /// A wish that something be remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

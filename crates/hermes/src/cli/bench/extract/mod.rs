@@ -16,6 +16,15 @@ pub(crate) struct Arguments {
     /// Only the half that the rules are worked on with
     #[arg(long)]
     dev: bool,
+    /// Other labelled messages in the same form instead
+    #[arg(long, value_name = "FILE", conflicts_with = "dev")]
+    turns: Option<std::path::PathBuf>,
+    /// Other labelled pairs in the same form, with --turns
+    #[arg(long, value_name = "FILE", requires = "turns")]
+    pairs: Option<std::path::PathBuf>,
+    /// Print every fact that is wrong and every one that is missed
+    #[arg(long, requires = "turns")]
+    show: bool,
 }
 
 /// The lowest precision and recall that will do.
@@ -25,7 +34,14 @@ const LEAST_PER_SECOND: f64 = 5_000.0;
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
-    for half in set::halves(arguments.dev)? {
+    let halves = match &arguments.turns {
+        Some(turns) => vec![set::given(turns, arguments.pairs.as_deref())?],
+        None => set::halves(arguments.dev)?,
+    };
+    for half in halves {
+        if arguments.show {
+            score::show(&half)?;
+        }
         results.extend(figures_of(&half)?);
     }
     results.push(speed()?);
@@ -38,6 +54,10 @@ fn figures_of(half: &set::Half) -> anyhow::Result<Vec<Figure>> {
     let facts = score::facts(half)?;
     let mut figures = vec![
         aimed(&format!("{}: facts", half.name), facts.all),
+        Figure::plain(
+            &format!("{}: facts, each for one label alone", half.name),
+            facts.apart.written(),
+        ),
         aimed(&format!("{}: types of tasks", half.name), score::tasks(half)),
         aimed(&format!("{}: names", half.name), score::names(half)),
         aimed(&format!("{}: contradictions", half.name), score::pairs(half)?),

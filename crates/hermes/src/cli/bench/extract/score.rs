@@ -12,6 +12,8 @@ use super::set::{Half, Label, Turn};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Score {
     right: usize,
+    /// How many labels the right ones say; more than there are right ones where one says several.
+    found: usize,
     wrong: usize,
     missed: usize,
 }
@@ -22,7 +24,7 @@ impl Score {
     }
 
     pub(super) fn recall(self) -> f64 {
-        share(self.right, self.right + self.missed)
+        share(self.found, self.found + self.missed)
     }
 
     pub(super) fn written(self) -> String {
@@ -36,7 +38,10 @@ impl Score {
 
     fn add(&mut self, wanted: bool, got: bool) {
         match (wanted, got) {
-            (true, true) => self.right += 1,
+            (true, true) => {
+                self.right += 1;
+                self.found += 1;
+            }
             (false, true) => self.wrong += 1,
             (true, false) => self.missed += 1,
             (false, false) => {}
@@ -52,6 +57,8 @@ fn share(part: usize, whole: usize) -> f64 {
 #[derive(Default)]
 pub(super) struct FactScores {
     pub(super) all: Score,
+    /// The same if a fact is counted for one label, however many it says.
+    pub(super) apart: Score,
     kinds: Vec<(Kind, Score)>,
 }
 
@@ -64,38 +71,68 @@ impl FactScores {
             .unwrap_or_default()
     }
 
-    fn note(&mut self, kind: Kind, wanted: bool, got: bool) {
-        self.all.add(wanted, got);
+    fn note(&mut self, kind: Kind, right: usize, wrong: usize, missed: usize) {
+        let add = |score: &mut Score| {
+            score.right += right.min(1);
+            score.found += right;
+            score.wrong += wrong;
+            score.missed += missed;
+        };
+        add(&mut self.all);
         match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, score)) => score.add(wanted, got),
+            Some((_, score)) => add(score),
             None => {
                 let mut score = Score::default();
-                score.add(wanted, got);
+                add(&mut score);
                 self.kinds.push((kind, score));
             }
         }
     }
 }
 
-/// A drawn fact is right if a label of its message has its kind, all its words and its day; each label
-/// once, and everything beyond is wrong.
+/// A drawn fact is right if it says what a label of its message says that no fact before it said: its
+/// kind, all its words and its day. One sentence may say what several labels say. Everything else that
+/// is drawn is wrong, and every label that nothing says is missed.
 pub(super) fn facts(half: &Half) -> anyhow::Result<FactScores> {
     let mut scores = FactScores::default();
     for turn in &half.turns {
         let mut labels: Vec<&Label> = turn.facts.iter().collect();
         for found in draw(turn)? {
-            let place = labels.iter().position(|label| fits(&found, label));
-            if let Some(place) = place {
-                labels.remove(place);
-            }
-            scores.note(found.kind, place.is_some(), true);
+            let before = labels.len();
+            labels.retain(|label| !fits(&found, label));
+            let right = before - labels.len();
+            scores.note(found.kind, right, usize::from(right == 0), 0);
+            scores.apart.add(right > 0, true);
+            scores.apart.missed += right.saturating_sub(1);
         }
         for label in labels {
             let kind = label.kind.first().and_then(|word| Kind::from_word(word));
-            scores.note(kind.unwrap_or(Kind::Fact), true, false);
+            scores.note(kind.unwrap_or(Kind::Fact), 0, 0, 1);
+            scores.apart.missed += 1;
         }
     }
     Ok(scores)
+}
+
+/// Prints what is wrong and what is missed.
+pub(super) fn show(half: &Half) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let mut out = std::io::stderr().lock();
+    for turn in &half.turns {
+        let mut labels: Vec<&Label> = turn.facts.iter().collect();
+        for found in draw(turn)? {
+            let before = labels.len();
+            labels.retain(|label| !fits(&found, label));
+            if before == labels.len() {
+                let (kind, sure) = (found.kind.as_str(), found.confidence);
+                writeln!(out, "wrong {kind} {sure:.2} | {} | {}", found.statement, turn.text)?;
+            }
+        }
+        for label in labels {
+            writeln!(out, "missed {:?} {:?} | {}", label.kind, label.must, turn.text)?;
+        }
+    }
+    Ok(())
 }
 
 fn draw(turn: &Turn) -> anyhow::Result<Vec<Found>> {
@@ -123,7 +160,7 @@ pub(super) fn tasks(half: &Half) -> Score {
         let got = task::infer(&turn.text).as_str();
         let (is_wanted, is_got) = (turn.task != "general", got != "general");
         if is_wanted && is_got && got == turn.task {
-            score.right += 1;
+            score.add(true, true);
         } else {
             score.wrong += usize::from(is_got);
             score.missed += usize::from(is_wanted);

@@ -1,5 +1,7 @@
 //! The labelled messages, read from the files beside this one.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -67,6 +69,15 @@ pub(super) fn halves(only_dev: bool) -> anyhow::Result<Vec<Half>> {
     }
     let held = half("held", include_str!("turns-held.jsonl"), include_str!("pairs-held.jsonl"))?;
     Ok(vec![dev, held])
+}
+
+/// Labelled messages, and pairs if there are any, from files.
+pub(super) fn given(turns: &Path, pairs: Option<&Path>) -> anyhow::Result<Half> {
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).with_context(|| format!("could not read {}", path.display()))
+    };
+    let pairs = pairs.map(read).transpose()?.unwrap_or_default();
+    half("given", &read(turns)?, &pairs)
 }
 
 /// The users' messages of the working half, joined and cut to one length.

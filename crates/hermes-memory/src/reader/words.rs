@@ -4,34 +4,34 @@ use std::ops::Range;
 
 /// One word: `I'm` is two of them with the same place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Where it stands, without the punctuation around it.
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
     /// In lower case, with a straight apostrophe.
-    pub(super) lower: String,
+    pub(crate) lower: String,
     /// What stands before it: brackets and quotes.
-    pub(super) before: Marks,
+    pub(crate) before: Marks,
     /// What stands after it: commas, dashes, colons.
-    pub(super) after: Marks,
+    pub(crate) after: Marks,
     /// Whether it stands inside a quotation of more than a few words.
-    pub(super) is_quoted: bool,
+    pub(crate) is_quoted: bool,
     /// Whether it begins with a capital letter or a digit.
-    pub(super) is_capital: bool,
+    pub(crate) is_capital: bool,
 }
 
 /// The punctuation on one side of a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    pub(super) comma: bool,
-    pub(super) colon: bool,
-    pub(super) semicolon: bool,
-    pub(super) dash: bool,
-    pub(super) bracket: bool,
-    pub(super) question: bool,
+pub(crate) struct Marks {
+    pub(crate) comma: bool,
+    pub(crate) colon: bool,
+    pub(crate) semicolon: bool,
+    pub(crate) dash: bool,
+    pub(crate) bracket: bool,
+    pub(crate) question: bool,
 }
 
 impl Marks {
-    pub(super) fn of(text: &str) -> Marks {
+    pub(crate) fn of(text: &str) -> Marks {
         let mut marks = Marks::default();
         for c in text.chars() {
             match c {
@@ -49,7 +49,7 @@ impl Marks {
 }
 
 /// The words of one sentence; `start` is where it stands in the message.
-pub(super) fn words(sentence: &str, start: usize) -> Vec<Word> {
+pub(crate) fn words(sentence: &str, start: usize) -> Vec<Word> {
     let mut found = Vec::new();
     let mut dash = false;
     // `im` is a word of German, and a careless `I'm`.
@@ -193,7 +193,7 @@ fn apart(word: &str) -> Option<(&str, &'static str)> {
 }
 
 /// The quotations of more than a few words in a text: they are somebody's words.
-pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     const FEW: usize = 2;
     let mut found = Vec::new();
     for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')] {
@@ -211,7 +211,7 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Marks the words that stand inside quotations.
-pub(super) fn mark(words: &mut [Word], quotations: &[Range<usize>]) {
+pub(crate) fn mark(words: &mut [Word], quotations: &[Range<usize>]) {
     for word in words {
         word.is_quoted = quotations.iter().any(|span| span.contains(&word.place.start));
     }

@@ -1,0 +1,182 @@
+//! What of a message is kept: the reader judges every clause, the patterns say what exactly it states.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use hermes_llm::EmbeddedModel;
+use jiff::civil::Date;
+
+use super::units::{self, Units, overlaps};
+use super::{Drawing, Found, Kind, dates, rewrite};
+use crate::reader::words::Word;
+use crate::reader::{Linear, clauses};
+
+static MODEL: OnceLock<Linear> = OnceLock::new();
+
+/// As sure as this a clause is kept.
+const SURE: f32 = 0.66;
+/// What the user asked to remember needs less.
+const SURE_IF_ASKED: f32 = 0.4;
+/// Two neighbours in a sentence of which both may state something of one kind are one fact.
+const MAY_BELONG: f32 = 0.3;
+
+/// Clauses of one sentence that state one thing.
+#[derive(Debug)]
+struct Statement {
+    kind: Kind,
+    /// How likely it is of this kind.
+    sure: f32,
+    /// How likely it states anything to keep.
+    any: f32,
+    /// Which clauses.
+    units: Range<usize>,
+}
+
+impl Drawing<'_> {
+    /// Takes what the patterns found and keeps what the reader agrees to, and what it finds besides.
+    pub(super) fn decide(&mut self) {
+        let candidates = std::mem::take(&mut self.found);
+        let units = units::units(self, &candidates);
+        for statement in statements(&units, self.text) {
+            let place = place(&units, &statement);
+            let near: Vec<&Found> =
+                candidates.iter().filter(|one| overlaps(&one.quote, &place)).collect();
+            let is_asked = near.iter().any(|one| one.is_explicit);
+            let least = if is_asked { SURE_IF_ASKED } else { SURE };
+            let sure = if is_asked { statement.any } else { statement.sure };
+            if sure >= least {
+                self.keep(&units, &statement, &near);
+            }
+        }
+    }
+
+    fn keep(&mut self, units: &Units, statement: &Statement, near: &[&Found]) {
+        let words = &units.words[run(units, statement)];
+        let same: Vec<&&Found> = near.iter().filter(|one| one.kind == statement.kind).collect();
+        let before = self.found.len();
+        if !same.is_empty() && says_most(self.text, words, &same) {
+            self.found.extend(same.into_iter().map(|one| (*one).clone()));
+        } else {
+            let triple = match same[..] {
+                [one] => triple_of(one),
+                _ => None,
+            };
+            let day = same.iter().find_map(|one| one.due);
+            let day = day.or_else(|| dates::last(words, self.said).map(|(_, named)| named.day));
+            let is_explicit = near.iter().any(|one| one.is_explicit);
+            self.whole(units, statement, day, triple, is_explicit);
+        }
+        for found in &mut self.found[before..] {
+            found.confidence = f64::from((statement.sure * 100.0).round()) / 100.0;
+            found.confidence = found.confidence.clamp(0.5, 0.97);
+        }
+    }
+
+    /// Keeps the whole of some clauses as one fact.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "which clauses, and what the patterns know of them"
+    )]
+    fn whole(
+        &mut self,
+        units: &Units,
+        statement: &Statement,
+        day: Option<Date>,
+        triple: Option<(String, String, String)>,
+        is_explicit: bool,
+    ) {
+        let words = &units.words[run(units, statement)];
+        let mut said = rewrite::third_person(self.text, words);
+        if points_back(words)
+            && let Some(before) = statement.units.start.checked_sub(1)
+        {
+            let before = &units.words[units.list[before].words.clone()];
+            said = format!("{}; {said}", rewrite::third_person(self.text, before));
+        }
+        let said = match (statement.kind, day) {
+            (Kind::Deadline, Some(day)) => format!("Deadline {day}: {said}"),
+            (Kind::Deadline, None) => return,
+            (Kind::Instruction, _) => format!("User wants: {said}"),
+            _ => rewrite::capitalised(&said),
+        };
+        self.push(statement.kind, said, words, triple, is_explicit);
+        if let Some(last) = self.found.last_mut()
+            && statement.kind == Kind::Deadline
+        {
+            last.due = day;
+        }
+    }
+}
+
+/// What the clauses of a message state, neighbours that belong together as one.
+fn statements(units: &Units, text: &str) -> Vec<Statement> {
+    let model = Linear::once(&MODEL, include_bytes!("../../../model/clauses.bin"));
+    let mut found: Vec<Statement> = Vec::new();
+    for (number, unit) in units.list.iter().enumerate() {
+        let meaning = EmbeddedModel::get().embed(&text[unit.place.clone()]);
+        let likely = model.judge(&clauses::signs(&units.seen, number), Some(&meaning));
+        let Some((none, kinds)) = likely.split_first() else { continue };
+        let Some((kind, sure)) =
+            Kind::ALL.into_iter().zip(kinds).max_by(|one, other| one.1.total_cmp(other.1))
+        else {
+            continue;
+        };
+        let any = 1.0 - none;
+        let last = found.last_mut().filter(|last| {
+            let before = &units.list[last.units.end - 1];
+            before.sentence == unit.sentence
+                && last.units.end == number
+                && last.kind == kind
+                && last.any > MAY_BELONG
+                && any > MAY_BELONG
+        });
+        match last {
+            Some(last) => {
+                last.sure = last.sure.max(*sure);
+                last.any = last.any.max(any);
+                last.units.end = number + 1;
+            }
+            None => found.push(Statement { kind, sure: *sure, any, units: number..number + 1 }),
+        }
+    }
+    found
+}
+
+/// The words of a statement, in the words of the message.
+fn run(units: &Units, statement: &Statement) -> Range<usize> {
+    let list = &units.list[statement.units.clone()];
+    let start = list.first().map_or(0, |unit| unit.words.start);
+    start..list.last().map_or(start, |unit| unit.words.end)
+}
+
+fn place(units: &Units, statement: &Statement) -> Range<usize> {
+    let list = &units.list[statement.units.clone()];
+    let start = list.first().map_or(0, |unit| unit.place.start);
+    start..list.last().map_or(start, |unit| unit.place.end)
+}
+
+/// Whether facts that patterns found leave out hardly anything of the words.
+fn says_most(text: &str, words: &[Word], found: &[&&Found]) -> bool {
+    const LEFT_OUT: usize = 2;
+    let said: Vec<String> = found.iter().map(|one| one.statement.to_lowercase()).collect();
+    let whole = rewrite::third_person(text, words).to_lowercase();
+    let left_out = crate::task::content_words(&whole)
+        .iter()
+        .filter(|word| !said.iter().any(|statement| statement.contains(word.as_str())))
+        .count();
+    left_out <= LEFT_OUT
+}
+
+fn triple_of(found: &Found) -> Option<(String, String, String)> {
+    Some((found.subject.clone()?, found.predicate.clone()?, found.object.clone()?))
+}
+
+/// Whether words speak of something that was named before them.
+fn points_back(words: &[Word]) -> bool {
+    words.first().is_some_and(|word| {
+        matches!(
+            word.lower.as_str(),
+            "she" | "he" | "they" | "it" | "this" | "that" | "these" | "both" | "his" | "her"
+        )
+    })
+}
