@@ -11,6 +11,7 @@ pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first
 pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0001_first_schema.sql"),
     include_str!("../migrations/memory/0002_life.sql"),
+    include_str!("../migrations/memory/0003_runs.sql"),
 ];
 
 /// The newest schema number in a list of schema files.
