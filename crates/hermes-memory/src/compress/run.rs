@@ -88,7 +88,7 @@ impl Report {
 }
 
 /// The share that makes a memory of messages of 300 characters about a tenth as large.
-const USUAL_SHARE: f64 = 0.0228;
+const USUAL_SHARE: f64 = 0.01;
 /// How many episodes are read at a time.
 const PAGE: usize = 200;
 /// So often a model may give a bad answer before it is done without it.

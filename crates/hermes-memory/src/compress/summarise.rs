@@ -30,7 +30,7 @@ const LEAST: usize = 160;
 /// No summary is longer.
 const MOST: usize = 4_000;
 /// How much of the room sentences get; the rest is for words.
-const SENTENCES: f32 = 0.25;
+const SENTENCES: f32 = 0.2;
 /// How much each of the rarest words of a message tells of it, the rarest first.
 const SHARES: [f32; 6] = [1.0, 1.0, 0.9, 0.3, 0.2, 0.1];
 /// So much told of a message is enough: what more is told of it counts little.
@@ -40,14 +40,14 @@ const BEYOND: f32 = 0.2;
 /// What any other word tells of its message, if it is as rare as one can be: for the room that is left.
 const OTHERS: f32 = 0.05;
 /// What says less than this is not worth being found by.
-const LEAST_WEIGHT: f32 = 0.6;
+const LEAST_WEIGHT: f32 = 0.8;
 /// A shorter word is none of the rarest of a message.
 const SHORTEST: usize = 3;
 const ALSO: &str = "Also:";
 
 /// So many characters a message counts beside those it has: its rarest words need the same room
 /// whether it is long or short.
-const BESIDE_TEXT: usize = 1_100;
+const BESIDE_TEXT: usize = 2_250;
 
 /// How long the summary of a cluster may be, when it is to have a share of what the cluster counts.
 pub fn allowance(cluster: &Cluster, share: f64) -> usize {
