@@ -26,7 +26,7 @@ pub struct Summary {
 }
 
 /// A summary has at least this room, so that a short talk says more than its date.
-const LEAST: usize = 160;
+const LEAST: usize = 240;
 /// No summary is longer.
 const MOST: usize = 4_000;
 /// How much of the room sentences get; the rest is for words.
