@@ -11,6 +11,7 @@ pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first
 pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0001_first_schema.sql"),
     include_str!("../migrations/memory/0002_life.sql"),
+    include_str!("../migrations/memory/0003_runs.sql"),
 ];
 
 /// The newest schema number in a list of schema files.
@@ -114,6 +115,27 @@ mod tests {
         connection.execute_batch("drop table messages_fts").unwrap();
         connection.execute_batch(full_text_part()).unwrap();
         assert_eq!(read(&connection), before);
+    }
+
+    #[test]
+    fn covered_episodes_become_runs_without_gaps() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        apply(&mut connection, &MEMORY[..2]).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        let told = [(1, 90, 5), (2, 90, 5), (4, 90, 5), (5, 90, 6), (6, 91, 6), (7, 91, 6)];
+        for row in told {
+            let add = "insert into covered (episode, summary, session) values (?1, ?2, ?3)";
+            connection.execute(add, row).unwrap();
+        }
+        apply(&mut connection, MEMORY).unwrap();
+        let runs: Vec<(i64, i64, i64, i64)> = connection
+            .prepare("select first, last, summary, session from covered order by first")
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        assert_eq!(runs, [(1, 2, 90, 5), (4, 4, 90, 5), (5, 5, 90, 6), (6, 7, 91, 6)]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct Settings<'a> {
     pub now: Timestamp,
     /// What one summary may tell of.
     pub limits: Limits,
-    /// Which share a summary may have of what its messages take in the file.
+    /// Which share a summary may have of what its messages count: their characters, and some for each.
     pub share: f64,
     /// Only say what would be done.
     pub dry_run: bool,
@@ -88,7 +88,7 @@ impl Report {
 }
 
 /// The share that makes a memory of messages of 300 characters about a tenth as large.
-const USUAL_SHARE: f64 = 0.0375;
+const USUAL_SHARE: f64 = 0.01;
 /// How many episodes are read at a time.
 const PAGE: usize = 200;
 /// So often a model may give a bad answer before it is done without it.

@@ -1,7 +1,7 @@
 //! A summary without a model: the sentences that carry most, then the rare words that are left. A pure function.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use hermes_store::memory::Message;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use super::cluster::Cluster;
 use super::sentences::{Sentence, messages, role_worth, sentences};
-use super::words::{Weights, content_words};
+use super::words::{self, Weights, content_words};
 use crate::chunk;
 use crate::task::{self, TaskType};
 
@@ -26,22 +26,30 @@ pub struct Summary {
 }
 
 /// A summary has at least this room, so that a short talk says more than its date.
-const LEAST: usize = 160;
+const LEAST: usize = 240;
 /// No summary is longer.
 const MOST: usize = 4_000;
 /// How much of the room sentences get; the rest is for words.
-const SENTENCES: f32 = 0.3;
-/// So much said of a message is enough: then others have their turn.
-const ENOUGH: f32 = 6.0;
+const SENTENCES: f32 = 0.2;
+/// How much each of the rarest words of a message tells of it, the rarest first.
+const SHARES: [f32; 6] = [1.0, 1.0, 0.9, 0.3, 0.2, 0.1];
+/// So much told of a message is enough: what more is told of it counts little.
+const ENOUGH: f32 = 2.0;
+/// How much it counts.
+const BEYOND: f32 = 0.2;
+/// What any other word tells of its message, if it is as rare as one can be: for the room that is left.
+const OTHERS: f32 = 0.05;
 /// What says less than this is not worth being found by.
-const LEAST_WEIGHT: f32 = 0.2;
+const LEAST_WEIGHT: f32 = 0.8;
+/// A shorter word is none of the rarest of a message.
+const SHORTEST: usize = 3;
 const ALSO: &str = "Also:";
 
-/// What a message takes in the file beside its text, in characters: its vector, its number, its origin.
-const BESIDE_TEXT: usize = 260;
+/// So many characters a message counts beside those it has: its rarest words need the same room
+/// whether it is long or short.
+const BESIDE_TEXT: usize = 2_250;
 
-/// How long the summary of a cluster may be, when it is to have a share of what the cluster takes: short
-/// messages take more than their text, so their summary may have more of it.
+/// How long the summary of a cluster may be, when it is to have a share of what the cluster counts.
 pub fn allowance(cluster: &Cluster, share: f64) -> usize {
     let taken = cluster.characters() + BESIDE_TEXT * cluster.messages();
     ((taken as f64 * share) as usize).clamp(LEAST, MOST)
@@ -109,8 +117,16 @@ struct Bag<'a> {
 struct Word<'a> {
     text: &'a str,
     weight: f32,
-    messages: Vec<usize>,
+    /// The messages that have it, and how much it tells of each.
+    messages: Vec<(usize, f32)>,
     is_told: bool,
+}
+
+impl Word<'_> {
+    /// The first message that has it.
+    fn first(&self) -> usize {
+        self.messages.first().map_or(0, |(message, _)| *message)
+    }
 }
 
 impl<'a> Bag<'a> {
@@ -128,12 +144,37 @@ impl<'a> Bag<'a> {
                     bag.words.push(Word { text, weight, messages: Vec::new(), is_told: false });
                 }
                 let word = &mut bag.words[place];
-                if word.messages.last() != Some(&number) {
-                    word.messages.push(number);
+                if word.messages.last().is_none_or(|last| last.0 != number) {
+                    word.messages.push((number, 0.0));
                 }
             }
         }
+        bag.share();
         bag
+    }
+
+    /// Finds the rarest words of each message: those that the fewest messages have, of equally rare
+    /// ones those that are rarer in English.
+    fn share(&mut self) {
+        let mut words_of: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.told.len()];
+        for (at, word) in self.words.iter().enumerate() {
+            for (place, (message, _)) in word.messages.iter().enumerate() {
+                words_of[*message].push((at, place));
+            }
+        }
+        for mut words in words_of {
+            words.retain(|(at, _)| count(self.words[*at].text) >= SHORTEST);
+            words.sort_by(|(one, _), (other, _)| {
+                let (one, other) = (&self.words[*one], &self.words[*other]);
+                let count = one.messages.len().cmp(&other.messages.len());
+                count.then_with(|| other.weight.total_cmp(&one.weight))
+            });
+            let others = std::iter::repeat(0.0);
+            for ((at, place), share) in words.into_iter().zip(SHARES.into_iter().chain(others)) {
+                let word = &mut self.words[at];
+                word.messages[place].1 = share.max(OTHERS * word.weight / words::IN_PIECES);
+            }
+        }
     }
 
     /// The best sentences in so many characters, by time, with who said them.
@@ -176,20 +217,32 @@ impl<'a> Bag<'a> {
         let gain = |bag: &Bag<'_>, at: usize| bag.gain(&[at]) / (costs[at] as f32 + 2.0);
         let mut heap = Heap::of((0..self.words.len()).map(|at| gain(self, at)));
         let mut chosen = Vec::new();
+        let mut begun: HashSet<usize> = HashSet::new();
         while let Some(at) = heap.next(|at| gain(self, at)) {
-            if costs[at] > left {
+            let message = self.words[at].first();
+            let cost = costs[at] + usize::from(!begun.contains(&message));
+            if cost > left {
                 continue;
             }
-            left -= costs[at];
+            left -= cost;
+            begun.insert(message);
             self.tell(at);
             chosen.push(at);
         }
-        if chosen.is_empty() {
-            return String::new();
-        }
         chosen.sort_unstable();
-        let words = chosen.iter().fold(String::new(), |line, at| line + " " + self.words[*at].text);
-        format!("\n{ALSO}{words}")
+        self.listed(&chosen)
+    }
+
+    /// Words in a line; those of one message stand together.
+    fn listed(&self, chosen: &[usize]) -> String {
+        let groups = chosen
+            .chunk_by(|one, next| self.words[*one].first() == self.words[*next].first())
+            .map(|group| {
+                let words: Vec<&str> = group.iter().map(|at| self.words[*at].text).collect();
+                words.join(" ")
+            });
+        let groups: Vec<String> = groups.collect();
+        if groups.is_empty() { String::new() } else { format!("\n{ALSO} {}", groups.join("; ")) }
     }
 
     /// The words that say enough and are not told: no reader sees them, but who asks with them finds it.
@@ -209,16 +262,13 @@ impl<'a> Bag<'a> {
 
     /// What telling these words adds, over all messages that have them.
     fn gain(&self, words: &[usize]) -> f32 {
-        let value = |told: f32| 1.0 - (-told / ENOUGH).exp();
+        let value = |told: f32| told.min(ENOUGH) + BEYOND * (told - ENOUGH).max(0.0);
         let mut sum = 0.0;
-        let mut so_far = 0.0;
         for word in words.iter().map(|at| &self.words[*at]).filter(|word| !word.is_told) {
-            for message in &word.messages {
+            for (message, share) in &word.messages {
                 let (counts, told) = self.told[*message];
-                let told = told + so_far;
-                sum += counts * (value(told + word.weight) - value(told));
+                sum += counts * (value(told + share) - value(told));
             }
-            so_far += word.weight;
         }
         sum
     }
@@ -226,7 +276,7 @@ impl<'a> Bag<'a> {
     fn tell(&mut self, word: usize) {
         let word = &mut self.words[word];
         if !std::mem::replace(&mut word.is_told, true) {
-            word.messages.iter().for_each(|message| self.told[*message].1 += word.weight);
+            word.messages.iter().for_each(|(message, share)| self.told[*message].1 += share);
         }
     }
 

@@ -75,7 +75,7 @@ const LONGEST: usize = 24;
 /// A number says about as much as a rare word.
 const NUMBER: f32 = 3.5;
 /// A word that the model knows only in pieces is rare, or a name.
-const IN_PIECES: f32 = 5.0;
+pub(super) const IN_PIECES: f32 = 5.0;
 /// What stands at this place of the model's words says little.
 const COMMON: f32 = 1_000.0;
 /// So many weights are kept at most.

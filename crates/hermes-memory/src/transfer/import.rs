@@ -226,6 +226,9 @@ impl Taker<'_> {
         let change = self.change();
         let ImportSettings { zone, vectors, .. } = *self.settings;
         let chunker = |text: &PortableText<'_>| {
+            if let Some(further) = text.further {
+                return chunk::prepare_summary(text.text, further, vectors);
+            }
             let words = Words {
                 text: text.text,
                 caption: text.caption,

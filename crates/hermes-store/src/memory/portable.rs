@@ -176,6 +176,8 @@ pub struct PortableText<'a> {
     pub speaker: Option<&'a str>,
     /// When it was said, for a message.
     pub at: Option<Timestamp>,
+    /// The words by which a summary is found beside its own; none for all that is no summary.
+    pub further: Option<&'a str>,
 }
 
 /// Makes the chunks of a text that is taken in.

@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{
     Admin, Audit, ChainState, Change, Choice, Depth, Episodes, ExportChoice, ExportHead, Exported,
-    Facts, Forgetting, Imported, Lifecycle, NewMessage, NewSource, NewSummary, PortableItem, Scope,
-    Section, SqliteMemory, Step, Transfer, Upkeep, UserNumber, Users,
+    Facts, Forgetting, Imported, Lifecycle, NewMessage, NewSource, NewSummary, PortableItem,
+    Recall as _, Scope, Section, SqliteMemory, Step, Transfer, Upkeep, UserNumber, Users,
 };
 use proptest::prelude::*;
 
@@ -54,8 +54,11 @@ impl Carried {
         let mut sum = Imported::default();
         let items = self.items();
         for some in items.chunks(batch).take(batches) {
-            let chunker =
-                |text: &hermes_store::memory::PortableText<'_>| vec![chunk(text.text, None)];
+            let chunker = |text: &hermes_store::memory::PortableText<'_>| {
+                let mut one = chunk(text.text, None);
+                one.words.extend([" ", text.further.unwrap_or_default()]);
+                vec![one]
+            };
             sum.join(memory.import_items(&mut import, some, &chunker, change).unwrap());
         }
         if items.chunks(batch).len() <= batches {
@@ -189,12 +192,14 @@ fn eventful(place: &Place) -> SqliteMemory {
         };
         memory.record(alice(), &[new], by("record", number)).unwrap();
     }
+    let mut told = chunk("The harbor was closed.", None);
+    told.words.push_str(" because houses were painted in Zanzibar");
     let summary = NewSummary {
         episodes: &[1, 2],
         body: "The harbor was closed.",
         tokens: 5,
         task_type: None,
-        chunks: vec![chunk("The harbor was closed.", None)],
+        chunks: vec![told],
     };
     let summary = memory.keep_summary(alice(), &summary, by("compress", 10)).unwrap();
     memory.drop_raw(alice(), summary, "The harbor was closed.", by("compress", 11)).unwrap();
@@ -217,6 +222,14 @@ fn summaries_gone_episodes_and_given_out_numbers_come_along() {
     let imported = carried.bring(&mut twin, 3, usize::MAX);
     assert_eq!(imported.reasons, Vec::<String>::new());
     assert_eq!(carried.lines, Carried::of(&twin).lines);
+    // The summary is found by words that it does not show, whatever their stem looks like.
+    let kinds = vec![hermes_store::memory::ItemKind::Summary];
+    let filter = hermes_store::memory::RecallFilter { kinds, ..Default::default() };
+    for (word, count) in [("harbor", 1), ("zanzibar", 1), ("house", 1), ("because", 1), ("hou", 0)]
+    {
+        let found = twin.postings(alice(), &filter, word, 10).unwrap();
+        assert_eq!(found.chunks.len(), count, "{word}");
+    }
     // Number 3 was erased: it is not given out again.
     let next = twin.add_fact(alice(), &fact("Velvet is soft."), by("user", 20)).unwrap();
     assert_eq!(next, hermes_store::memory::Added::New(4));

@@ -8,7 +8,7 @@ use super::code::QuestionCode;
 use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, kernel};
+use super::{SqliteMemory, kernel, tokens};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -320,7 +320,7 @@ impl SqliteMemory {
                 key: ChunkKey::from_row(row.get(0)?),
                 start: row.get(1)?,
                 length: row.get(2)?,
-                tokens: tokens_of(row.get_ref(3)?.as_blob()?),
+                tokens: tokens::read(row.get_ref(3)?.as_blob()?),
                 similarity: None,
             });
         }
@@ -387,10 +387,6 @@ fn cosine(question: &[f32], kept: &[u8]) -> f32 {
         return 0.0;
     }
     kernel::dot(question, values) * f32::from_le_bytes(*scale)
-}
-
-fn tokens_of(bytes: &[u8]) -> Vec<u16> {
-    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
 /// The parts of a range that are allowed.

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
-use super::Step;
 use super::segments::{self, Keeper};
-use crate::memory::{ChunkKey, NewChunk};
+use super::{Step, tokens};
+use crate::memory::{ChunkKey, ItemKind, NewChunk};
 
 /// The provider whose vectors are made while recording.
 const EMBEDDED: &str = "embedded";
@@ -34,7 +34,7 @@ impl<'t> Indexer<'t> {
             key.get(),
             chunk.start,
             chunk.length,
-            token_bytes(&chunk.tokens)
+            token_bytes(key, &chunk.tokens)
         ])?;
         self.transaction.prepare_cached(ADD_WORDS)?.execute(params![key.get(), chunk.words])?;
         if let (Some(vector), Some(keeper)) = (&chunk.vector, &mut self.keeper) {
@@ -87,9 +87,12 @@ fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
     Ok(())
 }
 
-/// Token ids as bytes, two for each, little-endian.
-fn token_bytes(tokens: &[u16]) -> Vec<u8> {
-    tokens.iter().flat_map(|token| token.to_le_bytes()).collect()
+/// Which tokens a summary has is all that is asked of it; a message has them in their order.
+fn token_bytes(key: ChunkKey, ids: &[u16]) -> Vec<u8> {
+    match key.kind() {
+        Some(ItemKind::Summary) => tokens::set(ids),
+        _ => tokens::list(ids),
+    }
 }
 
 const ADD_CHUNK: &str = "insert into chunk (id, start, length, tokens) values (?1, ?2, ?3, ?4)";

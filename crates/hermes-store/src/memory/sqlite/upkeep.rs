@@ -105,7 +105,12 @@ fn shrink(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vacuumed>
     let before = size(connection)?;
     connection.execute_batch("insert into chunk_words (chunk_words) values ('optimize')")?;
     connection.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
-    connection.execute_batch("vacuum")?;
+    // The copy that is made for it would be as large in memory as the file: it goes to a file, which
+    // has no name and is gone with the connection.
+    connection.pragma_update(None, "temp_store", "file")?;
+    let done = connection.execute_batch("vacuum");
+    connection.pragma_update(None, "temp_store", "memory")?;
+    done?;
     // Without this the log keeps a copy of every page, and the file its old length.
     connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     Ok(Vacuumed { before, after: size(connection)? })
@@ -287,7 +292,7 @@ const TOLD_BY_NO_SUMMARY: &str = "
     where not exists (
       select 1 from episode e where e.id = summary and e.state = 'compressed' and e.body is not null)";
 const COVERED_BUT_THERE: &str = "
-    select count(*) from covered c where exists (select 1 from episode e where e.id = c.episode)";
+    select count(*) from covered c join episode e on e.id between c.first and c.last";
 // The kind of a chunk is in bits 40 to 42 of its number, that of a message is 0, of a summary 4.
 const CHUNKS_WITHOUT_TEXT: &str = "
     select count(*) from chunk c

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, ToSql, params};
 
+use super::super::covered::each_covered;
 use super::super::episodes::{self, episode_of, episode_where};
 use crate::memory::{Choice, Episode, EpisodeState, Forgotten, ItemKind, UserNumber};
 
@@ -226,7 +227,7 @@ const SUMMARIES_OF_SESSION: &str =
     episode_where!("e.id in (select summary from summary_session where session = ?1)");
 const SUMMARIES_OF_USER: &str =
     episode_where!("e.user_id = ?1 and e.state = 'compressed' order by e.id");
-const COVERED_OF_SESSION: &str = "select episode from covered where session = ?1";
+const COVERED_OF_SESSION: &str = each_covered!("session = ?1");
 const FACTS_OF: &str = "select id from fact where user_id = ?1 order by id";
 const FACT: &str = "select id from fact where id = ?1";
 const PROCEDURES_OF: &str = "select id from procedure where user_id = ?1 order by id";

@@ -6,7 +6,7 @@ use rusqlite::{Transaction, params};
 
 use super::super::episodes::{self, episode_of, episode_where};
 use super::super::upkeep::NOTE_TIME;
-use super::super::{Step, audit, entities, index};
+use super::super::{Step, audit, covered, entities, index};
 use crate::Error;
 use crate::memory::{Change, Dropped, Episode, EpisodeState, ItemKind, Scope};
 
@@ -33,7 +33,7 @@ pub(super) fn raw(
         let keys = episodes::message_keys(transaction, episode)?;
         *of_session.entry(episode.session.get()).or_default() += keys.len() as i64;
         messages.extend(keys);
-        transaction.prepare_cached(COVER)?.execute([episode.id, summary, episode.session.get()])?;
+        covered::add(transaction, episode.id, (summary, episode.session.get()))?;
         move_mentions(transaction, (ItemKind::Summary, episode.id), summary)?;
         transaction.prepare_cached(DROP_EPISODE)?.execute([episode.id])?;
         dropped.episodes += 1;
@@ -97,7 +97,6 @@ fn move_mentions(
 const TOLD: &str = episode_where!("e.compressed_into = ?1 and e.state = 'raw' order by e.id");
 const IS_HELD: &str =
     "select retired_at is null and quarantined_at is null from episode where id = ?1";
-const COVER: &str = "insert into covered (episode, summary, session) values (?1, ?2, ?3)";
 const DROP_EPISODE: &str = "delete from episode where id = ?1";
 const BYTES: &str = "
     select octet_length(text) + coalesce(octet_length(caption), 0) from message where id = ?1";

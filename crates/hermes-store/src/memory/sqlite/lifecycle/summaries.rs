@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::super::index::Indexer;
-use super::super::{Step, audit, new_uid};
+use super::super::{Step, audit, covered, new_uid};
 use crate::Error;
 use crate::memory::{Change, ChunkKey, ItemKind, NewSummary, Scope};
 
@@ -168,12 +168,13 @@ pub(super) fn covering(
     scope: Scope,
     episodes: &[i64],
 ) -> rusqlite::Result<Vec<(i64, i64)>> {
-    let mut statement = connection.prepare_cached(COVERING)?;
+    let mut statement = connection.prepare_cached(MAY_READ)?;
     let mut found = Vec::new();
     for id in episodes {
-        let summary =
-            statement.query_row([*id, scope.user().get()], |row| row.get(0)).optional()?;
-        found.extend(summary.map(|summary: i64| (*id, summary)));
+        let Some(summary) = covered::summary_of(connection, *id)? else { continue };
+        if statement.exists([summary, scope.user().get()])? {
+            found.push((*id, summary));
+        }
     }
     Ok(found)
 }
@@ -204,10 +205,9 @@ const INSERT: &str = "
     values (?1, ?2, ?3, -1, -1, ?4, ?5, ?6, ?7, 'compressed', ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 const TELL: &str = "update episode set compressed_into = ?2 where id = ?1";
 const ADD_SESSION: &str = "insert into summary_session (summary, session) values (?1, ?2)";
-const COVERING: &str = "
-    select c.summary from covered c join episode e on e.id = c.summary
-    where c.episode = ?1 and e.user_id in (?2, 0)
-      and e.retired_at is null and e.quarantined_at is null";
+const MAY_READ: &str = "
+    select 1 from episode
+    where id = ?1 and user_id in (?2, 0) and retired_at is null and quarantined_at is null";
 const SESSIONS: &str = "
     select s.session_id from summary_session t join session s on s.id = t.session
     join episode e on e.id = t.summary

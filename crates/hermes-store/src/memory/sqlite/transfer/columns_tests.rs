@@ -7,12 +7,13 @@ use crate::memory::Section;
 use crate::migrate;
 
 /// Tables that are made anew on import, or belong to the place and not to the memory.
-const LEFT: [&str; 17] = [
+const LEFT: [&str; 18] = [
     "meta",
     "label",
     "speaker",
     "chunk",
     "chunk_words",
+    "chunk_terms",
     "chunk_words_data",
     "chunk_words_idx",
     "chunk_words_docsize",

@@ -10,6 +10,7 @@ use super::importer::{
 };
 use super::tables::Table;
 use super::{begin, writing};
+use crate::memory::sqlite::covered;
 use crate::memory::sqlite::graves::{self, GraveKind, Key};
 use crate::memory::{
     ChunkKey, ItemKind, MESSAGES, MessageKey, PortableText, SessionKey, UserNumber, marks,
@@ -127,7 +128,9 @@ impl Importer<'_> {
         let is_held = !is_set(fields, "retired_at");
         if let Some(body) = text(fields, "body").filter(|_| is_held) {
             let key = |part| ChunkKey::of_item(user, ItemKind::Summary, id, part);
-            let words = PortableText { text: body, caption: None, speaker: None, at: None };
+            let further = Some(text(fields, "further").unwrap_or_default());
+            let words =
+                PortableText { text: body, caption: None, speaker: None, at: None, further };
             self.index(&words, key, time(fields, "started_at")?);
         }
         self.keep_covered(id, fields)?;
@@ -347,6 +350,7 @@ impl Importer<'_> {
                 caption: text(fields, "caption"),
                 speaker: text(fields, "speaker"),
                 at: Some(at),
+                further: None,
             };
             self.index(&words, |part| ChunkKey::of_message(key, part), at);
         }
@@ -375,7 +379,7 @@ impl Importer<'_> {
             };
             let here = self.number(Table::Episode, Some(there))?;
             begin::raise(self.transaction, "episode", here)?;
-            self.transaction.prepare_cached(writing::COVER)?.execute([here, summary, session])?;
+            covered::add(self.transaction, here, (summary, session))?;
             self.note(Thing::Episode, there, here)?;
         }
         for there in list(fields, "sessions").iter().filter_map(Value::as_i64) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::types::{Value as Column, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, Rows, Statement, params_from_iter};
 
+use super::further::Further;
 use super::{reading, values};
 use crate::memory::sqlite::{Refusal, SqliteMemory};
 use crate::memory::{
@@ -182,15 +183,34 @@ impl Exporter<'_> {
         let mut statement = connection.prepare_cached(reading::of(Section::Episodes))?;
         let names = names_of(&statement);
         let mut rows = ask(&mut statement, self.choice)?;
+        let mut further = None;
         while let Some(row) = rows.next()? {
             self.begin_line(&names, row)?;
             let id: i64 = row.get(0)?;
             self.belongings(ItemKind::Summary, id)?;
             self.list("covers", reading::COVERS, &[id])?;
             self.list("sessions", reading::TOLD_SESSIONS, &[id])?;
+            self.further((row, id), &mut further)?;
             let head = self.line.clone();
             self.messages((row, id), &head, &mut origins)?;
             self.hand_line(Section::Episodes)?;
+        }
+        Ok(())
+    }
+
+    /// The words by which a summary is found beside its own. They could be parts of a secret.
+    fn further(&mut self, (row, id): (&Row<'_>, i64), read: &mut Option<Further>) -> Step<()> {
+        let body: Option<String> = row.get("body")?;
+        let Some(body) = body.filter(|_| self.choice.redact.is_none()) else { return Ok(()) };
+        let further = match read.take() {
+            Some(further) => further,
+            None => Further::read(self.connection)?,
+        };
+        let words = further.of(id, &body)?;
+        *read = Some(further);
+        if !words.is_empty() {
+            self.line.extend_from_slice(b",\"further\":");
+            self.line.extend_from_slice(serde_json::Value::from(words).to_string().as_bytes());
         }
         Ok(())
     }

@@ -86,7 +86,7 @@ impl Importer<'_> {
         text: &str,
         at: jiff::Timestamp,
     ) {
-        let words = PortableText { text, caption: None, speaker: None, at: None };
+        let words = PortableText { text, caption: None, speaker: None, at: None, further: None };
         self.index(&words, |part| ChunkKey::of_item(whose.here, kind, item, part), at);
     }
 

@@ -10,6 +10,7 @@ mod chain;
 mod columns_tests;
 mod conversations;
 mod export;
+mod further;
 mod importer;
 mod knowledge;
 mod marks;

@@ -1,6 +1,7 @@
 //! The statements that read a memory for an export; ?1 is the user asked for, ?2 the time since.
 
 use crate::memory::Section;
+use crate::memory::sqlite::covered::each_covered;
 
 /// The statement that reads the rows of a part, in the order of the document.
 pub(super) fn of(section: Section) -> &'static str {
@@ -67,8 +68,7 @@ pub(super) const MESSAGES: &str = "
     where id between ?1 and ?2 and episode = ?3 order by id";
 pub(super) const STEPS: &str = "
     select number, tool, arguments, failed from step where message = ?1 order by number";
-pub(super) const COVERS: &str =
-    "select episode, session from covered where summary = ?1 order by episode";
+pub(super) const COVERS: &str = each_covered!("summary = ?1");
 pub(super) const TOLD_SESSIONS: &str =
     "select session from summary_session where summary = ?1 order by session";
 /// Sorted by SQLite, since there is no index from a message to where it came from.

@@ -37,7 +37,10 @@ impl Table {
             Table::Entity => "select 1 from entity where id = ?1",
             Table::Episode => {
                 "select 1 from episode where id = ?1
-                 union all select 1 from covered where episode = ?1"
+                 union all
+                 select 1 from (
+                   select last from covered where first <= ?1 order by first desc limit 1)
+                 where last >= ?1"
             }
             Table::Fact => "select 1 from fact where id = ?1",
             Table::Procedure => "select 1 from procedure where id = ?1",
@@ -55,7 +58,7 @@ impl Table {
             Table::Entity => "select coalesce(max(id), 0) from entity",
             Table::Episode => {
                 "select max(coalesce((select seq from sqlite_sequence where name = 'episode'), 0),
-                   coalesce((select max(episode) from covered), 0))"
+                   coalesce((select max(last) from covered), 0))"
             }
             Table::Fact => "select coalesce(max(seq), 0) from sqlite_sequence where name = 'fact'",
             Table::Procedure => {

@@ -1,5 +1,9 @@
 //! The statements that write what an import brings; each parameter is the key of the document that fills it.
 
+#[cfg(test)]
+use crate::memory::sqlite::covered;
+use crate::memory::sqlite::covered::each_covered;
+
 pub(super) const USER_AS_IS: &str = "
     update user set uid = :uid, name = :name, timezone = :timezone, created_at = :created_at
     where id = :id";
@@ -84,10 +88,7 @@ pub(super) const STEP: &str = "
     values (:message, :number, :tool, :arguments, coalesce(:failed, 0))";
 pub(super) const SPEAKER: &str =
     "insert or ignore into speaker (user_id, word, name) values (?1, ?2, ?3)";
-pub(super) const COVER: &str = "
-    insert or ignore into covered (episode, summary, session) values (?1, ?2, ?3)";
-pub(super) const COVERED_HERE: &str =
-    "select episode from covered where summary = ?1 order by episode";
+pub(super) const COVERED_HERE: &str = each_covered!("summary = ?1");
 pub(super) const TOLD_SESSION: &str =
     "insert or ignore into summary_session (summary, session) values (?1, ?2)";
 
@@ -187,7 +188,7 @@ pub(super) const ALL: [&str; 29] = [
     MESSAGE,
     MESSAGE_ORIGIN,
     STEP,
-    COVER,
+    covered::ADD,
     TOLD_SESSION,
     FACT,
     FILE_ENTRY,
