@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::signs::{Signs, hash};
+use super::signs::{Signs, hash, join};
 use super::tokens::{Token, hashes, without_courtesies};
 
 /// A message whose clauses are to be judged.
@@ -27,8 +27,23 @@ pub struct Clause {
     pub notes: Vec<&'static str>,
 }
 
-/// What can be seen of a clause and what stands around it.
-pub fn signs(message: &Message, number: usize) -> Signs {
+/// What every clause of a message has in common with its other clauses; not settled.
+pub fn common(message: &Message) -> Signs {
+    let mut signs = Signs::default();
+    for token in &message.tokens {
+        signs.add("message", token.word, 0.25);
+    }
+    let tokens = &message.tokens;
+    signs.add("message starts", run(&tokens[..tokens.len().min(1)]), 0.7);
+    signs.add("message starts", run(&tokens[..tokens.len().min(2)]), 0.7);
+    signs.add("message length", (tokens.len() / 10).min(6) as u32, 1.0);
+    signs.add("clauses", message.clauses.len().min(5) as u32, 1.0);
+    signs
+}
+
+/// What can be seen of a clause and what stands around it; `common` is the weight of what it has in
+/// common with the others, see [`Signs::squares`].
+pub fn signs(message: &Message, number: usize, common: f32) -> Signs {
     let clause = &message.clauses[number];
     let own = &message.tokens[clause.place.clone()];
     let mut signs = Signs::default();
@@ -37,7 +52,7 @@ pub fn signs(message: &Message, number: usize) -> Signs {
     for note in &clause.notes {
         signs.add("note", hash(note), 1.0);
     }
-    signs.settle()
+    signs.settle(common)
 }
 
 fn inside(signs: &mut Signs, own: &[Token]) {
@@ -52,9 +67,7 @@ fn inside(signs: &mut Signs, own: &[Token]) {
     }
     let point = without_courtesies(own);
     for length in 1..=point.len().min(4) {
-        let start =
-            point[..length].iter().fold(0, |run, token| super::signs::join(run, token.word));
-        signs.add("point", start, 1.0);
+        signs.add("point", run(&point[..length]), 1.0);
     }
     for (at, token) in own.iter().enumerate() {
         if let (Some(stem), Some(ending)) = (token.stem, token.ending) {
@@ -63,7 +76,7 @@ fn inside(signs: &mut Signs, own: &[Token]) {
         }
         for far in [2, 3] {
             if let Some(other) = own.get(at + far).filter(|_| token.is_small) {
-                let pair = super::signs::join(token.word, other.word);
+                let pair = join(token.word, other.word);
                 signs.add(["", "", "far", "farther"][far], pair, 0.4);
             }
         }
@@ -83,16 +96,9 @@ fn around(signs: &mut Signs, message: &Message, number: usize) {
     {
         signs.add("sentence", token.word, 0.5);
     }
-    let first = |range: Range<usize>, count: usize| {
-        tokens[range].iter().take(count).fold(0, |run, token| super::signs::join(run, token.word))
-    };
-    signs.add("sentence starts", first(sentence.clone(), 1), 0.7);
-    signs.add("sentence starts", first(sentence.clone(), 2), 0.7);
-    signs.add("message starts", first(0..tokens.len(), 1), 0.7);
-    signs.add("message starts", first(0..tokens.len(), 2), 0.7);
-    for token in tokens {
-        signs.add("message", token.word, 0.25);
-    }
+    let whole = &tokens[sentence.clone()];
+    signs.add("sentence starts", run(&whole[..whole.len().min(1)]), 0.7);
+    signs.add("sentence starts", run(&whole[..whole.len().min(2)]), 0.7);
     match number.checked_sub(1).map(|before| &message.clauses[before]) {
         Some(before) => {
             let said = &tokens[before.place.clone()];
@@ -100,7 +106,7 @@ fn around(signs: &mut Signs, message: &Message, number: usize) {
                 signs.add("before", token.word, 0.3);
             }
             let end = said.len().saturating_sub(2);
-            signs.add("before ends", first(before.place.start + end..before.place.end, 2), 0.5);
+            signs.add("before ends", run(&said[end..]), 0.5);
             for note in &before.notes {
                 signs.add("note before", hash(note), 0.7);
             }
@@ -112,6 +118,9 @@ fn around(signs: &mut Signs, message: &Message, number: usize) {
             signs.add("next", token.word, 0.3);
         }
     }
-    signs.add("message length", (tokens.len() / 10).min(6) as u32, 1.0);
-    signs.add("clauses", message.clauses.len().min(5) as u32, 1.0);
+}
+
+/// Some words in their order.
+fn run(tokens: &[Token]) -> u32 {
+    tokens.iter().fold(0, |run, token| join(run, token.word))
 }

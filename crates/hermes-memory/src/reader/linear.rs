@@ -8,30 +8,28 @@ use super::signs::Signs;
 const DIMS: usize = 256;
 const MAGIC: &[u8; 8] = b"HERMLIN1";
 /// A sign is looked for among those with the same highest bits.
-const BITS: u32 = 12;
+const BITS: u32 = 14;
 
 /// A trained model, read in place.
 ///
 /// The file: `HERMLIN1`; as little-endian u32 the number of classes and of signs, and 1 if the meaning of
 /// the text counts too; f32 for each class: scale and bias; if meaning counts, 256 f32 for each class; the
 /// hashes of the signs in their order as u32; for each sign an i8 for each class.
-pub struct Linear {
-    classes: usize,
-    scales: Vec<f32>,
-    biases: Vec<f32>,
+pub struct Linear<const CLASSES: usize> {
+    scales: [f32; CLASSES],
+    biases: [f32; CLASSES],
     meaning: Vec<f32>,
     hashes: Vec<u32>,
-    rows: &'static [u8],
+    rows: &'static [[u8; CLASSES]],
     starts: Vec<u32>,
 }
 
-impl Linear {
-    /// Takes the file apart; one that is none of ours has no classes.
-    pub fn parse(file: &'static [u8]) -> Linear {
-        Linear::parsed(file).unwrap_or(Linear {
-            classes: 0,
-            scales: Vec::new(),
-            biases: Vec::new(),
+impl<const CLASSES: usize> Linear<CLASSES> {
+    /// Takes the file apart; one that is none of ours knows nothing.
+    pub fn parse(file: &'static [u8]) -> Self {
+        Self::parsed(file).unwrap_or(Self {
+            scales: [0.0; CLASSES],
+            biases: [0.0; CLASSES],
             meaning: Vec::new(),
             hashes: Vec::new(),
             rows: &[],
@@ -40,11 +38,11 @@ impl Linear {
     }
 
     /// The model that is kept in a cell, read when it is first asked for.
-    pub fn once(cell: &'static OnceLock<Linear>, file: &'static [u8]) -> &'static Linear {
-        cell.get_or_init(|| Linear::parse(file))
+    pub fn once(cell: &'static OnceLock<Self>, file: &'static [u8]) -> &'static Self {
+        cell.get_or_init(|| Self::parse(file))
     }
 
-    fn parsed(file: &'static [u8]) -> Option<Linear> {
+    fn parsed(file: &'static [u8]) -> Option<Self> {
         let rest = file.strip_prefix(MAGIC)?;
         let (header, rest) = rest.split_at_checked(12)?;
         let header: Vec<usize> = header.chunks_exact(4).map(|four| number(four) as usize).collect();
@@ -54,20 +52,18 @@ impl Linear {
         let (meaning, rest) =
             rest.split_at_checked(if has_meaning { classes * DIMS * 4 } else { 0 })?;
         let (hashes, rows) = rest.split_at_checked(count * 4)?;
-        if rows.len() != count * classes {
+        let (rows, rest) = rows.as_chunks::<CLASSES>();
+        if rows.len() != count || !rest.is_empty() {
             return None;
         }
         let hashes: Vec<u32> = hashes.chunks_exact(4).map(number).collect();
-        let starts = (0..=1_u32 << BITS)
-            .map(|high| {
-                hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS))
-            })
-            .map(|at| at as u32)
-            .collect();
-        Some(Linear {
-            classes,
-            scales: floats(scales),
-            biases: floats(biases),
+        let below = |high: u32| {
+            hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS))
+        };
+        let starts = (0..=1_u32 << BITS).map(|high| below(high) as u32).collect();
+        Some(Self {
+            scales: floats(scales).try_into().ok()?,
+            biases: floats(biases).try_into().ok()?,
             meaning: floats(meaning),
             hashes,
             rows,
@@ -75,25 +71,33 @@ impl Linear {
         })
     }
 
-    /// Whether it wants the meaning of a text.
-    pub fn wants_meaning(&self) -> bool {
-        !self.meaning.is_empty()
-    }
-
-    /// How likely each class is.
-    pub fn judge(&self, signs: &Signs, meaning: Option<&[f32]>) -> Vec<f32> {
-        let mut sums = vec![0f32; self.classes];
+    /// How much the signs speak for each class, before anything is made of it.
+    pub fn sums(&self, signs: &Signs) -> [f32; CLASSES] {
+        let mut sums = [0f32; CLASSES];
         for (hash, weight) in &signs.list {
             if let Some(row) = self.row(*hash) {
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += weight * f32::from(value.cast_signed());
+                for class in 0..CLASSES {
+                    sums[class] += weight * f32::from(row[class].cast_signed());
                 }
             }
         }
-        for (class, sum) in sums.iter_mut().enumerate() {
-            *sum = *sum * self.scales[class] + self.biases[class];
+        sums
+    }
+
+    /// How likely each class is; `common` are the sums of signs that were not settled, `meaning` that of
+    /// the text if the model was trained with it.
+    pub fn judge(
+        &self,
+        signs: &Signs,
+        common: Option<&[f32; CLASSES]>,
+        meaning: Option<&[f32]>,
+    ) -> [f32; CLASSES] {
+        let mut sums = self.sums(signs);
+        for class in 0..CLASSES {
+            let common = common.map_or(0.0, |common| common[class] * signs.scale);
+            sums[class] = (sums[class] + common) * self.scales[class] + self.biases[class];
         }
-        if let Some(meaning) = meaning.filter(|_| self.wants_meaning()) {
+        if let Some(meaning) = meaning {
             for (sum, row) in sums.iter_mut().zip(self.meaning.chunks_exact(DIMS)) {
                 *sum += row.iter().zip(meaning).map(|(one, other)| one * other).sum::<f32>();
             }
@@ -101,11 +105,11 @@ impl Linear {
         softmax(sums)
     }
 
-    fn row(&self, hash: u32) -> Option<&[u8]> {
+    fn row(&self, hash: u32) -> Option<&[u8; CLASSES]> {
         let high = (hash >> (32 - BITS)) as usize;
         let (start, end) = (self.starts[high] as usize, self.starts[high + 1] as usize);
         let at = start + self.hashes[start..end].iter().position(|known| *known == hash)?;
-        self.rows.get(at * self.classes..(at + 1) * self.classes)
+        self.rows.get(at)
     }
 }
 
@@ -117,7 +121,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|four| f32::from_bits(number(four))).collect()
 }
 
-fn softmax(mut sums: Vec<f32>) -> Vec<f32> {
+fn softmax<const CLASSES: usize>(mut sums: [f32; CLASSES]) -> [f32; CLASSES] {
     let most = sums.iter().copied().fold(f32::MIN, f32::max);
     sums.iter_mut().for_each(|sum| *sum = (*sum - most).exp());
     let all: f32 = sums.iter().sum();

@@ -8,10 +8,10 @@ use hermes_llm::EmbeddedModel;
 use super::Linear;
 use super::signs::{Signs, hash, join};
 
-static MODEL: OnceLock<Linear> = OnceLock::new();
+static MODEL: OnceLock<Linear<3>> = OnceLock::new();
 
 /// As sure as this a name is tagged.
-const SURE: f32 = 0.6;
+const SURE: f32 = 0.7;
 
 /// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,23 +56,23 @@ pub fn find(text: &str, guessed: &[String]) -> Vec<Range<usize>> {
     let mut found: Vec<(Range<usize>, f32)> = Vec::new();
     let mut before = Tag::Other;
     for at in 0..words.len() {
-        let mut likely = model.judge(&signs(&words, at, before, is_all_lower), None);
-        let [other, begins, goes] = &mut likely[..] else { return Vec::new() };
+        let seen = signs(&words, at, before, is_all_lower);
+        let [other, mut begins, mut goes] = model.judge(&seen, None, None);
         if before == Tag::Other {
-            *begins += std::mem::take(goes);
+            begins += std::mem::take(&mut goes);
         } else if words[at - 1].is_end {
-            *goes = 0.0;
+            goes = 0.0;
         }
         let place = words[at].place.clone();
-        before = if *other >= begins.max(*goes) {
+        before = if other >= begins.max(goes) {
             Tag::Other
-        } else if *begins >= *goes {
-            found.push((place, *begins));
+        } else if begins >= goes {
+            found.push((place, begins));
             Tag::Begins
         } else {
             if let Some((whole, sure)) = found.last_mut() {
                 whole.end = place.end;
-                *sure = sure.min(*goes);
+                *sure = sure.min(goes);
             }
             Tag::Goes
         };
@@ -179,7 +179,7 @@ pub fn signs(words: &[Word], at: usize, before: Tag, is_all_lower: bool) -> Sign
     signs.add("left and word", join(left, own.lower), 0.7);
     signs.add("right and word", join(own.lower, right), 0.7);
     signs.flag(at > 0 && words[at - 1].is_end, "a mark before");
-    signs.settle()
+    signs.settle(0.0)
 }
 
 /// Whether a text is written without capitals.

@@ -3,8 +3,10 @@
 /// The signs of one thing that is to be judged.
 #[derive(Debug, Default, Clone)]
 pub struct Signs {
-    /// Hash and weight of each sign; after [`Signs::settle`] each once, in the order of the hashes.
+    /// Hash and weight of each sign.
     pub list: Vec<(u32, f32)>,
+    /// What the weights were multiplied with when they were settled.
+    pub scale: f32,
 }
 
 const START: u32 = 0x811c_9dc5;
@@ -51,15 +53,18 @@ impl Signs {
         }
     }
 
-    /// Keeps each sign once, and gives all of them together a fixed weight.
-    pub fn settle(mut self) -> Signs {
+    /// Gives all signs together, and those that the judged thing has in common with others, a fixed
+    /// weight.
+    pub fn settle(mut self, common: f32) -> Signs {
         const WEIGHT: f32 = 6.0;
-        self.list
-            .sort_unstable_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
-        self.list.dedup_by_key(|(hash, _)| *hash);
-        let length = self.list.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
-        let scale = WEIGHT / length.max(1e-6);
+        let scale = WEIGHT / (self.squares() + common).sqrt().max(1e-6);
         self.list.iter_mut().for_each(|(_, weight)| *weight *= scale);
+        self.scale = scale;
         self
+    }
+
+    /// The sum of the squares of all weights.
+    pub fn squares(&self) -> f32 {
+        self.list.iter().map(|(_, weight)| weight * weight).sum()
     }
 }

@@ -8,16 +8,16 @@ use super::Linear;
 use super::signs::{Signs, join};
 use super::tokens::{self, Token, hashes, without_courtesies};
 
-static MODEL: OnceLock<Linear> = OnceLock::new();
+static MODEL: OnceLock<Linear<8>> = OnceLock::new();
 
 /// A longer text is judged by its beginning.
 const LONGEST: usize = 4_000;
 
 /// How likely each type of task is, in the order of [`crate::task::TaskType::ALL`].
-pub fn judge(text: &str) -> Vec<f32> {
+pub fn judge(text: &str) -> [f32; 8] {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let model = Linear::once(&MODEL, include_bytes!("../../model/tasks.bin"));
-    model.judge(&seen(text), Some(&EmbeddedModel::get().embed(text)))
+    model.judge(&seen(text), None, Some(&EmbeddedModel::get().embed(text)))
 }
 
 /// What can be seen of a text that may ask for something to be done.
@@ -54,5 +54,5 @@ fn signs(tokens: &[Token], has_code: bool) -> Signs {
     }
     signs.flag(has_code, "code");
     signs.add("length", (tokens.len() / 8).min(6) as u32, 1.0);
-    signs.settle()
+    signs.settle(0.0)
 }

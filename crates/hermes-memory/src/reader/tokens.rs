@@ -36,7 +36,7 @@ const SMALL: &[&str] = &[
 #[rustfmt::skip]
 const COURTESIES: &[&str] = &[
     "alright", "also", "and", "anyway", "btw", "can", "could", "hello", "hey", "hi", "just", "kindly", "morning", "now",
-    "oh", "ok", "okay", "pls", "please", "quick", "right", "so", "thanks", "then", "thx", "u", "uh", "um", "well",
+    "oh", "ok", "okay", "please", "pls", "quick", "right", "so", "thanks", "then", "thx", "u", "uh", "um", "well",
     "will", "would", "yo", "you",
 ];
 

@@ -1,56 +1,27 @@
-//! Clauses of a sentence, and which of them state something that holds.
+//! Clauses of a sentence.
 
-use super::clause_words::{
-    ASKING, BEFORE, FOR_NOW, JOKES, LEADS, REQUESTS, SAYING, SPEAKING, SUBJECTS, UNSURE, VERBS,
-};
+use super::clause_words::{BEFORE, LEADS, SUBJECTS, VERBS};
 use crate::reader::words::Word;
 
 /// Some words of a sentence that say one thing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Clause<'a> {
     /// Its words, with what people say before they come to the point.
     pub(super) words: &'a [Word],
     /// Where the point begins.
     pub(super) start: usize,
-    /// Why nothing may be taken from it as a statement.
-    pub(super) doubt: Option<Doubt>,
-    /// Whether it is about the matter at hand alone.
-    pub(super) is_for_now: bool,
 }
 
-/// Why a clause states nothing that holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doubt {
-    /// It asks.
-    Question,
-    /// It supposes.
-    Hypothesis,
-    /// It tells what another said.
-    Reported,
-    /// It asks for work to be done now.
-    Request,
-    /// It is not sure.
-    Unsure,
-    /// It is over.
-    Past,
-    /// It is not meant.
-    Joke,
-}
-
-/// Cuts a sentence into clauses and judges each.
+/// Cuts a sentence into clauses.
 pub(super) fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
-    let mut found: Vec<Clause<'_>> = Vec::new();
+    let mut found = Vec::new();
     let mut start = 0;
     for at in 1..=words.len() {
         if at == words.len() || is_cut(words, start, at) {
-            let piece = &words[start..at];
-            let carried = found.last().and_then(|before| carries(before, piece));
-            found.push(judge(piece, carried));
+            let words = &words[start..at];
+            found.push(Clause { words, start: point(words) });
             start = at;
         }
-    }
-    if has_any(words, JOKES) {
-        found.iter_mut().for_each(|clause| clause.doubt = Some(Doubt::Joke));
     }
     found
 }
@@ -66,14 +37,26 @@ pub(super) fn starts_with_any(words: &[Word], phrases: &[&str]) -> bool {
 }
 
 fn has(words: &[Word], phrase: &str) -> bool {
-    (0..words.len()).any(|at| is_at(&words[at..], phrase))
+    let (first, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
+    (0..words.len()).any(|at| is_word(&words[at], first) && follows(&words[at + 1..], rest))
 }
 
 fn is_at(words: &[Word], phrase: &str) -> bool {
-    phrase
-        .split(' ')
-        .enumerate()
-        .all(|(at, part)| words.get(at).is_some_and(|word| word.lower == part && !word.is_quoted))
+    let (first, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
+    words.first().is_some_and(|word| is_word(word, first)) && follows(&words[1..], rest)
+}
+
+fn is_word(word: &Word, part: &str) -> bool {
+    word.lower == part && !word.is_quoted
+}
+
+/// Whether the words begin with the rest of a phrase, which may be empty.
+fn follows(words: &[Word], rest: &str) -> bool {
+    rest.is_empty()
+        || rest
+            .split(' ')
+            .enumerate()
+            .all(|(at, part)| words.get(at).is_some_and(|word| is_word(word, part)))
 }
 
 /// Whether a new clause begins at a word.
@@ -270,140 +253,4 @@ pub(super) fn point_of_wish(words: &[Word]) -> usize {
         at += length;
     }
     at
-}
-
-fn judge(words: &[Word], carried: Option<Doubt>) -> Clause<'_> {
-    let start = point(words);
-    let rest = &words[start..];
-    let doubt = carried
-        .or_else(|| is_question(words, rest).then_some(Doubt::Question))
-        .or_else(|| is_hypothesis(rest).then_some(Doubt::Hypothesis))
-        .or_else(|| is_reported(rest).then_some(Doubt::Reported))
-        .or_else(|| is_request(rest).then_some(Doubt::Request))
-        .or_else(|| has_any(rest, UNSURE).then_some(Doubt::Unsure))
-        .or_else(|| is_past(rest).then_some(Doubt::Past));
-    Clause { words, start, doubt, is_for_now: has_any(rest, FOR_NOW) }
-}
-
-/// The doubt that goes over from one clause to the next of the same sentence.
-fn carries(before: &Clause<'_>, words: &[Word]) -> Option<Doubt> {
-    let rest = &words[point(words)..];
-    let is_order = starts_with_any(rest, &["always", "never", "from now on"]);
-    match before.doubt? {
-        Doubt::Hypothesis if is_order => None,
-        Doubt::Hypothesis if before.words.last().is_some_and(|word| word.after.colon) => None,
-        Doubt::Hypothesis => Some(Doubt::Hypothesis),
-        Doubt::Request if has_any(before.words, SAYING) => Some(Doubt::Request),
-        Doubt::Request if before.words.last().is_some_and(|word| word.after.colon) => {
-            Some(Doubt::Request)
-        }
-        Doubt::Reported
-            if !starts_with_any(rest, &["i", "my", "we", "our"])
-                || has_any(before.words, &["quote"]) =>
-        {
-            Some(Doubt::Reported)
-        }
-        Doubt::Joke => Some(Doubt::Joke),
-        _ => None,
-    }
-}
-
-#[rustfmt::skip]
-fn is_question(words: &[Word], rest: &[Word]) -> bool {
-    let is_when = starts_with_any(
-        rest,
-        &[
-            "when i", "when you", "when we", "whenever", "which is", "which means", "what i",
-            "what we", "where i", "how i", "who is",
-        ],
-    );
-    words.last().is_some_and(|word| word.after.question)
-        || (!is_when && starts_with_any(rest, ASKING))
-        || has_any(
-            rest,
-            &["i wonder", "wondering if", "wondering whether", "not sure if", "not sure whether"],
-        )
-}
-
-#[rustfmt::skip]
-fn is_hypothesis(rest: &[Word]) -> bool {
-    let is_standing = starts_with_any(
-        rest,
-        &[
-            "if you", "if i ask", "if i say", "if something", "if there", "if it", "if a", "if an",
-            "if the", "if someone", "if any", "if anyone",
-        ],
-    );
-    (starts_with_any(
-        rest,
-        &[
-            "if", "unless", "suppose", "supposing", "imagine", "assume", "assuming", "pretend",
-            "let us say", "let us pretend", "say", "what if", "in case", "had i", "were i",
-        ],
-    ) && !is_standing)
-        || has_any(
-            rest,
-            &[
-                "if i", "if we", "if only", "i wish", "would have", "hypothetically", "in theory",
-                "pretend", "imagine", "as if", "could have", "role play", "roleplay", "if my",
-                "if our", "were to", "in another life", "in my dream", "one day", "someday",
-                "some day", "i would love to", "i would rather be", "dream of",
-            ],
-        )
-}
-
-#[rustfmt::skip]
-fn is_reported(rest: &[Word]) -> bool {
-        if has_any(
-        rest,
-        &[
-            "according to", "i heard", "i read", "rumor has it", "rumour has it", "the article",
-            "the docs say", "they say", "people say",
-        ],
-    ) {
-        return true;
-    }
-    let speaks =
-        rest.iter().position(|word| !word.is_quoted && SPEAKING.contains(&word.lower.as_str()));
-    speaks.is_some_and(|at| {
-        let by_me = at > 0
-            && matches!(
-                rest[at - 1].lower.as_str(),
-                "i" | "i've" | "have" | "already" | "just" | "as"
-            );
-        !by_me
-    })
-}
-
-#[rustfmt::skip]
-fn is_request(rest: &[Word]) -> bool {
-    let asks = starts_with_any(
-        rest,
-        &[
-            "can you", "could you", "would you", "will you", "i need you to", "i want you to",
-            "i would like you to", "i need", "i want", "let us", "i am looking for", "help me",
-            "kannst du", "peux tu", "puedes", "pourrais tu", "könntest du",
-        ],
-    );
-    let first = rest.first().map_or("", |word| word.lower.as_str());
-    asks || REQUESTS.contains(&first)
-}
-
-#[rustfmt::skip]
-fn is_past(rest: &[Word]) -> bool {
-    let is_over = has_any(
-        rest,
-        &[
-            "used to", "i once", "we once", "back when", "when i was", "when we were",
-            "years ago i", "previously", "formerly", "back then", "in college", "in university",
-            "at my old job", "my old", "my previous", "my former", "my last job", "i was",
-            "we were", "back in", "in the past", "as a kid", "as a child", "growing up",
-            "at my last", "had been", "my ex", "at my previous", "years ago we", "we had", "i had",
-        ],
-    );
-    let is_new = has_any(
-        rest,
-        &["but now", "now i", "and now", "these days", "anymore", "any more", "no longer", "since"],
-    );
-    is_over && !is_new
 }

@@ -93,9 +93,25 @@ fn named(words: &[&str], said: Date) -> Option<Named> {
         .map(|found| with_week(words, said, found))
 }
 
-/// `Friday next week`, `Monday in two weeks`.
+/// `Friday next week`, `Friday this week`, `Friday after next`, `Friday the 13th`.
 fn with_week(words: &[&str], said: Date, found: Named) -> Named {
     let is_weekday = found.length == 1 && words.first().is_some_and(|word| weekday(word).is_some());
+    if is_weekday {
+        let skipped = usize::from(words.get(1) == Some(&"the"));
+        let rest = words.get(1 + skipped..).filter(|rest| !rest.is_empty());
+        if let Some(day) = rest.and_then(|rest| written(rest, said)) {
+            return Named { day: day.day, length: 1 + skipped + day.length };
+        }
+        let later = |length: Span| after(found.day, length).map(|day| Named { day, length: 3 });
+        match words.get(1..3) {
+            Some(["after", "next"]) => return later(1.week()).unwrap_or(found),
+            Some(["this", "week"]) => {
+                let day = this(words[0], said).unwrap_or(found.day);
+                return Named { day, length: 3 };
+            }
+            _ => {}
+        }
+    }
     let is_next_week = words.get(1..3) == Some(&["next", "week"]);
     match words.first().and_then(|word| weekday(word)) {
         Some(day) if is_weekday && is_next_week => {
@@ -181,6 +197,10 @@ fn end_of(words: &[&str], said: Date) -> Option<Named> {
 
 /// `in two weeks`, `in 10 days`, `within a month`.
 fn span(words: &[&str], said: Date) -> Option<Named> {
+    if words.get(3) == Some(&"from") {
+        let found = from_today(&words[1..], said)?;
+        return Some(Named { day: found.day, length: found.length + 1 });
+    }
     let count = number(words.get(1)?)?;
     let unit = words.get(2)?.trim_end_matches('s');
     let length = match unit {
@@ -271,6 +291,11 @@ fn written(words: &[&str], said: Date) -> Option<Named> {
     }
     let day = day_number(words[0])?;
     let at = if words.get(1) == Some(&"of") || words.get(1) == Some(&"de") { 2 } else { 1 };
+    if at == 2 && words.get(3) == Some(&"month") && matches!(words[2], "this" | "next") {
+        let months = if words[2] == "next" { 1 } else { 0 };
+        let month = after(said.first_of_month(), months.months())?;
+        return Some(Named { day: Date::new(month.year(), month.month(), day).ok()?, length: 4 });
+    }
     if let Some(month) = words.get(at).and_then(|word| month(word)) {
         let (year, length) = year_at(words, at + 1, month, day, said)?;
         return Some(Named { day: Date::new(year, month, day).ok()?, length: at + 1 + length });
@@ -280,6 +305,10 @@ fn written(words: &[&str], said: Date) -> Option<Named> {
         || words[0].ends_with("rd")
         || words[0].ends_with("th");
     if !is_ordinal {
+        return None;
+    }
+    // `the second one`, `first thing`: a word for a day needs more around it.
+    if ORDINALS.contains(&words[0]) {
         return None;
     }
     let this = Date::new(said.year(), said.month(), day).ok().filter(|day| *day >= said);
@@ -292,7 +321,9 @@ fn written(words: &[&str], said: Date) -> Option<Named> {
 
 /// The year written there, else the one that makes the day come next; and how many words it took.
 fn year_at(words: &[&str], at: usize, month: i8, day: i8, said: Date) -> Option<(i16, usize)> {
-    if let Some(year) = words.get(at).and_then(|word| year(word)) {
+    const NEAR: i16 = 20;
+    let near = |year: &i16| (year - said.year()).abs() <= NEAR;
+    if let Some(year) = words.get(at).and_then(|word| year(word)).filter(near) {
         return Some((year, 1));
     }
     let this = Date::new(said.year(), month, day).ok()?;
@@ -304,7 +335,19 @@ fn year(word: &str) -> Option<i16> {
     word.parse().ok().filter(|year| word.len() == 4 && (1900..=2200).contains(year))
 }
 
+/// The first is the word for day 1.
+#[rustfmt::skip]
+const ORDINALS: [&str; 31] = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth",
+    "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+];
+
 fn day_number(word: &str) -> Option<i8> {
+    if let Some(at) = ORDINALS.iter().position(|known| *known == word) {
+        return i8::try_from(at + 1).ok();
+    }
     let digits = ["st", "nd", "rd", "th"]
         .iter()
         .find_map(|ending| word.strip_suffix(ending))
@@ -408,6 +451,13 @@ mod tests {
             ("06/30/2026", date(2026, 6, 30)),
             ("end of Q2", date(2026, 6, 30)),
             ("Q2 2027", date(2027, 6, 30)),
+            ("Monday 31 August", date(2026, 8, 31)),
+            ("Friday the 13th", date(2026, 3, 13)),
+            ("Thursday this week", date(2026, 3, 5)),
+            ("Tuesday after next", date(2026, 3, 17)),
+            ("in three weeks from today", date(2026, 3, 25)),
+            ("the nineteenth of this month", date(2026, 3, 19)),
+            ("7 August, 2000 words", date(2026, 8, 7)),
         ] {
             let found = at_start(&words(text, 0), said).map(|named| named.day);
             assert_eq!(found, Some(day), "{text}");

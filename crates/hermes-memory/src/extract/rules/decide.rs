@@ -4,17 +4,16 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use hermes_llm::EmbeddedModel;
-use jiff::civil::Date;
 
-use super::units::{self, Units, overlaps};
-use super::{Drawing, Found, Kind, dates, rewrite};
+use super::units::{self, Units};
+use super::{Drawing, Found, Kind, dates, rewrite, wish};
 use crate::reader::words::Word;
 use crate::reader::{Linear, clauses};
 
-static MODEL: OnceLock<Linear> = OnceLock::new();
+static MODEL: OnceLock<Linear<10>> = OnceLock::new();
 
 /// As sure as this a clause is kept.
-const SURE: f32 = 0.66;
+const SURE: f32 = 0.7;
 /// What the user asked to remember needs less.
 const SURE_IF_ASKED: f32 = 0.4;
 /// Two neighbours in a sentence of which both may state something of one kind are one fact.
@@ -33,59 +32,50 @@ struct Statement {
 }
 
 impl Drawing<'_> {
-    /// Takes what the patterns found and keeps what the reader agrees to, and what it finds besides.
+    /// Keeps what the reader takes for a fact.
     pub(super) fn decide(&mut self) {
-        let candidates = std::mem::take(&mut self.found);
-        let units = units::units(self, &candidates);
+        let units = units::units(self);
         for statement in statements(&units, self.text) {
-            let place = place(&units, &statement);
-            let near: Vec<&Found> =
-                candidates.iter().filter(|one| overlaps(&one.quote, &place)).collect();
-            let is_asked = near.iter().any(|one| one.is_explicit);
-            let least = if is_asked { SURE_IF_ASKED } else { SURE };
-            let sure = if is_asked { statement.any } else { statement.sure };
-            if sure >= least {
-                self.keep(&units, &statement, &near);
+            let is_wished = units.list[statement.units.clone()].iter().any(|unit| unit.is_wished);
+            let is_sure = match is_wished {
+                true => statement.any >= SURE_IF_ASKED,
+                false => statement.sure >= SURE,
+            };
+            if is_sure {
+                self.keep(&units, &statement, is_wished);
             }
         }
     }
 
-    fn keep(&mut self, units: &Units, statement: &Statement, near: &[&Found]) {
+    fn keep(&mut self, units: &Units, statement: &Statement, is_wished: bool) {
         let words = &units.words[run(units, statement)];
-        let same: Vec<&&Found> = near.iter().filter(|one| one.kind == statement.kind).collect();
-        let before = self.found.len();
-        if !same.is_empty() && says_most(self.text, words, &same) {
-            self.found.extend(same.into_iter().map(|one| (*one).clone()));
-        } else {
-            let triple = match same[..] {
-                [one] => triple_of(one),
-                _ => None,
-            };
-            let day = same.iter().find_map(|one| one.due);
-            let day = day.or_else(|| dates::last(words, self.said).map(|(_, named)| named.day));
-            let is_explicit = near.iter().any(|one| one.is_explicit);
-            self.whole(units, statement, day, triple, is_explicit);
+        let mut exact = Vec::new();
+        for unit in &units.list[statement.units.clone()] {
+            exact.extend(self.by_patterns(&units.words[unit.words.clone()], statement.kind));
         }
+        let before = self.found.len();
+        if !exact.is_empty() && says_most(self.text, words, &exact) {
+            self.found.extend(exact);
+        } else {
+            self.whole(units, statement, &exact);
+        }
+        let is_standing = statement.kind == Kind::Instruction && wish::is_standing(words);
         for found in &mut self.found[before..] {
-            found.confidence = f64::from((statement.sure * 100.0).round()) / 100.0;
+            found.is_explicit = is_wished || is_standing;
+            found.confidence = (f64::from(statement.sure) * 100.0).round() / 100.0;
             found.confidence = found.confidence.clamp(0.5, 0.97);
         }
     }
 
-    /// Keeps the whole of some clauses as one fact.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "which clauses, and what the patterns know of them"
-    )]
-    fn whole(
-        &mut self,
-        units: &Units,
-        statement: &Statement,
-        day: Option<Date>,
-        triple: Option<(String, String, String)>,
-        is_explicit: bool,
-    ) {
+    /// Keeps the whole of some clauses as one fact; `exact` is what patterns know of it.
+    fn whole(&mut self, units: &Units, statement: &Statement, exact: &[Found]) {
         let words = &units.words[run(units, statement)];
+        let day = exact.iter().find_map(|one| one.due);
+        let day = day.or_else(|| dates::last(words, self.said).map(|(_, named)| named.day));
+        let triple = match exact {
+            [one] => triple_of(one),
+            _ => None,
+        };
         let mut said = rewrite::third_person(self.text, words);
         if points_back(words)
             && let Some(before) = statement.units.start.checked_sub(1)
@@ -99,7 +89,7 @@ impl Drawing<'_> {
             (Kind::Instruction, _) => format!("User wants: {said}"),
             _ => rewrite::capitalised(&said),
         };
-        self.push(statement.kind, said, words, triple, is_explicit);
+        self.push(statement.kind, said, words, triple, false);
         if let Some(last) = self.found.last_mut()
             && statement.kind == Kind::Deadline
         {
@@ -111,13 +101,15 @@ impl Drawing<'_> {
 /// What the clauses of a message state, neighbours that belong together as one.
 fn statements(units: &Units, text: &str) -> Vec<Statement> {
     let model = Linear::once(&MODEL, include_bytes!("../../../model/clauses.bin"));
+    let common = clauses::common(&units.seen);
+    let (weight, common) = (common.squares(), model.sums(&common));
     let mut found: Vec<Statement> = Vec::new();
     for (number, unit) in units.list.iter().enumerate() {
         let meaning = EmbeddedModel::get().embed(&text[unit.place.clone()]);
-        let likely = model.judge(&clauses::signs(&units.seen, number), Some(&meaning));
-        let Some((none, kinds)) = likely.split_first() else { continue };
+        let seen = clauses::signs(&units.seen, number, weight);
+        let [none, kinds @ ..] = model.judge(&seen, Some(&common), Some(&meaning));
         let Some((kind, sure)) =
-            Kind::ALL.into_iter().zip(kinds).max_by(|one, other| one.1.total_cmp(other.1))
+            Kind::ALL.into_iter().zip(kinds).max_by(|one, other| one.1.total_cmp(&other.1))
         else {
             continue;
         };
@@ -132,11 +124,11 @@ fn statements(units: &Units, text: &str) -> Vec<Statement> {
         });
         match last {
             Some(last) => {
-                last.sure = last.sure.max(*sure);
+                last.sure = last.sure.max(sure);
                 last.any = last.any.max(any);
                 last.units.end = number + 1;
             }
-            None => found.push(Statement { kind, sure: *sure, any, units: number..number + 1 }),
+            None => found.push(Statement { kind, sure, any, units: number..number + 1 }),
         }
     }
     found
@@ -149,14 +141,8 @@ fn run(units: &Units, statement: &Statement) -> Range<usize> {
     start..list.last().map_or(start, |unit| unit.words.end)
 }
 
-fn place(units: &Units, statement: &Statement) -> Range<usize> {
-    let list = &units.list[statement.units.clone()];
-    let start = list.first().map_or(0, |unit| unit.place.start);
-    start..list.last().map_or(start, |unit| unit.place.end)
-}
-
 /// Whether facts that patterns found leave out hardly anything of the words.
-fn says_most(text: &str, words: &[Word], found: &[&&Found]) -> bool {
+fn says_most(text: &str, words: &[Word], found: &[Found]) -> bool {
     const LEFT_OUT: usize = 2;
     let said: Vec<String> = found.iter().map(|one| one.statement.to_lowercase()).collect();
     let whole = rewrite::third_person(text, words).to_lowercase();

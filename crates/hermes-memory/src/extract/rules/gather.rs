@@ -1,48 +1,12 @@
-//! What is found beyond a single clause: lists, answers, names, and putting it all in order.
-
-use std::ops::Range;
+//! What is found beyond a single clause: answers, names, and putting it all in order.
 
 use jiff::ToSpan;
 
-use super::wish::{self, Asked};
-use super::{Drawing, Found, Kind, is_not_meant, rewrite};
-use crate::reader::words::{self, Word};
+use super::{Drawing, Found, Kind, wish};
+use crate::reader::words;
 use crate::task;
 
 impl Drawing<'_> {
-    /// The sentence before, if `remember that` points back to it and nothing was found in it.
-    pub(super) fn keep_sentence_before(&mut self, before: Option<Range<usize>>) {
-        let Some(place) = before else { return };
-        let mut is_known = false;
-        for found in self.found.iter_mut().filter(|found| place.contains(&found.quote.start)) {
-            found.is_explicit = true;
-            found.confidence = 0.95;
-            is_known = true;
-        }
-        let words = self.words(&place);
-        if !is_known && !is_not_meant(&self.text[place]) && !wish::points_back(&words) {
-            self.noted(&words, Asked { content: 0, is_order: false });
-        }
-    }
-
-    /// A list under a heading of rules: every line of it is one.
-    pub(super) fn list(
-        &mut self,
-        words: &[Word],
-        place: &Range<usize>,
-        is_under_rules: bool,
-    ) -> bool {
-        let line_start = self.text[..place.start].rfind('\n').map_or(0, |at| at + 1);
-        let is_bullet = self.text[line_start..place.start].contains(['-', '*', '•']);
-        if is_under_rules && is_bullet {
-            let said = rewrite::third_person(self.text, words);
-            self.push(Kind::Instruction, format!("User wants: {said}"), words, None, true);
-            return true;
-        }
-        words.last().is_some_and(|last| last.after.colon || self.text[place.clone()].ends_with(':'))
-            && wish::is_heading_of_rules(words)
-    }
-
     /// A short yes to a question of the assistant.
     pub(super) fn answer(&mut self) {
         let Some((_, question)) =

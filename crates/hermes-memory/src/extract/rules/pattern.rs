@@ -43,7 +43,6 @@ enum What {
     Thing,
     Modifier,
     Relation,
-    Role,
     Count,
 }
 
@@ -130,7 +129,6 @@ fn element(text: &'static str) -> Element {
             Some("thing") => What::Thing,
             Some("mod") => What::Modifier,
             Some("relation") => What::Relation,
-            Some("role") => What::Role,
             Some("count") => What::Count,
             _ => What::Any,
         };
@@ -239,9 +237,6 @@ fn lengths(
             } else {
                 Vec::new()
             }
-        }
-        What::Role => {
-            super::shape::role_length(&words[at.min(words.len())..]).into_iter().collect()
         }
         What::Count => {
             if words.get(at).is_some_and(|word| is_count(&word.lower)) {

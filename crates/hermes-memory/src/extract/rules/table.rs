@@ -1,4 +1,5 @@
-//! The patterns that find facts, one table for each kind, in the order in which they are tried.
+//! The patterns that say what exactly a clause states, one table for each kind, in the order in which they
+//! are tried.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -22,17 +23,13 @@ pub(super) struct Rule {
 /// What must hold besides the words of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// A clause that states something.
-    Statement,
-    /// The same, or an order: `write my mails in English from now on`.
-    Order,
-    /// A statement whose `{x}` is a job or a trait.
+    /// Nothing.
+    Words,
+    /// Its `{x}` is a job or a trait.
     Trait,
-    /// A statement whose `{x}` is the name of a person.
+    /// Its `{x}` is the name of a person.
     Person,
-    /// A statement of something that lasts, not of the matter at hand.
-    Lasting,
-    /// A statement in which a day is named.
+    /// A day is named in it.
     Day,
 }
 
@@ -58,16 +55,14 @@ pub(super) fn table() -> &'static Table {
 }
 
 fn build() -> Table {
-    let lists: [(Kind, &[Row]); 9] = [
+    let lists: [(Kind, &[Row]); 7] = [
         (Kind::Account, super::table_self::ACCOUNT),
         (Kind::Identity, super::table_self::IDENTITY),
         (Kind::Relation, super::table_self::RELATION),
         (Kind::Deadline, super::table_work::DEADLINE),
-        (Kind::Instruction, super::table_wish::INSTRUCTION),
-        (Kind::Decision, super::table_work::DECISION),
-        (Kind::Preference, super::table_wish::PREFERENCE),
+        (Kind::Preference, super::table_work::PREFERENCE),
         (Kind::Tool, super::table_work::TOOL),
-        (Kind::Preference, super::table_wish::OTHER_LANGUAGES),
+        (Kind::Identity, super::table_self::IDENTITY_IN_OTHER_LANGUAGES),
     ];
     let mut rules = Vec::new();
     for (kind, rows) in lists {
@@ -98,11 +93,6 @@ fn rule(kind: Kind, row: &Row) -> Rule {
     let triple = match (parts.next(), parts.next(), parts.next()) {
         (Some(subject), Some(predicate), Some(object)) => Some((subject, predicate, object)),
         _ => None,
-    };
-    let kind = if statement.starts_with("User wants") { Kind::Instruction } else { kind };
-    let kind = match statement {
-        "User's name is {x}" | "User lives in {x}" | "User works at {x}" => Kind::Identity,
-        _ => kind,
     };
     Rule {
         kind,

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::clause::{self, Clause, Doubt};
 use super::wish::{self, Asked};
-use super::{Drawing, Found, is_not_meant, own, shape};
+use super::{Drawing, clause, is_not_meant, own};
 use crate::reader::clauses::{Clause as Seen, Message};
 use crate::reader::tokens::{Token, marks};
 use crate::reader::words::Word;
@@ -18,6 +17,8 @@ pub(super) struct Unit {
     pub(super) words: Range<usize>,
     /// Where it stands in the message.
     pub(super) place: Range<usize>,
+    /// Whether the user asked for it to be remembered.
+    pub(super) is_wished: bool,
 }
 
 /// A message cut into clauses.
@@ -31,31 +32,42 @@ pub(super) struct Units {
     pub(super) seen: Message,
 }
 
-/// Cuts a message into clauses; `found` is what the patterns found in it.
-pub(super) fn units(drawing: &Drawing<'_>, found: &[Found]) -> Units {
+/// Cuts a message into clauses.
+pub(super) fn units(drawing: &Drawing<'_>) -> Units {
     let mut units = Units::default();
+    let mut is_under_rules = false;
     for place in own::sentences(drawing.text) {
         let words = drawing.words(&place);
-        if !words.is_empty() {
-            units.add(drawing, words, &drawing.text[place]);
+        if words.is_empty() {
+            continue;
         }
-    }
-    for (unit, seen) in units.list.iter().zip(&mut units.seen.clauses) {
-        for one in found.iter().filter(|one| overlaps(&one.quote, &unit.place)) {
-            seen.notes.push(one.kind.as_str());
+        let line = drawing.text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+        let is_bullet = drawing.text[line..place.start].contains(['-', '*', '•']);
+        let text = &drawing.text[place];
+        let is_heading = text.ends_with(':') && wish::is_heading_of_rules(&words);
+        is_under_rules = is_heading || (is_under_rules && is_bullet);
+        if wish::points_back(&words) {
+            units.wish_for_last();
         }
+        units.add(words, text, is_under_rules && is_bullet);
     }
     units
 }
 
-/// Whether two places have something in common.
-pub(super) fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
-    one.start < other.end && other.start < one.end
-}
-
 impl Units {
+    /// The sentence before is to be remembered: `Remember that.`
+    fn wish_for_last(&mut self) {
+        let last = self.list.last().map_or(0, |unit| unit.sentence);
+        for (unit, seen) in self.list.iter_mut().zip(&mut self.seen.clauses) {
+            if unit.sentence == last {
+                unit.is_wished = true;
+                seen.notes.push("wish");
+            }
+        }
+    }
+
     /// Adds the clauses of a sentence.
-    fn add(&mut self, drawing: &Drawing<'_>, words: Vec<Word>, text: &str) {
+    fn add(&mut self, words: Vec<Word>, text: &str, is_rule: bool) {
         let (first_token, first_word) = (self.seen.tokens.len(), self.words.len());
         let mut starts = Vec::with_capacity(words.len() + 1);
         for (at, word) in words.iter().enumerate() {
@@ -67,17 +79,21 @@ impl Units {
         let sentence = self.seen.sentences.len();
         self.seen.sentences.push(first_token..self.seen.tokens.len());
         let asked = wish::asked(&words);
-        let common = notes_of_sentence(&words, text, asked);
+        let notes = notes(&words, text, asked);
+        let is_wished = asked.is_some() || is_rule;
         let mut at = asked.map_or(0, |asked| asked.content).min(words.len());
         for clause in clause::clauses(&words[at..]) {
             let end = at + clause.words.len();
-            let mut notes = common.clone();
-            notes.extend(notes_of_clause(&clause, drawing));
+            let mut notes = notes.clone();
+            let has_digit = |word: &Word| word.lower.contains(|c: char| c.is_ascii_digit());
+            notes.extend(clause.words.iter().any(has_digit).then_some("digit"));
+            notes.extend(is_rule.then_some("rule"));
             self.seen.clauses.push(Seen { sentence, place: starts[at]..starts[end], notes });
             self.list.push(Unit {
                 sentence,
                 words: first_word + at + clause.start..first_word + end,
                 place: words[at].place.start..words[end - 1].place.end,
+                is_wished,
             });
             at = end;
         }
@@ -85,7 +101,7 @@ impl Units {
     }
 }
 
-fn notes_of_sentence(words: &[Word], text: &str, asked: Option<Asked>) -> Vec<&'static str> {
+fn notes(words: &[Word], text: &str, asked: Option<Asked>) -> Vec<&'static str> {
     let mut notes = Vec::new();
     let mut note = |is: bool, name| notes.extend(is.then_some(name));
     note(asked.is_some(), "wish");
@@ -94,29 +110,4 @@ fn notes_of_sentence(words: &[Word], text: &str, asked: Option<Asked>) -> Vec<&'
     note(wish::points_back(words), "points back");
     note(text.contains(['"', '“', '„', '«']), "quotes");
     notes
-}
-
-fn notes_of_clause(clause: &Clause<'_>, drawing: &Drawing<'_>) -> Vec<&'static str> {
-    let point = &clause.words[clause.start..];
-    let mut notes = vec![name_of(clause.doubt)];
-    let mut note = |is: bool, name| notes.extend(is.then_some(name));
-    note(clause.is_for_now, "for now");
-    note(wish::is_lasting(point), "lasting");
-    note(wish::is_change(point), "change");
-    note(shape::due(point, drawing.said).is_some(), "due");
-    note(point.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit())), "digit");
-    notes
-}
-
-fn name_of(doubt: Option<Doubt>) -> &'static str {
-    match doubt {
-        None => "stated",
-        Some(Doubt::Question) => "question",
-        Some(Doubt::Hypothesis) => "hypothesis",
-        Some(Doubt::Reported) => "reported",
-        Some(Doubt::Request) => "request",
-        Some(Doubt::Unsure) => "unsure",
-        Some(Doubt::Past) => "past",
-        Some(Doubt::Joke) => "joke",
-    }
 }

@@ -1,6 +1,5 @@
 //! What words ask for beyond what they state: to be remembered, to be a rule, to change something.
 
-use super::super::Kind;
 use super::clause::{has_any, starts_with_any};
 use crate::reader::words::Word;
 
@@ -111,101 +110,6 @@ pub(super) fn points_back(words: &[Word]) -> bool {
         && !has_any(words, &["feeling", "do you", "did you", "not save", "not remember"])
 }
 
-/// What kind of thing the user asked to remember, where no pattern knows it.
-#[rustfmt::skip]
-pub(super) fn noted_kind(words: &[Word], is_order: bool) -> Kind {
-    #[rustfmt::skip]
-    const PEOPLE: &[&str] = &[
-        "assistentin", "assistent", "chef", "chefin", "kollege", "kollegin", "schwester", "bruder", "frau", "mann", "tochter", "sohn", "mutter", "vater", "freundin", "freund", "hund", "katze", "kundin", "kunde",
-        "socia", "socio", "hermana", "hermano", "esposa", "marido", "madre", "padre", "hija", "hijo", "jefe", "jefa", "novia", "novio", "perro", "gata", "gato",
-        "femme", "mari", "soeur", "sœur", "frère", "mère", "père", "fille", "fils", "patron", "patronne", "chienne", "chien", "collègue", "associée", "associé",
-        "irmã", "irmão", "mulher", "mãe", "pai", "filha", "filho", "cão", "sócia", "sócio",
-        "moglie", "marito", "sorella", "fratello", "figlia", "figlio", "capo", "collega", "cane",
-    ];
-    if is_order || is_order_words(words) {
-        return Kind::Instruction;
-    }
-    let is_mine = has_any(
-        words,
-        &[
-            "mein", "meine", "meinen", "mi", "mon", "ma", "meu", "minha", "mia", "mio", "unsere",
-            "unser", "notre", "nuestra", "nuestro",
-        ],
-    );
-    if is_mine && words.iter().any(|word| PEOPLE.contains(&word.lower.as_str())) {
-        return Kind::Relation;
-    }
-    if starts_with_any(
-        words,
-        &[
-            "sou", "soy", "je suis", "j'ai", "sono", "ich bin", "tengo", "tenho", "ich habe",
-            "vivo", "moro", "j'habite", "ich wohne", "abito", "me llamo", "je m'appelle",
-            "mi chiamo", "ho",
-        ],
-    ) {
-        return Kind::Identity;
-    }
-    Kind::Fact
-}
-
-/// Whether words are an order: they begin with always, never, a negation or a verb.
-fn is_order_words(words: &[Word]) -> bool {
-    starts_with_any(
-        words,
-        &[
-            "always", "never", "do not", "no", "only", "immer", "nie", "toujours", "siempre",
-            "sempre",
-        ],
-    ) || has_any(words, &["immer", "niemals", "siempre", "toujours", "sempre"])
-}
-
-/// Whether words are about more than the matter at hand: neither a courtesy nor a feeling of the moment.
-#[rustfmt::skip]
-pub(super) fn is_lasting(words: &[Word]) -> bool {
-    !has_any(
-        words,
-        &[
-            "this week only", "until the", "just until", "these days and", "worry", "for now",
-            "like to know", "like you to", "like your help", "love to hear", "like some",
-            "like to see", "like to get", "love some", "love it if", "want to know",
-            "want to make sure", "love that", "like that", "love this", "like this", "love it",
-            "like it", "hate this", "hate that", "enjoy this", "like the", "love the",
-            "appreciate it", "appreciate your", "hate it", "like how", "love how", "hate to",
-            "like what", "love what", "appreciate the", "appreciate any", "like a", "like an",
-            "need a", "want a", "want to", "do not want", "do not need", "i would like", "thank",
-            "thanks", "keep going", "never mind", "nevermind", "always wanted", "until monday",
-            "this week", "today", "until", "never seen", "never said", "never heard",
-            "never thought", "never knew", "always wondered", "never been", "never had",
-            "never tried", "always happens", "never did", "never works", "never mind",
-            "always thought", "always forget", "always been", "enjoy your", "keep up", "stop it",
-            "stop there",
-        ],
-    ) || has_any(
-        words,
-        &[
-            "always", "never", "usually", "generally", "from now on", "in general", "from here on",
-            "going forward", "every time", "anything you", "in everything", "in my",
-        ],
-    )
-}
-
-/// Whether a question asks for a habit: `could you always …?`
-pub(super) fn asks_for_a_habit(words: &[Word]) -> bool {
-    starts_with_any(words, &["can you", "could you", "would you", "will you", "can u"])
-        && has_any(
-            words,
-            &[
-                "always",
-                "never",
-                "from now on",
-                "in future",
-                "in the future",
-                "every time",
-                "going forward",
-            ],
-        )
-}
-
 /// Whether what follows `I am a` tells who somebody is, not how they feel.
 pub(super) fn is_trait(words: &[Word]) -> bool {
     let comma = words.iter().position(|word| word.after.comma || word.after.bracket);
@@ -240,26 +144,23 @@ pub(super) fn is_person(words: &[Word]) -> bool {
         && !first.lower.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether an instruction is a wish in so many words.
-pub(super) fn is_explicit(words: &[Word], kind: Kind) -> bool {
-    kind == Kind::Instruction
-        && has_any(
-            words,
-            &[
-                "always",
-                "never",
-                "from now on",
-                "going forward",
-                "remember",
-                "next time",
-                "every time",
-                "whenever",
-                "in future",
-                "in the future",
-                "from here on",
-                "ever",
-            ],
-        )
+/// Whether words are a standing wish in so many words.
+pub(super) fn is_standing(words: &[Word]) -> bool {
+    const SIGNS: &[&str] = &[
+        "always",
+        "never",
+        "from now on",
+        "going forward",
+        "remember",
+        "next time",
+        "every time",
+        "whenever",
+        "in future",
+        "in the future",
+        "from here on",
+        "ever",
+    ];
+    has_any(words, SIGNS)
 }
 
 /// Whether words say that something changed.
