@@ -28,11 +28,10 @@ pub(super) fn judge(older: &Side<'_>, newer: &Side<'_>) -> Option<f32> {
     model.judge(&signs(older, newer, &common), None).get(1).copied()
 }
 
-/// Whether two facts have so much in common that they speak of the same thing: two words, a name, or
-/// half of what the older one says.
+/// Whether two facts have so much in common that one may take the place of the other: a single word may
+/// be a name of which something else is said.
 pub(super) fn is_same_thing(older: &Words, newer: &Words) -> bool {
-    let words = shared(&newer.content, &older.content);
-    words >= 2 || words * 2 >= older.content.len().max(1) || shared(&newer.names, &older.names) > 0
+    shared(&newer.content, &older.content) >= 2
 }
 
 /// What can be seen of two facts, none if they have nothing in common: what the judge is trained with.
@@ -186,9 +185,8 @@ impl Both<'_> {
         self.crossed("begin alike", alike.min(4) as u32);
         let first = |words: &Words| words.tokens.first().copied().unwrap_or_default();
         self.signs.add("begin with", join(first(older), first(newer)), 0.7);
-        let is_kept = |stem: Option<&u32>| {
-            stem.is_some_and(|stem| newer.content.binary_search(stem).is_ok())
-        };
+        let is_kept =
+            |stem: Option<&u32>| stem.is_some_and(|stem| newer.content.binary_search(stem).is_ok());
         let says = |stem: &&u32| older.content.binary_search(stem).is_ok();
         let kept =
             [is_kept(older.stems.iter().find(says)), is_kept(older.stems.iter().rfind(says))];

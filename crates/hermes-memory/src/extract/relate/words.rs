@@ -50,7 +50,8 @@ impl Words {
         let written: Vec<&str> = split(&plain).collect();
         let all: Vec<String> = written.iter().map(|word| word.to_lowercase()).collect();
         let stems: Vec<u32> = all.iter().map(|word| hash(&stem(word))).collect();
-        let says = |word: &str| word.chars().count() > 2 && !is_number(word) && !is_empty_word(word);
+        let says =
+            |word: &str| word.chars().count() > 2 && !is_number(word) && !is_empty_word(word);
         let of = |is: &dyn Fn(usize) -> bool| {
             sorted((0..all.len()).filter(|at| is(*at)).map(|at| stems[at]).collect())
         };
@@ -58,7 +59,8 @@ impl Words {
         let names = of(&|at| at > 0 && written[at].starts_with(char::is_uppercase));
         let numbers = of(&|at| all[at].contains(|c: char| c.is_ascii_digit()));
         let joined = format!(" {} ", all.join(" "));
-        let tokens = all.iter().map(|word| hash(if is_number(word) { "#" } else { word })).collect();
+        let tokens =
+            all.iter().map(|word| hash(if is_number(word) { "#" } else { word })).collect();
         let notes = Notes::of(&joined, &all);
         let meaning = OnceLock::new();
         Words { all, joined, tokens, stems, content, names, numbers, notes, meaning }
