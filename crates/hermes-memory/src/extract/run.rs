@@ -184,7 +184,7 @@ pub(super) struct Item<'a> {
 pub(super) struct Run<'a> {
     pub(super) store: &'a mut dyn MemoryStore,
     pub(super) settings: &'a Settings<'a>,
-    held: HashMap<UserNumber, Vec<Fact>>,
+    held: HashMap<UserNumber, Vec<(Fact, relate::Words)>>,
     /// What is to be written before the episodes it comes from count as drawn from.
     pub(super) wishes: Vec<Wish>,
     pub(super) report: Report,
@@ -389,9 +389,9 @@ impl Run<'_> {
         let added = self.store.facts(scope, &[id])?;
         let held = self.held.entry(scope.user()).or_default();
         if let Standing::Supersedes(old) = standing {
-            held.retain(|fact| fact.id != old);
+            held.retain(|(fact, _)| fact.id != old);
         }
-        held.extend(added.into_iter().filter(|fact| fact.superseded_by.is_none()));
+        held.extend(added.into_iter().filter(|fact| fact.superseded_by.is_none()).map(with_words));
         Ok(())
     }
 
@@ -400,29 +400,26 @@ impl Run<'_> {
         if !self.held.contains_key(&scope.user()) {
             let filter = FactFilter { limit: Some(MOST_COMPARED), ..FactFilter::default() };
             let held = self.store.list_facts(scope, &filter, self.settings.now)?;
-            self.held.insert(scope.user(), held);
+            self.held.insert(scope.user(), held.into_iter().map(with_words).collect());
         }
         let held = self.held.get(&scope.user()).map_or(&[][..], Vec::as_slice);
-        let mut touching = Vec::new();
-        for fact in
-            held.iter().filter(|fact| relate::touches(item.found, &as_held(fact, item.message.at)))
-        {
-            touching.push((fact, self.said_at(scope, fact)?));
+        let mut touching = relate::touched(item.found, held.iter().map(as_held));
+        for one in &mut touching {
+            one.said_at = self.said_at(scope, one)?;
         }
-        let touching: Vec<_> = touching.into_iter().map(|(fact, at)| as_held(fact, at)).collect();
         Ok(relate::standing(item.found, item.message.at, &touching))
     }
 
     /// When the words behind a held fact were said.
-    fn said_at(&self, scope: Scope, fact: &Fact) -> Result<Timestamp> {
+    fn said_at(&self, scope: Scope, fact: &relate::Held<'_>) -> Result<Timestamp> {
         let sources = self.store.sources_of_fact(scope, fact.id)?;
         let keys: Vec<MessageKey> =
             sources.iter().filter_map(|source| source.message).map(MessageKey::from_row).collect();
         if keys.is_empty() {
-            return Ok(fact.recorded_at);
+            return Ok(fact.said_at);
         }
         let messages = self.store.messages(scope, &keys)?;
-        Ok(messages.iter().map(|message| message.at).max().unwrap_or(fact.recorded_at))
+        Ok(messages.iter().map(|message| message.at).max().unwrap_or(fact.said_at))
     }
 
     fn note_decision(&mut self, item: &Item<'_>, text: &str, why: Option<&str>) -> Result<()> {
@@ -463,14 +460,20 @@ fn source<'a>(item: &Item<'a>) -> NewSource<'a> {
     }
 }
 
-fn as_held(fact: &Fact, said_at: Timestamp) -> relate::Held<'_> {
+fn with_words(fact: Fact) -> (Fact, relate::Words) {
+    let words = relate::Words::of(&fact.statement);
+    (fact, words)
+}
+
+fn as_held((fact, words): &(Fact, relate::Words)) -> relate::Held<'_> {
     relate::Held {
         id: fact.id,
         statement: &fact.statement,
         subject: fact.subject.as_deref(),
         predicate: fact.predicate.as_deref(),
         object: fact.object.as_deref(),
-        said_at,
+        said_at: fact.recorded_at,
+        words: Some(words),
     }
 }
 

@@ -126,7 +126,8 @@ pub(crate) fn marks(word: &Word) -> impl Iterator<Item = Token> {
         (after.question, "?"),
     ]
     .into_iter()
-    .filter_map(|(is, mark)| is.then(|| Token::of_mark(mark)))
+    .filter(|(is, _)| *is)
+    .map(|(_, mark)| Token::of_mark(mark))
 }
 
 /// The words of a run of tokens.

@@ -107,6 +107,8 @@ fn is_adverb(word: &str) -> bool {
             | "basically"
             | "greatly"
             | "vastly"
+            | "no"
+            | "longer"
     )
 }
 
@@ -212,6 +214,7 @@ mod tests {
             ("my sister's name is Ana", "User's sister's name is Ana"),
             ("We use Postgres for our queue", "The team uses Postgres for the team's queue"),
             ("I moved to Porto", "User moved to Porto"),
+            ("I no longer use Vim", "User no longer uses Vim"),
             ("I've switched to Helix", "User has switched to Helix"),
             ("For reports I carry a list", "For reports the user carries a list"),
         ] {

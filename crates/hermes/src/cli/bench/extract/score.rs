@@ -219,5 +219,6 @@ fn held(found: &Found, said_at: Timestamp) -> relate::Held<'_> {
         predicate: found.predicate.as_deref(),
         object: found.object.as_deref(),
         said_at,
+        words: None,
     }
 }
