@@ -7,7 +7,7 @@ mod words;
 
 pub use entities::guessed_names;
 use entities::{is_no_name, without_title};
-use words::{COMMON_STARTS, EMPTY_WORDS, SIGNS};
+use words::{COMMON_STARTS, EMPTY_WORDS, TASK_WORDS};
 
 use crate::reader;
 
@@ -63,7 +63,7 @@ impl TaskType {
 
 /// The type of the task that a text asks for; `General` when it asks for none, or it is not sure which.
 pub fn infer(text: &str) -> TaskType {
-    const SURE: f32 = 0.7;
+    const SURE: f32 = 0.8;
     let likely = reader::tasks::judge(text);
     let best = TaskType::ALL
         .into_iter()
@@ -238,8 +238,7 @@ fn sort_of(word: &str, starts_sentence: bool) -> Sort {
 /// A capital at the start of a sentence says nothing if the word is a verb people begin tasks with.
 fn is_common_start(lower: &str) -> bool {
     let is_sign = |sign: &str| fits(lower, sign);
-    SIGNS.iter().any(|(_, signs)| signs.iter().any(|(sign, _)| is_sign(sign)))
-        || COMMON_STARTS.iter().any(|sign| is_sign(sign))
+    TASK_WORDS.iter().chain(COMMON_STARTS).any(|sign| is_sign(sign))
 }
 
 fn is_dotted_name(word: &str) -> bool {

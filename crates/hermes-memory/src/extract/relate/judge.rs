@@ -6,7 +6,7 @@ use super::words::{Words, is_number, shared};
 use crate::reader::Linear;
 use crate::reader::signs::{Signs, hash, join};
 
-static MODEL: OnceLock<Linear> = OnceLock::new();
+static MODEL: OnceLock<Linear<2>> = OnceLock::new();
 
 /// One of two facts that are compared.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,8 @@ pub struct Side<'a> {
 pub(super) fn judge(older: &Side<'_>, newer: &Side<'_>) -> Option<f32> {
     let common = Common::of(older, newer)?;
     let model = Linear::once(&MODEL, include_bytes!("../../../model/pairs.bin"));
-    model.judge(&signs(older, newer, &common), None).get(1).copied()
+    let [_, replaced] = model.judge(&signs(older, newer, &common), None, None);
+    Some(replaced)
 }
 
 /// Whether two facts have so much in common that one may take the place of the other: a single word may
@@ -67,7 +68,7 @@ impl Common {
 }
 
 fn signs(older: &Side<'_>, newer: &Side<'_>, common: &Common) -> Signs {
-    let mut signs = text(older.words, newer.words).settle();
+    let mut signs = text(older.words, newer.words).settle(0.0);
     let mut both = Both { signs: &mut signs, changes: changes(newer.words), common: common.words };
     both.nearness(older.words, newer.words, common);
     both.values(older.words, newer.words);

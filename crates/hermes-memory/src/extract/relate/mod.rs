@@ -273,7 +273,10 @@ mod tests {
     #[test]
     fn another_value_of_what_has_one_replaces_and_others_stand_beside() {
         assert_eq!(verdict("I live in Lyon.", "I live in Porto."), Standing::Supersedes(7));
-        assert_eq!(verdict("I live in Lyon.", "I moved to Porto."), Standing::Supersedes(7));
+        assert_eq!(
+            verdict("I live in Lyon.", "We moved to Porto last month."),
+            Standing::Supersedes(7)
+        );
         assert_eq!(verdict("I live in Lyon.", "I live in Lyon now."), Standing::New);
         assert_eq!(verdict("I like tea.", "I like coffee."), Standing::New);
         assert_eq!(

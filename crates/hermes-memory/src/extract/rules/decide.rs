@@ -13,7 +13,7 @@ use crate::reader::{Linear, clauses};
 static MODEL: OnceLock<Linear<10>> = OnceLock::new();
 
 /// As sure as this a clause is kept.
-const SURE: f32 = 0.7;
+const SURE: f32 = 0.6;
 /// What the user asked to remember needs less.
 const SURE_IF_ASKED: f32 = 0.4;
 /// Two neighbours in a sentence of which both may state something of one kind are one fact.
