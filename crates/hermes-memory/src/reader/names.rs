@@ -11,7 +11,7 @@ use super::signs::{Signs, hash, join};
 static MODEL: OnceLock<Linear<3>> = OnceLock::new();
 
 /// As sure as this a name is tagged.
-const SURE: f32 = 0.7;
+const SURE: f32 = 0.8;
 
 /// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

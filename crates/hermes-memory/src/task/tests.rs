@@ -14,7 +14,7 @@ fn tasks_are_sorted_by_what_they_ask_for() {
         ("Plan a trip to Lisbon in May", TaskType::Planning),
         ("Calculate the median of each column in sales.csv", TaskType::Data),
         ("Reply to Anna's email and invite her", TaskType::Communication),
-        ("Schreibe einen Brief", TaskType::Writing),
+        ("Schreib mir bitte ein Gedicht", TaskType::Writing),
         ("Busca información sobre baterías", TaskType::Research),
         ("thanks!", TaskType::General),
         ("", TaskType::General),

@@ -13,7 +13,7 @@ use crate::reader::{Linear, clauses};
 static MODEL: OnceLock<Linear<10>> = OnceLock::new();
 
 /// As sure as this a clause is kept.
-const SURE: f32 = 0.6;
+const SURE: f32 = 0.65;
 /// What the user asked to remember needs less.
 const SURE_IF_ASKED: f32 = 0.4;
 /// Two neighbours in a sentence of which both may state something of one kind are one fact.
@@ -86,7 +86,7 @@ impl Drawing<'_> {
         let said = match (statement.kind, day) {
             (Kind::Deadline, Some(day)) => format!("Deadline {day}: {said}"),
             (Kind::Deadline, None) => return,
-            (Kind::Instruction, _) => format!("User wants: {said}"),
+            (Kind::Instruction, _) => format!("User wants: {}", uncapitalised(&said)),
             _ => rewrite::capitalised(&said),
         };
         self.push(statement.kind, said, words, triple, false);
@@ -155,6 +155,20 @@ fn says_most(text: &str, words: &[Word], found: &[Found]) -> bool {
 
 fn triple_of(found: &Found) -> Option<(String, String, String)> {
     Some((found.subject.clone()?, found.predicate.clone()?, found.object.clone()?))
+}
+
+/// A sentence that goes on after a colon: a capital only where a name begins it.
+fn uncapitalised(said: &str) -> String {
+    let first = said.split([' ', ',']).next().unwrap_or_default();
+    let is_name = crate::task::entities(said).iter().any(|name| name.starts_with(first));
+    let is_plain = first.chars().skip(1).all(char::is_lowercase) && first != "User";
+    let mut letters = said.chars();
+    match letters.next() {
+        Some(letter) if is_plain && !is_name => {
+            letter.to_lowercase().collect::<String>() + letters.as_str()
+        }
+        _ => said.to_owned(),
+    }
 }
 
 /// Whether words speak of something that was named before them.
