@@ -83,6 +83,14 @@ impl Drawing<'_> {
             let before = &units.words[units.list[before].words.clone()];
             said = format!("{}; {said}", rewrite::third_person(self.text, before));
         }
+        // What a pattern says in other words stands before it: the words people look for.
+        if let [one] = exact
+            && statement.kind != Kind::Deadline
+            && !said.eq_ignore_ascii_case(&one.statement)
+        {
+            let rest = ["User ", "The team "].iter().find_map(|start| said.strip_prefix(start));
+            said = format!("{} ({})", one.statement, rest.unwrap_or(&said));
+        }
         let said = match (statement.kind, day) {
             (Kind::Deadline, Some(day)) => format!("Deadline {day}: {said}"),
             (Kind::Deadline, None) => return,
@@ -143,7 +151,7 @@ fn run(units: &Units, statement: &Statement) -> Range<usize> {
 
 /// Whether facts that patterns found leave out hardly anything of the words.
 fn says_most(text: &str, words: &[Word], found: &[Found]) -> bool {
-    const LEFT_OUT: usize = 2;
+    const LEFT_OUT: usize = 1;
     let said: Vec<String> = found.iter().map(|one| one.statement.to_lowercase()).collect();
     let whole = rewrite::third_person(text, words).to_lowercase();
     let left_out = crate::task::content_words(&whole)
