@@ -58,7 +58,7 @@ fn a_move_takes_the_place_of_the_old_home() {
     draw(&mut memory);
     record(&mut memory, &line("b", "user", "2026-10-05", "We moved to Porto."));
     assert_eq!(draw(&mut memory).superseded, 1);
-    assert_eq!(statements(&memory), ["The team moved to Porto"]);
+    assert_eq!(statements(&memory), ["User lives in Porto (moved to Porto)"]);
 }
 
 #[test]
