@@ -20,7 +20,7 @@ use crate::memory_file::{self, Format};
 /// One content that a file has had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Version {
-    /// 1 for the oldest; a version keeps its number.
+    /// 1 for the oldest; a version keeps its number until one before it is erased.
     pub number: usize,
     /// When it was written, or first seen.
     pub at: Timestamp,

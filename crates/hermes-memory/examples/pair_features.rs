@@ -9,7 +9,6 @@ use anyhow::Context as _;
 use hermes_memory::extract::relate::Words;
 use hermes_memory::extract::relate::judge::{self, Side};
 use hermes_memory::extract::{Found, Spoken, rules};
-use hermes_memory::reader::signs::Signs;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -54,27 +53,12 @@ fn pair((old, old_words): &(Found, Words), (new, new_words): &(Found, Words)) ->
     if old.statement.eq_ignore_ascii_case(&new.statement) {
         return None;
     }
-    let seen = judge::seen(&side(old, old_words), &side(new, new_words))?;
+    let seen = judge::seen(&Side::of(old, old_words), &Side::of(new, new_words))?;
     let near = judge::nearness(old_words, new_words);
     Some(json!({
         "old": old.statement,
         "new": new.statement,
         "near": near,
-        "signs": packed(&seen),
+        "signs": seen.packed(),
     }))
-}
-
-fn side<'a>(found: &'a Found, words: &'a Words) -> Side<'a> {
-    Side {
-        words,
-        subject: found.subject.as_deref(),
-        predicate: found.predicate.as_deref(),
-        object: found.object.as_deref(),
-    }
-}
-
-fn packed(signs: &Signs) -> Value {
-    let hashes: Vec<u32> = signs.list.iter().map(|(hash, _)| *hash).collect();
-    let weights: Vec<i32> = signs.list.iter().map(|(_, w)| (w * 10_000.0).round() as i32).collect();
-    json!([hashes, weights])
 }

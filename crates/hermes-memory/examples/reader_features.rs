@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use hermes_llm::EmbeddedModel;
 use hermes_memory::extract::{Spoken, rules};
 use hermes_memory::reader::names::{self, Tag, Word};
-use hermes_memory::reader::signs::Signs;
 use hermes_memory::reader::tasks;
 use hermes_memory::task;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ fn main() -> anyhow::Result<()> {
         let mut turn: Value = serde_json::from_str(&line?)?;
         let text = turn["text"].as_str().context("no text")?.to_owned();
         turn["clauses"] = clauses(&turn, &text)?;
-        turn["task_signs"] = packed(&tasks::seen(&text));
+        turn["task_signs"] = json!(tasks::seen(&text).packed());
         turn["task_meaning"] = meaning(&text);
         turn["words"] = words(&turn, &text);
         writeln!(out, "{turn}")?;
@@ -34,7 +33,7 @@ fn clauses(turn: &Value, text: &str) -> anyhow::Result<Value> {
         json!({
             "sentence": clause.sentence,
             "statement": clause.statement,
-            "signs": packed(&clause.signs),
+            "signs": clause.signs.packed(),
             "meaning": meaning(&text[clause.place]),
         })
     });
@@ -50,7 +49,7 @@ fn words(turn: &Value, text: &str) -> Value {
     let seen = words.iter().enumerate().map(|(at, word)| {
         let after: Value = Tag::ALL
             .iter()
-            .map(|tag| packed(&names::signs(&words, at, *tag, is_all_lower)))
+            .map(|tag| json!(names::signs(&words, at, *tag, is_all_lower).packed()))
             .collect();
         let row = json!({
             "place": [word.place.start, word.place.end],
@@ -90,16 +89,6 @@ fn tags(turn: &Value, text: &str, words: &[Word]) -> Vec<Tag> {
     tags
 }
 
-fn packed(signs: &Signs) -> Value {
-    let hashes: Vec<u32> = signs.list.iter().map(|(hash, _)| *hash).collect();
-    let weights: Vec<i32> = signs.list.iter().map(|(_, weight)| thousandths(*weight)).collect();
-    json!([hashes, weights])
-}
-
 fn meaning(text: &str) -> Value {
-    EmbeddedModel::get().embed(text).into_iter().map(thousandths).collect()
-}
-
-fn thousandths(value: f32) -> i32 {
-    (value * 10_000.0).round() as i32
+    EmbeddedModel::get().embed(text).into_iter().map(|v| (v * 10_000.0).round() as i32).collect()
 }

@@ -128,3 +128,24 @@ fn softmax<const CLASSES: usize>(mut sums: [f32; CLASSES]) -> [f32; CLASSES] {
     sums.iter_mut().for_each(|sum| *sum /= all.max(1e-9));
     sums
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_models_in_the_program_are_whole() {
+        assert!(Linear::<10>::parsed(include_bytes!("../../model/clauses.bin")).is_some());
+        assert!(Linear::<8>::parsed(include_bytes!("../../model/tasks.bin")).is_some());
+        assert!(Linear::<3>::parsed(include_bytes!("../../model/names.bin")).is_some());
+        assert!(Linear::<2>::parsed(include_bytes!("../../model/pairs.bin")).is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_has_other_classes_is_no_model() {
+        let whole: &'static [u8] = include_bytes!("../../model/pairs.bin");
+        assert!(Linear::<2>::parsed(&whole[..whole.len() - 1]).is_none());
+        assert!(Linear::<3>::parsed(whole).is_none());
+        assert!(Linear::<2>::parsed(b"").is_none());
+    }
+}

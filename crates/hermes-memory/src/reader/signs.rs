@@ -63,6 +63,11 @@ impl Signs {
         self
     }
 
+    /// The hashes, and the weights in ten-thousandths: what the models are trained with.
+    pub fn packed(&self) -> (Vec<u32>, Vec<i32>) {
+        self.list.iter().map(|(hash, weight)| (*hash, (weight * 10_000.0).round() as i32)).unzip()
+    }
+
     /// The sum of the squares of all weights.
     pub fn squares(&self) -> f32 {
         self.list.iter().map(|(_, weight)| weight * weight).sum()

@@ -1,8 +1,7 @@
 //! The edges of recording: locked, damaged, killed, half understood. Nothing is lost, and what is said is true.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -10,32 +9,12 @@ use serde_json::{Value, json};
 
 use crate::daemon::send;
 use crate::model_server::{ModelServer, Reply};
-use crate::sandbox::{Ran, Sandbox, until};
+use crate::sandbox::{Holder, Ran, Sandbox, until};
 
 fn sqlite3(sandbox: &Sandbox, file: &str, sql: &str) -> String {
     let output = Command::new("sqlite3").arg(sandbox.path(file)).arg(sql).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// Somebody who holds a database until their input ends.
-fn hold(sandbox: &Sandbox, file: &str) -> Child {
-    let mut child = Command::new("sqlite3")
-        .arg(sandbox.path(file))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let input = child.stdin.as_mut().unwrap();
-    input.write_all(b"begin immediate;\nselect 'held';\n").unwrap();
-    let mut told = [0; 5];
-    child.stdout.as_mut().unwrap().read_exact(&mut told).unwrap();
-    child
-}
-
-fn release(mut child: Child) {
-    drop(child.stdin.take());
-    child.wait().unwrap();
 }
 
 fn check(sandbox: &Sandbox, name: &str) -> Value {
@@ -56,10 +35,10 @@ fn transcript(sandbox: &Sandbox) -> String {
 fn a_turn_that_waited_for_a_locked_transcript_comes_into_it() {
     let sandbox = Sandbox::ready();
     sandbox.ok(&["memory", "turn", "--session", "s", "--user-text", "first"]);
-    let held = hold(&sandbox, "state.db");
+    let held = Holder::of(&sandbox, "state.db");
     let told = sandbox.json(&["memory", "turn", "--session", "s", "--user-text", "second"]);
     assert_eq!(told["results"][0]["kept_in"], "spool", "{told}");
-    release(held);
+    drop(held);
     sandbox.ok(&["memory", "catch-up"]);
     assert_eq!(transcript(&sandbox), "first\nsecond");
     assert_eq!(messages(&sandbox), "first\nsecond");

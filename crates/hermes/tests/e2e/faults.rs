@@ -1,11 +1,11 @@
 //! Bad luck: full disks, read-only homes, locks, kills, damaged databases. Nothing is lost or half-written.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Holder, Ran, Sandbox};
 
 #[test]
 fn a_damaged_state_db_is_refused_and_never_replaced() {
@@ -187,40 +187,12 @@ fn a_full_disk_during_a_write_leaves_the_old_file_whole() {
     sandbox.ok(&["memory", "add", "a new fact"]);
 }
 
-/// The stock program holding the write lock until it is dropped.
-struct Holder(Child);
-
-impl Holder {
-    fn of(sandbox: &Sandbox) -> Holder {
-        let mut child = Command::new(which("sqlite3"))
-            .arg(sandbox.path("state.db"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = child.stdin.as_mut().unwrap();
-        input.write_all(b"begin immediate;\nselect 'held';\n").unwrap();
-        input.flush().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), "held");
-        Holder(child)
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_locked_database_is_named_after_the_wait_and_reading_goes_on() {
     let sandbox = Sandbox::ready();
     let id = sandbox.ok(&["sessions", "create"]);
     sandbox.ok(&["sessions", "append", id.trim(), "--role", "user", "before the lock"]);
-    let holder = Holder::of(&sandbox);
+    let holder = Holder::of(&sandbox, "state.db");
     let quick = ["--set", "sessions.lock_wait_ms=100"];
     let append = ["sessions", "append", id.trim(), "--role", "user", "x"];
     let all: Vec<&str> = quick.iter().chain(append.iter()).copied().collect();

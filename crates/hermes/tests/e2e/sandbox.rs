@@ -1,9 +1,9 @@
 //! A temporary folder with a home in it, and the program run inside.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -161,5 +161,33 @@ fn collect(folder: &Path, files: &mut std::collections::BTreeMap<PathBuf, Vec<u8
             let bytes = fs::read(&path).unwrap();
             files.insert(path, bytes);
         }
+    }
+}
+
+/// The stock program holding the write lock of a database until it is dropped.
+pub(crate) struct Holder(Child);
+
+impl Holder {
+    pub(crate) fn of(sandbox: &Sandbox, file: &str) -> Holder {
+        let mut child = Command::new("sqlite3")
+            .arg(sandbox.path(file))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.as_mut().unwrap();
+        input.write_all(b"begin immediate;\nselect 'held';\n").unwrap();
+        input.flush().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "held");
+        Holder(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

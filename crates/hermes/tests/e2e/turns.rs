@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Holder, Sandbox};
 
 fn turn(sandbox: &Sandbox, turn: &Value) -> Value {
     let ran = sandbox.feed(&["memory", "turn", "-", "--json"], turn.to_string().as_bytes());
@@ -147,25 +147,7 @@ fn tools_and_their_failures_are_noted() {
 fn a_busy_memory_keeps_nobody_waiting_and_loses_nothing() {
     let sandbox = Sandbox::ready();
     turn(&sandbox, &said("s", "one", "first"));
-    let hold = |file: &str| {
-        let mut child = Command::new("sqlite3")
-            .arg(sandbox.path(file))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        use std::io::{Read, Write};
-        let input = child.stdin.as_mut().unwrap();
-        input.write_all(b"begin immediate;\nselect 'held';\n").unwrap();
-        let mut told = [0; 5];
-        child.stdout.as_mut().unwrap().read_exact(&mut told).unwrap();
-        child
-    };
-    let release = |mut child: std::process::Child| {
-        drop(child.stdin.take());
-        child.wait().unwrap();
-    };
-    let held = hold("memory.db");
+    let held = Holder::of(&sandbox, "memory.db");
     let begun = Instant::now();
     let told = turn(&sandbox, &said("s", "two", "second"));
     assert_eq!(told["kept_in"], "state_db");
@@ -173,7 +155,7 @@ fn a_busy_memory_keeps_nobody_waiting_and_loses_nothing() {
     reported["from"] = json!("knitter");
     assert_eq!(turn(&sandbox, &reported)["kept_in"], "spool");
     assert!(begun.elapsed() < Duration::from_secs(8));
-    release(held);
+    drop(held);
     assert!(sandbox.ok(&["doctor"]).contains("hermes memory catch-up"));
     let report = sandbox.json(&["memory", "catch-up"]);
     assert_eq!((&report["added"], &report["spool"]["turns"]), (&json!(2), &json!(1)));

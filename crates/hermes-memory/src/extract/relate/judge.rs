@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::words::{Words, is_number, shared};
+use crate::extract::Found;
 use crate::reader::Linear;
 use crate::reader::signs::{Signs, hash, join};
 
@@ -19,6 +20,18 @@ pub struct Side<'a> {
     pub predicate: Option<&'a str>,
     /// The value.
     pub object: Option<&'a str>,
+}
+
+impl<'a> Side<'a> {
+    /// A fact that was found, with what is seen of its statement.
+    pub fn of(found: &'a Found, words: &'a Words) -> Side<'a> {
+        Side {
+            words,
+            subject: found.subject.as_deref(),
+            predicate: found.predicate.as_deref(),
+            object: found.object.as_deref(),
+        }
+    }
 }
 
 /// How likely the newer fact means that the older one no longer holds; none if they have nothing in common.

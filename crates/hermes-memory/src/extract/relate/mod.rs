@@ -85,7 +85,7 @@ const DOUBTFUL: f32 = 0.5;
 /// and among those the likeliest does.
 pub fn standing(new: &Found, said_at: Timestamp, held: &[Held<'_>]) -> Standing {
     let words = Words::of(&new.statement);
-    let new = side(new, &words);
+    let new = Side::of(new, &words);
     let mut best = (Verdict::Compatible, Standing::New);
     for one in held {
         let is_later = said_at >= one.said_at;
@@ -105,7 +105,7 @@ pub fn standing(new: &Found, said_at: Timestamp, held: &[Held<'_>]) -> Standing 
 /// Which of the held facts a new one may change, whichever was said later.
 pub fn touched<'a>(new: &Found, held: impl Iterator<Item = Held<'a>>) -> Vec<Held<'a>> {
     let words = Words::of(&new.statement);
-    let new = side(new, &words);
+    let new = Side::of(new, &words);
     let is_touched = |one: &Held<'_>| {
         [true, false].into_iter().any(|later| against(&new, one, later) != Verdict::Compatible)
     };
@@ -118,15 +118,6 @@ enum Verdict {
     Compatible,
     Doubtful(f32),
     Replaces(f32),
-}
-
-fn side<'a>(found: &'a Found, words: &'a Words) -> Side<'a> {
-    Side {
-        words,
-        subject: found.subject.as_deref(),
-        predicate: found.predicate.as_deref(),
-        object: found.object.as_deref(),
-    }
 }
 
 fn against(new: &Side<'_>, held: &Held<'_>, is_later: bool) -> Verdict {
@@ -356,8 +347,8 @@ mod tests {
         for newer in 0..facts.len() {
             for older in 0..newer {
                 let verdict = compare(
-                    &side(&facts[older], &words[older]),
-                    &side(&facts[newer], &words[newer]),
+                    &Side::of(&facts[older], &words[older]),
+                    &Side::of(&facts[newer], &words[newer]),
                 );
                 if verdict != Verdict::Compatible {
                     against.push((verdict, &facts[older].statement, &facts[newer].statement));
