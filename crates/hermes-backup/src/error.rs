@@ -1,0 +1,159 @@
+//! What can go wrong with backups, and the hint for each.
+
+use std::path::{Path, PathBuf};
+
+/// The result of everything in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong with backups.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or folder could not be read, written, moved or removed.
+    #[error("could not {doing} {}: {source}", path.display())]
+    File {
+        /// What was tried: `read`, `write to`, `rename`.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The home said no.
+    #[error(transparent)]
+    Home(#[from] hermes_home::Error),
+    /// A database said no.
+    #[error(transparent)]
+    Store(#[from] hermes_store::Error),
+    /// No key, no passphrase and no word that plain text is wanted.
+    #[error("could not make a backup: no encryption is set up")]
+    NotEncrypted,
+    /// An encryption that is set up cannot be used.
+    #[error("could not encrypt: {why}")]
+    CannotEncrypt {
+        /// Which key or file, and what is wrong with it.
+        why: String,
+        /// The command that mends it.
+        hint: Option<String>,
+    },
+    /// The passphrase or the key does not open the archive.
+    #[error("could not decrypt {what}: {why}")]
+    WrongKey {
+        /// The archive.
+        what: String,
+        /// What was tried.
+        why: String,
+    },
+    /// Nothing was given that could open the archive.
+    #[error("could not decrypt {what}: it is encrypted to {to}, and no key was given")]
+    NoKey {
+        /// The archive.
+        what: String,
+        /// For whom it was encrypted.
+        to: String,
+    },
+    /// An archive is not what it was when it was made, or never was one of ours.
+    #[error("could not trust {what}: {why}")]
+    Tampered {
+        /// The archive.
+        what: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// A file that is no archive this program can read.
+    #[error("could not read {}: {why}", path.display())]
+    NotArchive {
+        /// The file.
+        path: PathBuf,
+        /// What it seems to be.
+        why: String,
+    },
+    /// No backup has this id.
+    #[error("could not find backup {id}: {why}")]
+    NotFound {
+        /// What was asked for.
+        id: String,
+        /// None is there, or several fit.
+        why: String,
+    },
+    /// Another backup, restore or prune is at work.
+    #[error("could not start: another backup is at work ({holder})")]
+    Busy {
+        /// Who holds the lock.
+        holder: String,
+    },
+    /// A program has the home's databases open.
+    #[error("could not restore over {}: {holders}", home.display())]
+    InUse {
+        /// The home.
+        home: PathBuf,
+        /// Which program, with its id.
+        holders: String,
+    },
+    /// The disk is too small.
+    #[error("could not write to {}: {needed} bytes are needed, {free} are free", folder.display())]
+    NoSpace {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes that are needed.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// A place off this host did not do what was asked.
+    #[error("could not {doing} {place}: {why}")]
+    Remote {
+        /// What was tried: `send to`, `list`, `fetch from`, `delete at`.
+        doing: &'static str,
+        /// The place, without secrets.
+        place: String,
+        /// What it said.
+        why: String,
+        /// Whether trying again may help.
+        again: bool,
+    },
+    /// A setting or argument that makes no sense.
+    #[error("could not use {what}: {why}")]
+    Setting {
+        /// The setting or argument, without secrets.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Deleting now could take the wrong ones.
+    #[error("could not prune: {why}")]
+    UnsafePrune {
+        /// The clock, or that nothing verified would stay.
+        why: String,
+    },
+}
+
+impl Error {
+    /// A failed operation on a file.
+    pub fn file(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
+        Error::File { doing, path: path.to_owned(), source }
+    }
+
+    /// The next command, where there is an obvious one.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Home(error) => error.hint(),
+            Error::Store(error) => error.hint(),
+            Error::CannotEncrypt { hint, .. } => hint.clone(),
+            Error::NotEncrypted => {
+                Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
+            }
+            Error::NoKey { .. } => Some("give the private key with --identity FILE".to_owned()),
+            Error::WrongKey { .. } => {
+                Some("see for whom it is encrypted with `hermes backup show`".to_owned())
+            }
+            Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
+            Error::InUse { .. } => {
+                Some("stop it first, for the daemon with `hermes stop`".to_owned())
+            }
+            Error::NoSpace { .. } => {
+                Some("make room, or choose another folder with --to DIR".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
