@@ -20,6 +20,15 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// The worse of two: findings, then partly done, then done.
+    pub(crate) fn worst(self, other: Outcome) -> Outcome {
+        match (self, other) {
+            (Outcome::Findings, _) | (_, Outcome::Findings) => Outcome::Findings,
+            (Outcome::Partial, _) | (_, Outcome::Partial) => Outcome::Partial,
+            _ => Outcome::Done,
+        }
+    }
+
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {
             Outcome::Done => ExitCode::SUCCESS,
@@ -41,6 +50,7 @@ pub(crate) enum Kind {
     Findings,
     Missing,
     Locked,
+    WrongKey,
     Unavailable,
 }
 
@@ -54,11 +64,12 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (5, "refused: needs `--yes`, or a safety check said no"),
     (
         6,
-        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`)",
+        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`, `backup verify`, `backup drill`, `backup status`)",
     ),
     (10, "there is no home or database there"),
     (11, "locked by another program"),
-    (13, "a model behind an endpoint cannot be had now"),
+    (12, "a key or passphrase that is missing or does not fit"),
+    (13, "a model, or a place off this host, cannot be had now"),
     (130, "interrupted"),
 ];
 
@@ -73,6 +84,7 @@ impl Kind {
             Kind::Findings => 6,
             Kind::Missing => 10,
             Kind::Locked => 11,
+            Kind::WrongKey => 12,
             Kind::Unavailable => 13,
         }
     }
@@ -185,6 +197,7 @@ fn shown(error: &anyhow::Error) -> Shown {
                 .or_else(|| cause.downcast_ref().map(of_store))
                 .or_else(|| cause.downcast_ref().map(of_memory))
                 .or_else(|| cause.downcast_ref().map(of_model))
+                .or_else(|| cause.downcast_ref().map(of_backup))
         })
         .unwrap_or((Kind::Failure, None));
     Shown { kind, message: message(error), hint }
@@ -267,6 +280,26 @@ fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
         ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
     };
     (kind, error.hint())
+}
+
+fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
+    use hermes_backup::Error;
+    match error {
+        Error::Home(error) => of_home(error),
+        Error::Store(error) => of_store(error),
+        Error::NotFound { .. } => (Kind::NotFound, error.hint()),
+        Error::Busy { .. } | Error::InUse { .. } => (Kind::Locked, error.hint()),
+        Error::NoKey { .. } | Error::WrongKey { .. } => (Kind::WrongKey, error.hint()),
+        Error::Setting { .. } => (Kind::Usage, error.hint()),
+        Error::NotEncrypted
+        | Error::CannotEncrypt { .. }
+        | Error::Tampered { .. }
+        | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
+        Error::Remote { .. } => (Kind::Unavailable, error.hint()),
+        Error::File { .. } | Error::NotArchive { .. } | Error::NoSpace { .. } => {
+            (Kind::Failure, error.hint())
+        }
+    }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -46,6 +46,22 @@ pub(crate) fn children_cpu() -> Duration {
         .unwrap_or_default()
 }
 
+/// The name of this host.
+pub(crate) fn host() -> String {
+    #[cfg(unix)]
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    #[cfg(not(unix))]
+    let name: Option<String> = None;
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "this host".to_owned())
+}
+
+/// A number by chance.
+pub(crate) fn random_number() -> std::io::Result<u32> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
 /// The zone of this machine.
 ///
 /// Read from its own file where there is one: finding the zone by name walks the whole zone folder, which

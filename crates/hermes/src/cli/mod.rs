@@ -1,5 +1,6 @@
 //! The command tree. One file for each noun.
 
+pub(crate) mod backup;
 mod bench;
 mod config;
 mod doctor;
@@ -10,6 +11,7 @@ pub(crate) mod memory;
 mod model;
 mod paths;
 mod profile;
+pub(crate) mod progress;
 mod reference;
 mod service;
 mod sessions;
@@ -137,6 +139,9 @@ enum Command {
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
+    /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
+    #[command(subcommand, visible_alias = "backups")]
+    Backup(backup::Command),
     /// Who talks to the agent: users, their identities in channels, their time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
@@ -174,6 +179,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
+        Command::Backup(command) => backup::run(&command, app),
         Command::User(command) => user::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),

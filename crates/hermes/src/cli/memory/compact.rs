@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::later;
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use crate::app::{App, Memory};
 use crate::background::Background;
 use crate::daemon::compaction::{self, Wanted};

@@ -13,7 +13,7 @@ use hermes_store::memory::{Section, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use crate::app::App;
 use crate::clock;
 use crate::failure::{Kind, Outcome, Problem};

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::later;
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use crate::app::App;
 use crate::embedding;
 use crate::failure::{Kind, Outcome, Problem};

@@ -19,7 +19,6 @@ mod in_step;
 mod later;
 mod merge;
 mod pending;
-mod progress;
 mod prune;
 mod record;
 mod reembed;

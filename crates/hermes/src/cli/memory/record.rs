@@ -12,7 +12,7 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::later;
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use super::whose::Whose;
 use crate::app::App;
 use crate::embedding;

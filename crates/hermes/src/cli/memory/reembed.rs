@@ -10,7 +10,7 @@ use hermes_store::memory::{Admin, SqliteMemory, Vectors as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use crate::app::App;
 use crate::embedding::{self, Haste};
 use crate::failure::Outcome;

@@ -11,7 +11,7 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::later;
-use super::progress::Progress;
+use crate::cli::progress::Progress;
 use crate::app::App;
 use crate::background::Background;
 use crate::daemon::reflection;

@@ -1,0 +1,336 @@
+//! hermes backup create
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hermes_backup::contents::{Contents, What};
+use hermes_backup::create::{self, Created, Request};
+use hermes_backup::folder::{Event, Happened};
+use hermes_backup::name::Compression;
+use hermes_backup::seal::Sealing;
+use hermes_backup::seal::keyring;
+use hermes_home::config::PassphraseFormat;
+use serde::Serialize;
+
+use super::keys::{self, Phrase};
+use super::wanted::{self, MADE_BY, Wanted};
+use super::{prune, push, schedule, status};
+use crate::app::App;
+use crate::cli::progress::Progress;
+use crate::failure::{Kind, Outcome, Problem, message};
+use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show, bytes, counted, thousands};
+use crate::platform;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder to put it in [default: the one of the settings, else beside the home]
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<PathBuf>,
+    /// How it is made smaller [default: zstd]
+    #[arg(long, value_enum)]
+    compression: Option<Smaller>,
+    /// The root home with all profiles, even if a profile is named
+    #[arg(long)]
+    all: bool,
+    /// What to call it
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// Encrypt to this key instead of those of the settings: a fingerprint, or an age recipient; can be
+    /// given several times
+    #[arg(long, value_name = "KEY", conflicts_with = "plaintext")]
+    encrypt_to: Vec<String>,
+    #[command(flatten)]
+    phrase: Phrase,
+    /// Encrypt with a passphrase: ask for it, or take it from --passphrase-file or --passphrase-fd
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["plaintext", "encrypt_to"])]
+    passphrase: Option<Form>,
+    /// Do not encrypt: whoever has the file has your keys and everything you said
+    #[arg(long)]
+    plaintext: bool,
+    /// Show what would go in and what would stay out, and make nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Then send it to the places off this host
+    #[arg(long)]
+    push: bool,
+    /// Then delete what the rules let go
+    #[arg(long)]
+    prune: bool,
+    /// As the schedule does it: make it, send it away, delete what the rules let go, tell about failures
+    #[arg(long, conflicts_with_all = ["to", "label", "dry_run"])]
+    scheduled: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Smaller {
+    Zstd,
+    Gzip,
+}
+
+/// What a passphrase is used with.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Form {
+    /// OpenPGP: `gpg --decrypt` opens it
+    Gpg,
+    /// age: `age --decrypt` opens it
+    Age,
+}
+
+#[derive(Debug, Serialize)]
+struct Made {
+    id: String,
+    path: PathBuf,
+    size: u64,
+    files: u64,
+    databases: u64,
+    bytes: u64,
+    encrypted_to: Vec<String>,
+    verified: bool,
+    damaged: Vec<String>,
+    left_out: usize,
+    remarks: Vec<String>,
+    open_with: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Planned {
+    bytes: u64,
+    included: Vec<Taken>,
+    left_out: Vec<hermes_backup::manifest::LeftOut>,
+}
+
+#[derive(Debug, Serialize)]
+struct Taken {
+    path: String,
+    kind: &'static str,
+    size: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.to.as_deref())?;
+    wanted.home.must_exist()?;
+    if arguments.scheduled {
+        return scheduled(arguments, app, &wanted);
+    }
+    let made = make(arguments, app, &wanted)?;
+    let Some(made) = made else { return Ok(Outcome::Done) };
+    let mut outcome = if made.damaged.is_empty() { Outcome::Done } else { Outcome::Findings };
+    show(app, &made)?;
+    if arguments.push {
+        outcome = outcome.worst(push::to_all(app, &wanted, None)?);
+    }
+    if arguments.prune {
+        prune::by_settings(app, &wanted)?;
+    }
+    Ok(outcome)
+}
+
+/// Everything the schedule does; a failure is told before it is returned.
+fn scheduled(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    if let Some(other) = schedule::not_ours(app, &wanted.home)? {
+        app.out.note(other);
+        return Ok(Outcome::Done);
+    }
+    let made = make(arguments, app, wanted);
+    let outcome = match &made {
+        Err(error) => {
+            wanted.folder.make(wanted.home.root())?;
+            let detail = message(error);
+            let what = Happened::CreateFailed;
+            wanted.folder.note(&Event { at: app.now, what, id: None, place: None, detail })?;
+            None
+        }
+        Ok(None) => Some(Outcome::Done),
+        Ok(Some(made)) => {
+            show(app, made)?;
+            let pushed = push::to_all(app, wanted, None)?;
+            if made.damaged.is_empty() {
+                prune::by_settings(app, wanted)?;
+                Some(pushed)
+            } else {
+                Some(Outcome::Findings)
+            }
+        }
+    };
+    status::alert(app, wanted)?;
+    match (outcome, made) {
+        (Some(outcome), _) => Ok(outcome),
+        (None, Err(error)) => Err(error),
+        (None, Ok(_)) => Ok(Outcome::Done),
+    }
+}
+
+fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {
+    let exclude = &wanted.settings.exclude;
+    let outside = wanted.outside(app)?;
+    // A plan needs no key.
+    let sealing = if arguments.dry_run { Sealing::Plain } else { sealing(arguments, app, wanted)? };
+    let request = Request {
+        home: &wanted.home,
+        scope: wanted::scope(app, arguments.all)?,
+        folder: &wanted.folder,
+        compression: match arguments.compression {
+            None => wanted.compression(),
+            Some(Smaller::Zstd) => Compression::Zstd,
+            Some(Smaller::Gzip) => Compression::Gzip,
+        },
+        sealing: &sealing,
+        label: arguments.label.clone(),
+        exclude,
+        outside: &outside,
+        made_by: MADE_BY,
+        host: &platform::host(),
+        now: app.now,
+        tag: platform::random_number()?,
+    };
+    if arguments.dry_run {
+        let planned = Planned::of(create::plan(&request)?);
+        app.out.show(&planned)?;
+        return Ok(None);
+    }
+    let mut progress = Progress::of(app);
+    let created = create::create(&request, &mut |step| progress.step(&step))?;
+    progress.end();
+    Ok(Some(Made::of(created)))
+}
+
+/// How this backup is encrypted; never in plain text unless that was said.
+fn sealing(arguments: &Arguments, app: &App, wanted: &Wanted) -> anyhow::Result<Sealing> {
+    if arguments.plaintext {
+        return Ok(Sealing::Plain);
+    }
+    if !arguments.encrypt_to.is_empty() {
+        return Ok(keyring::sealing_to(&wanted.keys(), &arguments.encrypt_to, app.now)?);
+    }
+    let given = arguments.phrase.given()?;
+    let form = arguments.passphrase.map(Form::setting);
+    match (given, form) {
+        (Some(phrase), form) => {
+            Ok(wanted::with_passphrase(phrase, form.unwrap_or(wanted.settings.passphrase_format)))
+        }
+        (None, Some(form)) if keys::may_ask(app) => {
+            Ok(wanted::with_passphrase(keys::prompt_new()?, form))
+        }
+        (None, Some(_)) => Err(Problem::usage("there is nobody to ask for a passphrase")
+            .hint("give it with --passphrase-file FILE")
+            .into()),
+        (None, None) => {
+            wanted.sealing(app)?.ok_or_else(|| hermes_backup::Error::NotEncrypted.into())
+        }
+    }
+}
+
+fn show(app: &mut App, made: &Made) -> anyhow::Result<()> {
+    app.out.show(made)?;
+    if !made.damaged.is_empty() {
+        app.out.hint("a damaged database never counts as a good backup: see `hermes doctor`");
+    }
+    Ok(())
+}
+
+impl Form {
+    pub(super) fn setting(self) -> PassphraseFormat {
+        match self {
+            Form::Gpg => PassphraseFormat::Gpg,
+            Form::Age => PassphraseFormat::Age,
+        }
+    }
+}
+
+impl Made {
+    fn of(created: Created) -> Made {
+        let Created { backup, manifest, remarks, .. } = created;
+        let is_damaged = |file: &&hermes_backup::manifest::File| {
+            file.kind == hermes_backup::manifest::Kind::Damaged
+        };
+        let damaged = manifest.files.iter().filter(is_damaged).map(|file| file.path.clone());
+        let damaged = damaged.collect();
+        let sidecar = backup.sidecar;
+        Made {
+            id: backup.name.id(),
+            path: backup.path,
+            size: backup.size,
+            files: sidecar.as_ref().map_or(0, |sidecar| sidecar.files),
+            databases: sidecar.as_ref().map_or(0, |sidecar| sidecar.databases),
+            bytes: sidecar.as_ref().map_or(0, |sidecar| sidecar.bytes),
+            encrypted_to: sidecar.as_ref().map(|s| s.encrypted_to.clone()).unwrap_or_default(),
+            verified: backup.verified.is_some(),
+            damaged,
+            left_out: manifest.left_out.len(),
+            remarks,
+            open_with: sidecar.map(|sidecar| sidecar.open_with).unwrap_or_default(),
+        }
+    }
+}
+
+impl Planned {
+    fn of(contents: Contents) -> Planned {
+        let taken = |entry: hermes_backup::contents::Entry| Taken {
+            path: entry.path,
+            size: entry.size,
+            kind: match entry.what {
+                What::Folder => "folder",
+                What::File => "file",
+                What::Database => "database",
+                What::Damaged => "damaged",
+            },
+        };
+        let included: Vec<Taken> = contents.entries.into_iter().map(taken).collect();
+        let bytes = included.iter().map(|one| one.size).sum();
+        Planned { bytes, included, left_out: contents.left_out }
+    }
+}
+
+impl Show for Made {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let (style, word) = match self.damaged.is_empty() {
+            true => (GOOD, "backup made and read back"),
+            false => (CARE, "backup of a DAMAGED home"),
+        };
+        page.line(format_args!("{style}{word}{style:#}  {BOLD}{}{BOLD:#}", self.id))?;
+        page.line(format_args!("  file       {} ({})", self.path.display(), bytes(self.size)))?;
+        let databases = counted(self.databases, "database");
+        page.line(format_args!(
+            "  holds      {}, {} of them consistent copies; {} before packing",
+            counted(self.files, "file"),
+            databases,
+            bytes(self.bytes)
+        ))?;
+        let to = match self.encrypted_to.is_empty() {
+            true => "nobody: it is plain text".to_owned(),
+            false => self.encrypted_to.join(", "),
+        };
+        page.line(format_args!("  encrypted  to {to}"))?;
+        for path in &self.damaged {
+            page.line(format_args!("  {CARE}damaged{CARE:#}    {path}"))?;
+        }
+        for remark in &self.remarks {
+            page.line(format_args!("  {DIM}note{DIM:#}       {remark}"))?;
+        }
+        page.line(format_args!("  open with  {}", self.open_with))
+    }
+}
+
+impl Show for Planned {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let files = self.included.iter().filter(|one| one.kind != "folder").count();
+        for one in self.included.iter().filter(|one| one.kind != "folder") {
+            page.line(format_args!("{GOOD}in {GOOD:#}  {:>10}  {:<9} {}", bytes(one.size), one.kind, one.path))?;
+        }
+        for one in &self.left_out {
+            page.line(format_args!("{DIM}out{DIM:#}  {:>10}  {:<9} {}: {}", "", "", one.path, one.why))?;
+        }
+        page.line(format_args!(
+            "{} and {} would go in, {} stay out",
+            counted(files as u64, "file"),
+            bytes(self.bytes),
+            thousands(self.left_out.len() as u64)
+        ))
+    }
+}
+
+/// Refuses what makes no sense without a backup.
+pub(super) fn none_yet() -> Problem {
+    Problem::new(Kind::NotFound, "there is no backup yet").hint("make one with `hermes backup create`")
+}

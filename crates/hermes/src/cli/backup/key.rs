@@ -1,0 +1,225 @@
+//! hermes backup key generate, import, list, remove, kit
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use hermes_backup::name::Format;
+use hermes_backup::seal::keyring::{self, NewKey, PublicKey};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::create::Form;
+use super::keys::{self, Phrase};
+use super::wanted::{self, Wanted};
+use crate::app::App;
+use crate::failure::{Outcome, Problem};
+use crate::output::{DIM, GOOD, Page, Show, printable};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a pair of keys: the public one is kept here, the private one goes where you say
+    Generate {
+        /// Where the private key is written: a disk you can take away, never inside the home
+        #[arg(long, value_name = "FILE")]
+        private: PathBuf,
+        /// Whose key it is, such as "Mira <mira@example.org>"
+        #[arg(long, default_value = "Hermes backups", value_name = "NAME")]
+        name: String,
+        /// What it is for
+        #[arg(long, value_enum, default_value = "gpg")]
+        format: Form,
+        #[command(flatten)]
+        phrase: Phrase,
+        /// Do not protect the private key with a passphrase
+        #[arg(long)]
+        no_passphrase: bool,
+    },
+    /// Take in a public key and encrypt to it from now on
+    Import {
+        /// The public key: a file, an age recipient (age1…), or `-` for standard input
+        key: String,
+    },
+    /// List the public keys, and which of them backups are encrypted to
+    List,
+    /// Encrypt to a key no longer, and take it away
+    Remove {
+        /// Its fingerprint, the end of it, or the age recipient
+        id: String,
+    },
+    /// Print a page to keep on paper: which keys open the backups, and how, without Hermes
+    Kit {
+        /// Print this private key on it as well
+        #[arg(long, value_name = "FILE")]
+        private: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Keys {
+    results: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    format: Format,
+    user: String,
+    expires: Option<Timestamp>,
+    /// Whether backups are encrypted to it.
+    used: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Changed {
+    id: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    private: Option<PathBuf>,
+}
+
+pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, None)?;
+    wanted.home.must_exist()?;
+    match command {
+        Command::Generate { private, name, format, phrase, no_passphrase } => {
+            let protected = match (phrase.given()?, no_passphrase) {
+                (Some(given), _) => Some(given),
+                (None, true) => None,
+                (None, false) if keys::may_ask(app) => Some(keys::prompt_new()?),
+                (None, false) => return Err(unprotected().into()),
+            };
+            let private = std::path::absolute(private)?;
+            let format = match format {
+                Form::Gpg => Format::Gpg,
+                Form::Age => Format::Age,
+            };
+            let new = NewKey { format, user: name, private: &private, passphrase: protected.as_ref() };
+            generate(app, &wanted, &new)
+        }
+        Command::Import { key } => import(app, &wanted, key),
+        Command::List => list(app, &wanted),
+        Command::Remove { id } => remove(app, &wanted, id),
+        Command::Kit { private } => kit(app, &wanted, private.as_deref()),
+    }
+}
+
+fn unprotected() -> Problem {
+    Problem::usage("there is nobody to ask for the passphrase of the private key")
+        .hint("give it with --passphrase-file FILE, or say --no-passphrase")
+}
+
+/// Makes a pair of keys and encrypts to it from now on.
+pub(super) fn generate(app: &mut App, wanted: &Wanted, new: &NewKey<'_>) -> anyhow::Result<Outcome> {
+    let key = keyring::generate(&wanted.keys(), new, app.now)?;
+    encrypt_to(app, wanted, &key)?;
+    let message = format!("backups are encrypted to {} from now on", key.id);
+    app.out.show(&Changed { id: key.id, message, private: Some(new.private.to_owned()) })?;
+    app.out.note("without the private key no backup can be opened: keep it away from this machine");
+    app.out.hint("print a page to keep with it: `hermes backup key kit`");
+    Ok(Outcome::Done)
+}
+
+fn import(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Result<Outcome> {
+    let key = take_in(app, wanted, said)?;
+    let message = format!("backups are encrypted to {} from now on", key.id);
+    app.out.show(&Changed { id: key.id, message, private: None })?;
+    Ok(Outcome::Done)
+}
+
+/// Takes in a public key from a file, from standard input or as it is, and encrypts to it from now on.
+pub(super) fn take_in(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Result<PublicKey> {
+    let bytes = match said {
+        "-" => crate::input::text(said)?.into_bytes(),
+        recipient if recipient.starts_with("age1") => recipient.as_bytes().to_vec(),
+        file => std::fs::read(file)
+            .map_err(|error| Problem::usage(format!("could not read {file}: {error}")))?,
+    };
+    let key = keyring::import(&wanted.keys(), &bytes, app.now)?;
+    encrypt_to(app, wanted, &key)?;
+    Ok(key)
+}
+
+/// Adds the key to the recipients of the settings; keys of the other format are replaced, for one archive has one.
+fn encrypt_to(app: &mut App, wanted: &Wanted, key: &PublicKey) -> anyhow::Result<()> {
+    let is_age = |id: &str| id.starts_with("age1");
+    let mut recipients = wanted.settings.recipients.clone();
+    recipients.retain(|id| *id != key.id && is_age(id) == is_age(&key.id));
+    recipients.push(key.id.clone());
+    set_recipients(app, wanted, &recipients)
+}
+
+fn set_recipients(app: &mut App, wanted: &Wanted, recipients: &[String]) -> anyhow::Result<()> {
+    match recipients.is_empty() {
+        true => wanted.unset(app, "backup.recipients"),
+        false => wanted.set(app, "backup.recipients", &recipients.join(" ")),
+    }
+}
+
+fn list(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    let used = |id: &str| wanted.settings.recipients.iter().any(|one| id.ends_with(one.as_str()));
+    let row = |key: PublicKey| Row {
+        used: used(&key.id),
+        id: key.id,
+        format: key.format,
+        user: key.user,
+        expires: key.expires,
+    };
+    let results: Vec<Row> = keyring::list(&wanted.keys())?.into_iter().map(row).collect();
+    let is_empty = results.is_empty();
+    app.out.show(&Keys { results })?;
+    if is_empty {
+        app.out.note("no key yet");
+        app.out.hint("take one in with `hermes backup key import FILE`, or make one: `hermes backup key generate --private FILE`");
+    }
+    Ok(Outcome::Done)
+}
+
+fn remove(app: &mut App, wanted: &Wanted, id: &str) -> anyhow::Result<Outcome> {
+    let key = keyring::remove(&wanted.keys(), id)?;
+    let mut recipients = wanted.settings.recipients.clone();
+    recipients.retain(|one| !key.id.ends_with(one.as_str()));
+    set_recipients(app, wanted, &recipients)?;
+    let message = format!("{} is gone; backups made before stay encrypted to it", key.id);
+    app.out.show(&Changed { id: key.id, message, private: None })?;
+    if recipients.is_empty() {
+        app.out.note("no key is left: no backup is made until there is one");
+    }
+    Ok(Outcome::Done)
+}
+
+fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result<Outcome> {
+    let secret = match private {
+        None => None,
+        Some(path) => Some(
+            std::fs::read(path)
+                .map_err(|error| Problem::usage(format!("could not read {}: {error}", path.display())))?,
+        ),
+    };
+    let all = keyring::list(&wanted.keys())?;
+    let text = keyring::kit(&all, secret.as_deref(), wanted.folder.path(), app.now);
+    io::Write::write_all(app.out.raw(), text.as_bytes())?;
+    io::Write::flush(app.out.raw())?;
+    Ok(Outcome::Done)
+}
+
+impl Show for Keys {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for row in &self.results {
+            let used = if row.used { "used" } else { "    " };
+            let expires = row.expires.map(|at| format!("  until {at}")).unwrap_or_default();
+            page.line(format_args!("{GOOD}{used}{GOOD:#}  {}  {}{DIM}{expires}{DIM:#}", row.id, printable(&row.user)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Show for Changed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.message)?;
+        match &self.private {
+            Some(path) => page.line(format_args!("the private key is in {}", path.display())),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! hermes backup list, show
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use hermes_backup::folder::Backup;
+use hermes_backup::manifest::Sidecar;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::wanted;
+use crate::app::App;
+use crate::clock;
+use crate::failure::Outcome;
+use crate::output::{BAD, CARE, DIM, GOOD, Page, Show, bytes, thousands};
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct One {
+    /// Its id, a unique beginning of it, or `latest`
+    #[arg(default_value = "latest")]
+    id: String,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    results: Vec<Row>,
+    folder: PathBuf,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    what: String,
+    made: Timestamp,
+    size: u64,
+    state: State,
+    encrypted_to: Vec<String>,
+    /// The places off this host that have it.
+    copies: Vec<String>,
+}
+
+/// What is known of a backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Verified,
+    Unverified,
+    Damaged,
+    Failed,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    row: Row,
+    path: PathBuf,
+    verified: Option<Timestamp>,
+    failed: Option<String>,
+    sidecar: Option<Sidecar>,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let results: Vec<Row> = wanted.folder.list()?.into_iter().map(|one| Row::of(&one)).collect();
+    let is_empty = results.is_empty();
+    let zone = zone(app, &wanted);
+    app.out.show(&Listed { results, folder: wanted.folder.path().to_owned(), zone })?;
+    if is_empty {
+        app.out.note(format_args!("no backup in {}", wanted.folder.path().display()));
+        app.out.hint("make one with `hermes backup create`");
+    }
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn show(arguments: &One, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let found = wanted.folder.find(&arguments.id)?;
+    let zone = zone(app, &wanted);
+    app.out.show(&Shown {
+        row: Row::of(&found),
+        path: found.path,
+        verified: found.verified,
+        failed: found.failed,
+        sidecar: found.sidecar,
+        zone,
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// The zone of the home, or the system's where there is no home yet.
+fn zone(app: &App, wanted: &wanted::Wanted) -> TimeZone {
+    let found = wanted.home.folder().is_dir().then(|| app.zone(&wanted.home).ok()).flatten();
+    found.unwrap_or_else(|| crate::platform::system_zone(&app.env))
+}
+
+impl Row {
+    fn of(backup: &Backup) -> Row {
+        let state = match backup {
+            Backup { failed: Some(_), .. } => State::Failed,
+            backup if backup.name.damaged => State::Damaged,
+            Backup { verified: Some(_), .. } => State::Verified,
+            _ => State::Unverified,
+        };
+        Row {
+            id: backup.name.id(),
+            what: backup.name.what.clone(),
+            made: backup.name.made,
+            size: backup.size,
+            state,
+            encrypted_to: backup.sidecar.as_ref().map(|s| s.encrypted_to.clone()).unwrap_or_default(),
+            copies: backup.copies.clone(),
+        }
+    }
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            State::Verified => "verified",
+            State::Unverified => "unverified",
+            State::Damaged => "DAMAGED",
+            State::Failed => "FAILED",
+        }
+    }
+}
+
+/// For whom a backup is encrypted, as people read it.
+fn encrypted(to: &[String]) -> String {
+    let short = |id: &String| match id.len() {
+        40.. => id[id.len().saturating_sub(16)..].to_owned(),
+        _ => id.clone(),
+    };
+    if to.is_empty() { "plain text".to_owned() } else { to.iter().map(short).collect::<Vec<_>>().join(" ") }
+}
+
+impl Show for Listed {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if self.results.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .map(|row| {
+                vec![
+                    row.id.clone(),
+                    clock::minute(row.made, &self.zone),
+                    row.what.clone(),
+                    bytes(row.size),
+                    row.state.word().to_owned(),
+                    encrypted(&row.encrypted_to),
+                    row.copies.join(" "),
+                ]
+            })
+            .collect();
+        page.table(&["id", "made", "what", "size", "state", "encrypted to", "also at"], &rows)
+    }
+}
+
+impl Show for Shown {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let style = match self.row.state {
+            State::Verified => GOOD,
+            State::Unverified => CARE,
+            State::Damaged | State::Failed => BAD,
+        };
+        page.line(format_args!("backup        {}", self.row.id))?;
+        page.line(format_args!("file          {}", self.path.display()))?;
+        page.line(format_args!("made          {}", clock::minute(self.row.made, &self.zone)))?;
+        page.line(format_args!("what          {}", self.row.what))?;
+        page.line(format_args!("size          {}", bytes(self.row.size)))?;
+        page.line(format_args!("state         {style}{}{style:#}", self.row.state.word()))?;
+        if let Some(at) = self.verified {
+            page.line(format_args!("verified      {}", clock::minute(at, &self.zone)))?;
+        }
+        if let Some(why) = &self.failed {
+            page.line(format_args!("{BAD}failed{BAD:#}        {why}"))?;
+        }
+        page.line(format_args!("encrypted to  {}", if self.row.encrypted_to.is_empty() { "nobody: plain text".to_owned() } else { self.row.encrypted_to.join(", ") }))?;
+        for place in &self.row.copies {
+            page.line(format_args!("also at       {place}"))?;
+        }
+        let Some(sidecar) = &self.sidecar else {
+            return page.line(format_args!("{DIM}the short list beside it is gone{DIM:#}"));
+        };
+        page.line(format_args!(
+            "holds         {} files, {} databases, {}",
+            thousands(sidecar.files),
+            sidecar.databases,
+            bytes(sidecar.bytes)
+        ))?;
+        page.line(format_args!("sha256        {}", sidecar.sha256))?;
+        page.line(format_args!("open with     {}", sidecar.open_with))
+    }
+}

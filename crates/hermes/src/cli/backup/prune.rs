@@ -1,0 +1,172 @@
+//! hermes backup prune
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use hermes_backup::folder::{Event, Happened};
+use hermes_backup::retention::{self, Candidate, Decision, Policy};
+use serde::Serialize;
+
+use super::wanted::{self, Wanted};
+use crate::app::App;
+use crate::confirm;
+use crate::failure::Outcome;
+use crate::output::{CARE, GOOD, Page, Show, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Keep so many of the newest [default: the settings, 14]
+    #[arg(long, value_name = "N")]
+    keep_last: Option<u32>,
+    /// Keep the newest of each of the last N hours that have one
+    #[arg(long, value_name = "N")]
+    keep_hourly: Option<u32>,
+    /// Of each of the last N days
+    #[arg(long, value_name = "N")]
+    keep_daily: Option<u32>,
+    /// Of each of the last N weeks
+    #[arg(long, value_name = "N")]
+    keep_weekly: Option<u32>,
+    /// Of each of the last N months
+    #[arg(long, value_name = "N")]
+    keep_monthly: Option<u32>,
+    /// Of each of the last N years
+    #[arg(long, value_name = "N")]
+    keep_yearly: Option<u32>,
+    /// Keep all within this length before the newest, such as 30d or 1y6m
+    #[arg(long, value_name = "LENGTH")]
+    keep_within: Option<String>,
+    /// Show what would be deleted, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Plan {
+    deleted: bool,
+    results: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    kept_by: Vec<&'static str>,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let policy = arguments.policy(wanted.policy()?)?;
+    let plan = decide(app, &wanted, &policy)?;
+    let going = plan.iter().filter(|one| one.kept_by.is_empty()).count();
+    if arguments.dry_run || going == 0 {
+        app.out.show(&Plan::of(plan, false))?;
+        return Ok(Outcome::Done);
+    }
+    if !app.json {
+        app.out.show(&Plan::of(plan.clone(), false))?;
+    }
+    confirm::consent(app.asking, &format!("delete {}?", counted(going as u64, "backup")))?;
+    delete(app, &wanted, &plan)?;
+    if app.json {
+        app.out.show(&Plan::of(plan, true))?;
+    } else {
+        app.out.note(format_args!("{} deleted", counted(going as u64, "backup")));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Deletes what the rules of the settings let go.
+pub(super) fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
+    let plan = decide(app, wanted, &wanted.policy()?)?;
+    let gone = delete(app, wanted, &plan)?;
+    if gone > 0 {
+        app.out.note(format_args!("{} deleted by the rules", counted(gone, "old backup")));
+    }
+    Ok(())
+}
+
+fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Vec<Decision>> {
+    let candidates: Vec<Candidate> = wanted
+        .folder
+        .list()?
+        .iter()
+        .map(|one| Candidate {
+            id: one.name.id(),
+            what: one.name.what.clone(),
+            made: one.name.made,
+            verified: one.verified.is_some() && one.failed.is_none(),
+            damaged: one.name.damaged,
+        })
+        .collect();
+    if candidates.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?)
+}
+
+fn delete(app: &App, wanted: &Wanted, plan: &[Decision]) -> anyhow::Result<u64> {
+    if plan.iter().all(|one| !one.kept_by.is_empty()) {
+        return Ok(0);
+    }
+    let _held = wanted.folder.lock("hermes backup prune")?;
+    let mut gone = 0;
+    for backup in wanted.folder.list()? {
+        let id = backup.name.id();
+        if !plan.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
+            continue;
+        }
+        wanted.folder.delete(&backup)?;
+        let what = Happened::Pruned;
+        let event = Event { at: app.now, what, id: Some(id), place: None, detail: String::new() };
+        wanted.folder.note(&event)?;
+        gone += 1;
+    }
+    Ok(gone)
+}
+
+impl Arguments {
+    /// The rules of the settings, or those that were typed: one that is typed makes the others zero.
+    fn policy(&self, settings: Policy) -> anyhow::Result<Policy> {
+        let typed = [
+            self.keep_last,
+            self.keep_hourly,
+            self.keep_daily,
+            self.keep_weekly,
+            self.keep_monthly,
+            self.keep_yearly,
+        ];
+        if typed.iter().all(Option::is_none) && self.keep_within.is_none() {
+            return Ok(settings);
+        }
+        let [last, hourly, daily, weekly, monthly, yearly] = typed.map(Option::unwrap_or_default);
+        let within = self.keep_within.as_deref().map(str::parse).transpose()?;
+        Ok(Policy { last, hourly, daily, weekly, monthly, yearly, within })
+    }
+}
+
+impl Plan {
+    fn of(plan: Vec<Decision>, deleted: bool) -> Plan {
+        let row = |one: Decision| Row { id: one.id, kept_by: one.kept_by };
+        Plan { deleted, results: plan.into_iter().map(row).collect() }
+    }
+}
+
+impl Show for Plan {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for row in &self.results {
+            match row.kept_by.is_empty() {
+                true => page.line(format_args!("{CARE}goes {CARE:#}  {}", row.id))?,
+                false => page.line(format_args!(
+                    "{GOOD}stays{GOOD:#}  {}  {}",
+                    row.id,
+                    row.kept_by.join(", ")
+                ))?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! hermes backup push, pull
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use hermes_backup::folder::Folder;
+use hermes_backup::push;
+use hermes_backup::remote::Target;
+use serde::Serialize;
+
+use super::create::none_yet;
+use super::wanted::{self, Wanted};
+use crate::app::App;
+use crate::cli::progress::Progress;
+use crate::failure::{Outcome, Problem, message};
+use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct Push {
+    /// The place [default: all of the settings]
+    target: Option<String>,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pull {
+    /// Its id, a unique beginning of it, or `latest`
+    #[arg(default_value = "latest")]
+    id: String,
+    /// The place [default: the first of the settings]
+    #[arg(long, value_name = "PLACE")]
+    target: Option<String>,
+    /// List what is there, and fetch nothing
+    #[arg(long, conflicts_with = "id")]
+    list: bool,
+    /// The folder to put it in [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Sent {
+    place: String,
+    sent: Vec<String>,
+    there: Vec<String>,
+    pruned: Vec<String>,
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct There {
+    place: String,
+    name: String,
+    size: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Fetched {
+    id: String,
+    path: PathBuf,
+    size: u64,
+}
+
+pub(crate) fn run(arguments: &Push, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    if wanted.folder.list()?.is_empty() {
+        return Err(none_yet().into());
+    }
+    if arguments.target.is_none() && wanted.settings.targets.is_empty() {
+        return Err(no_place().into());
+    }
+    to_all(app, &wanted, arguments.target.as_deref())
+}
+
+fn no_place() -> Problem {
+    Problem::usage("no place off this host is set up").hint(
+        "name one: `hermes backup push /mnt/disk/hermes`, or keep it: `hermes config set backup.targets ssh://user@host/srv/hermes`",
+    )
+}
+
+/// Sends what is not there yet to every place; one that cannot be reached does not stop the others.
+pub(super) fn to_all(app: &mut App, wanted: &Wanted, named: Option<&str>) -> anyhow::Result<Outcome> {
+    let mut results = Vec::new();
+    for target in wanted.targets(named)? {
+        let mut progress = Progress::of(app);
+        let sent = to_one(app, wanted, &target, &mut progress);
+        progress.end();
+        results.push(match sent {
+            Ok(sent) => sent,
+            Err(error) => Sent::failed(&target, message(&error)),
+        });
+    }
+    if results.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let is_well = results.iter().all(|one| one.error.is_none());
+    app.out.show(&Listing { results })?;
+    Ok(if is_well { Outcome::Done } else { Outcome::Partial })
+}
+
+fn to_one(app: &App, wanted: &Wanted, target: &Target, progress: &mut Progress) -> anyhow::Result<Sent> {
+    let remote = wanted.remote(app, target)?;
+    let folder: &Folder = &wanted.folder;
+    let backups = folder.list()?;
+    let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+    let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
+    if let Some(policy) = &target.keep {
+        let zone = app.zone(&wanted.home)?;
+        let plan = push::plan_prune(remote.as_ref(), policy, app.now, &zone)?;
+        pushed.pruned = push::prune(folder, remote.as_ref(), &plan, app.now)?;
+    }
+    Ok(Sent {
+        place: remote.place(),
+        sent: pushed.sent,
+        there: pushed.there,
+        pruned: pushed.pruned,
+        warnings: pushed.warnings,
+        error: None,
+    })
+}
+
+pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.to.as_deref())?;
+    let targets = wanted.targets(arguments.target.as_deref())?;
+    let target = targets.first().ok_or_else(no_place)?;
+    let remote = wanted.remote(app, target)?;
+    if arguments.list {
+        let there = |one: hermes_backup::remote::Stored| There {
+            place: remote.place(),
+            name: one.name,
+            size: one.size,
+        };
+        let results = remote.list()?.into_iter().map(there).collect();
+        app.out.show(&Listing { results })?;
+        return Ok(Outcome::Done);
+    }
+    wanted.folder.make(wanted.home.root())?;
+    let mut progress = Progress::of(app);
+    let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+    let backup = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell)?;
+    progress.end();
+    let id = backup.name.id();
+    app.out.show(&Fetched { id: id.clone(), path: backup.path, size: backup.size })?;
+    app.out.hint(format_args!("bring it back with `hermes backup restore {id}`"));
+    Ok(Outcome::Done)
+}
+
+impl Sent {
+    fn failed(target: &Target, error: String) -> Sent {
+        Sent {
+            place: target.name.clone(),
+            sent: Vec::new(),
+            there: Vec::new(),
+            pruned: Vec::new(),
+            warnings: Vec::new(),
+            error: Some(error),
+        }
+    }
+}
+
+impl Show for Listing<Sent> {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for one in &self.results {
+            match &one.error {
+                Some(error) => page.line(format_args!("{BAD}FAIL{BAD:#}  {error}"))?,
+                None => page.line(format_args!(
+                    "{GOOD}ok{GOOD:#}    {}: {} sent and read back, {} there already",
+                    one.place,
+                    one.sent.len(),
+                    one.there.len()
+                ))?,
+            }
+            if !one.pruned.is_empty() {
+                page.line(format_args!("      {} deleted there", counted(one.pruned.len() as u64, "backup")))?;
+            }
+            for warning in &one.warnings {
+                page.line(format_args!("{CARE}warn{CARE:#}  {warning}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Show for Listing<There> {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let row = |one: &There| vec![one.name.clone(), crate::output::bytes(one.size)];
+        let rows: Vec<_> = self.results.iter().map(row).collect();
+        page.table(&["name", "size"], &rows)
+    }
+}
+
+impl Show for Fetched {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let size = crate::output::bytes(self.size);
+        page.line(format_args!("fetched {} to {} ({size})", self.id, self.path.display()))
+    }
+}

@@ -1,0 +1,213 @@
+//! hermes backup restore
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hermes_backup::restore::{self, From, Part, Piece, Restored};
+use hermes_backup::seal::Keys;
+use serde::Serialize;
+
+use super::keys::Opening;
+use super::wanted::{self, Wanted};
+use crate::app::App;
+use crate::cli::progress::Progress;
+use crate::confirm;
+use crate::failure::{Outcome, Problem};
+use crate::output::{BOLD, DIM, GOOD, Listing, Page, Show, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The backup: its id, a unique beginning of it, `latest`, or a file (also a zip of Hermes Agent or a
+    /// plain tar of a home)
+    #[arg(default_value = "latest")]
+    backup: String,
+    /// Unpack and check into this new folder, and leave the home alone
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["path", "skill", "session", "rollback"])]
+    to: Option<PathBuf>,
+    /// Only this file or folder, by its path below the home; can be given several times
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
+    /// Only this skill; can be given several times
+    #[arg(long, value_name = "NAME")]
+    skill: Vec<String>,
+    /// Only this session; can be given several times
+    #[arg(long, value_name = "ID")]
+    session: Vec<String>,
+    /// Put the file or skill in its place; what is there is kept aside
+    #[arg(long)]
+    replace: bool,
+    /// Put back what the last restore moved aside
+    #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace"])]
+    rollback: bool,
+    #[command(flatten)]
+    opening: Opening,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Done {
+    home: PathBuf,
+    kept_aside: Option<PathBuf>,
+    files: u64,
+    backup: Option<String>,
+    remarks: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Brought {
+    what: String,
+    path: PathBuf,
+    kept_aside: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    if arguments.rollback {
+        let question = format!("put back what the last restore of {} moved aside?", wanted.home.root().display());
+        confirm::consent(app.asking, &question)?;
+        let done = restore::rollback(&wanted.home, app.now)?;
+        app.out.show(&Done::of(done))?;
+        return Ok(Outcome::Done);
+    }
+    let (archive, sha256) = archive(arguments, &wanted)?;
+    let parts = arguments.parts();
+    if !parts.is_empty() {
+        return bring(arguments, app, &wanted, (&archive, sha256.as_deref()), &parts);
+    }
+    let home = wanted.home.root();
+    if arguments.to.is_none() && home.symlink_metadata().is_ok() {
+        let question = format!(
+            "replace {} by {}? (what is there now is moved aside, not deleted)",
+            home.display(),
+            archive.file_name().unwrap_or_default().to_string_lossy()
+        );
+        confirm::consent(app.asking, &question)?;
+    }
+    let mut progress = Progress::of(app);
+    let done = arguments.opening.with(app, &wanted, |keys| {
+        let from = From { archive: &archive, sha256: sha256.as_deref(), keys, now: app.now };
+        let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+        match &arguments.to {
+            Some(folder) => restore::to_folder(&from, folder, tell),
+            None => restore::whole(&from, &wanted.home, tell),
+        }
+    })?;
+    progress.end();
+    let moved = done.aside.is_some();
+    app.out.show(&Done::of(done))?;
+    if moved {
+        app.out.hint("undo it with `hermes backup restore --rollback`");
+    }
+    Ok(Outcome::Done)
+}
+
+fn bring(
+    arguments: &Arguments,
+    app: &mut App,
+    wanted: &Wanted,
+    (archive, sha256): (&Path, Option<&str>),
+    parts: &[Part],
+) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let mut progress = Progress::of(app);
+    let pieces = arguments.opening.with(app, wanted, |keys: &Keys| {
+        let from = From { archive, sha256, keys, now: app.now };
+        let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+        restore::parts(&from, parts, &home, arguments.replace, tell)
+    })?;
+    progress.end();
+    let results = pieces.into_iter().map(Brought::of).collect();
+    app.out.show(&Listing { results })?;
+    Ok(Outcome::Done)
+}
+
+/// The archive that is meant, and the hash it must have.
+fn archive(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(PathBuf, Option<String>)> {
+    let file = Path::new(&arguments.backup);
+    if file.is_file() {
+        let absolute = std::path::absolute(file)?;
+        let folder = absolute.parent().map(hermes_backup::folder::Folder::at);
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let known = folder.and_then(|folder| folder.find(&name).ok());
+        return Ok((absolute, known.and_then(|one| one.sidecar).map(|sidecar| sidecar.sha256)));
+    }
+    if arguments.backup.contains('/') {
+        let missing = format!("could not find {}: there is no such file", file.display());
+        return Err(Problem::new(crate::failure::Kind::NotFound, missing).into());
+    }
+    let found = match arguments.backup.as_str() {
+        // One that is damaged or failed its check is restored only when it is named.
+        "latest" => latest_good(wanted)?,
+        id => wanted.folder.find(id)?,
+    };
+    Ok((found.path, found.sidecar.map(|sidecar| sidecar.sha256)))
+}
+
+fn latest_good(wanted: &Wanted) -> anyhow::Result<hermes_backup::folder::Backup> {
+    let good = wanted.folder.list()?.into_iter().find(|one| !one.name.damaged && one.failed.is_none());
+    good.ok_or_else(|| {
+        let folder = wanted.folder.path().display();
+        Problem::new(crate::failure::Kind::NotFound, format!("could not find a good backup in {folder}"))
+            .hint("name the file, or fetch one with `hermes backup pull`")
+            .into()
+    })
+}
+
+impl Arguments {
+    fn parts(&self) -> Vec<Part> {
+        let paths = self.path.iter().cloned().map(Part::Path);
+        let skills = self.skill.iter().cloned().map(Part::Skill);
+        let sessions = self.session.iter().cloned().map(Part::Session);
+        paths.chain(skills).chain(sessions).collect()
+    }
+}
+
+impl Done {
+    fn of(restored: Restored) -> Done {
+        Done {
+            home: restored.at,
+            kept_aside: restored.aside,
+            files: restored.files,
+            backup: restored.manifest.map(|manifest| manifest.id),
+            remarks: restored.remarks,
+        }
+    }
+}
+
+impl Brought {
+    fn of(piece: Piece) -> Brought {
+        Brought { what: piece.what, path: piece.at, kept_aside: piece.aside }
+    }
+}
+
+impl Show for Done {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!(
+            "{GOOD}restored{GOOD:#} {} to {BOLD}{}{BOLD:#}",
+            counted(self.files, "file"),
+            self.home.display()
+        ))?;
+        if let Some(aside) = &self.kept_aside {
+            page.line(format_args!("  before     kept in {}", aside.display()))?;
+        }
+        for remark in &self.remarks {
+            page.line(format_args!("  {DIM}note{DIM:#}       {remark}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Show for Listing<Brought> {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for one in &self.results {
+            page.line(format_args!("{GOOD}restored{GOOD:#} {} as {}", one.what, one.path.display()))?;
+            if let Some(aside) = &one.kept_aside {
+                page.line(format_args!("  before     kept in {}", aside.display()))?;
+            }
+        }
+        Ok(())
+    }
+}

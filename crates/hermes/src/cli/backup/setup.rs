@@ -1,0 +1,211 @@
+//! hermes backup setup: three questions, or flags
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hermes_backup::name::Format;
+use hermes_backup::remote;
+use hermes_backup::seal::Passphrase;
+use hermes_backup::seal::keyring::{self, NewKey};
+use serde::Serialize;
+
+use super::create::Form;
+use super::keys::{self, Phrase};
+use super::wanted::{self, Wanted};
+use super::{key, schedule};
+use crate::app::App;
+use crate::failure::{Outcome, Problem};
+use crate::output::{GOOD, Page, Show};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Encrypt to this public key: a file, or an age recipient
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["passphrase_file", "new_key"])]
+    encrypt_to: Option<String>,
+    /// Make a new pair of keys, and write the private one here
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_file")]
+    new_key: Option<PathBuf>,
+    #[command(flatten)]
+    phrase: Phrase,
+    /// What the key or passphrase is for
+    #[arg(long, value_enum, default_value = "gpg")]
+    format: Form,
+    /// Send every backup there as well: a folder, ssh://user@host/path or s3://bucket/prefix?endpoint=…
+    #[arg(long, value_name = "PLACE")]
+    target: Vec<String>,
+    /// What makes a backup every night
+    #[arg(long, value_enum)]
+    schedule: Option<By>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// A timer of systemd
+    Systemd,
+    /// A line of cron
+    Cron,
+    /// The daemon of Hermes
+    Daemon,
+    /// Nothing
+    None,
+}
+
+/// What was chosen.
+enum Encryption {
+    Key(String),
+    NewKey(PathBuf),
+    PassphraseFile(PathBuf),
+}
+
+#[derive(Debug, Serialize)]
+struct Ready {
+    done: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, None)?;
+    wanted.home.must_exist()?;
+    let ask = keys::may_ask(app);
+    let encryption = encryption(arguments, &wanted, ask)?;
+    let targets = targets(arguments, &wanted, ask)?;
+    let by = by(arguments, ask)?;
+    let mut done = Vec::new();
+    match encryption {
+        None => done.push(format!("encrypted as before: {}", wanted.settings.recipients.join(", "))),
+        Some(chosen) => done.push(encrypt(arguments, app, &wanted, chosen)?),
+    }
+    if !targets.is_empty() {
+        wanted.set(app, "backup.targets", &targets.join(" "))?;
+        done.push(format!("sent to {}", targets.join(", ")));
+    }
+    if let Some(by) = by.schedule() {
+        done.extend(schedule::install_by(app, &wanted.home, by)?);
+    }
+    app.out.show(&Ready { done })?;
+    app.out.hint("make the first one now: `hermes backup create`, and prove it: `hermes backup drill`");
+    Ok(Outcome::Done)
+}
+
+fn encryption(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<Option<Encryption>> {
+    if let Some(key) = &arguments.encrypt_to {
+        return Ok(Some(Encryption::Key(key.clone())));
+    }
+    if let Some(file) = &arguments.new_key {
+        return Ok(Some(Encryption::NewKey(std::path::absolute(file)?)));
+    }
+    if let Some(file) = arguments.phrase.file() {
+        return Ok(Some(Encryption::PassphraseFile(std::path::absolute(file)?)));
+    }
+    let is_set_up =
+        !wanted.settings.recipients.is_empty() || wanted.settings.passphrase_file.is_some();
+    if !ask {
+        return match is_set_up {
+            true => Ok(None),
+            false => Err(Problem::usage("nobody is there to be asked how backups are encrypted")
+                .hint("say it: --encrypt-to KEY, --new-key FILE or --passphrase-file FILE")
+                .into()),
+        };
+    }
+    let default = if is_set_up { "keep" } else { "" };
+    let question = "1/3 Encrypt to which public key? (a file, age1…, or `new` to make one)";
+    match keys::ask(question, default)?.as_str() {
+        "keep" if is_set_up => Ok(None),
+        "" => Err(Problem::usage("a backup holds your keys and all you said: it must be encrypted").into()),
+        "new" => {
+            let place = keys::ask("    Write the private key to which file? (not on this machine's backup)", "")?;
+            if place.is_empty() {
+                return Err(Problem::usage("no file was named for the private key").into());
+            }
+            Ok(Some(Encryption::NewKey(std::path::absolute(place)?)))
+        }
+        said => Ok(Some(Encryption::Key(said.to_owned()))),
+    }
+}
+
+fn targets(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<Vec<String>> {
+    let mut targets = arguments.target.clone();
+    if targets.is_empty() && ask {
+        let now = wanted.settings.targets.join(" ");
+        let question = "2/3 Send each one where? (a folder, ssh://user@host/path, s3://bucket; `none`)";
+        let said = keys::ask(question, if now.is_empty() { "none" } else { &now })?;
+        targets = said.split_whitespace().filter(|one| *one != "none").map(str::to_owned).collect();
+    }
+    for target in &targets {
+        remote::parse(target)?;
+    }
+    Ok(targets)
+}
+
+fn by(arguments: &Arguments, ask: bool) -> anyhow::Result<By> {
+    match (arguments.schedule, ask) {
+        (Some(by), _) => Ok(by),
+        (None, false) => Ok(By::None),
+        (None, true) => {
+            let said = keys::ask("3/3 Every night by what? (systemd, cron, daemon, none)", "daemon")?;
+            By::from_str(&said, true)
+                .map_err(|_| Problem::usage(format!("{said:?} is none of systemd, cron, daemon, none")).into())
+        }
+    }
+}
+
+fn encrypt(
+    arguments: &Arguments,
+    app: &mut App,
+    wanted: &Wanted,
+    chosen: Encryption,
+) -> anyhow::Result<String> {
+    match chosen {
+        Encryption::Key(said) => {
+            let key = key::take_in(app, wanted, &said)?;
+            Ok(format!("encrypted to {} {}", key.id, key.user))
+        }
+        Encryption::NewKey(private) => {
+            let protected = match (arguments.phrase.given()?, keys::may_ask(app)) {
+                (Some(given), _) => Some(given),
+                (None, true) => Some(keys::prompt_new()?),
+                (None, false) => None,
+            };
+            let format = match arguments.format {
+                Form::Gpg => Format::Gpg,
+                Form::Age => Format::Age,
+            };
+            let user = "Hermes backups";
+            let new = NewKey { format, user, private: &private, passphrase: protected.as_ref() };
+            let key = keyring::generate(&wanted.keys(), &new, app.now)?;
+            wanted.set(app, "backup.recipients", &key.id)?;
+            Ok(format!("encrypted to {}; the private key is in {}", key.id, private.display()))
+        }
+        Encryption::PassphraseFile(file) => {
+            Passphrase::from_file(&file)?;
+            wanted.unset(app, "backup.recipients")?;
+            wanted.set(app, "backup.passphrase_file", &file.display().to_string())?;
+            let format = match arguments.format {
+                Form::Gpg => "gpg",
+                Form::Age => "age",
+            };
+            wanted.set(app, "backup.passphrase_format", format)?;
+            Ok(format!("encrypted with the passphrase in {}", file.display()))
+        }
+    }
+}
+
+impl By {
+    fn schedule(self) -> Option<schedule::By> {
+        match self {
+            By::Systemd => Some(schedule::By::Systemd),
+            By::Cron => Some(schedule::By::Cron),
+            By::Daemon => Some(schedule::By::Daemon),
+            By::None => None,
+        }
+    }
+}
+
+impl Show for Ready {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for line in &self.done {
+            page.line(format_args!("{GOOD}ok{GOOD:#}  {line}"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! hermes backup status
+
+use std::io;
+
+use clap::Args;
+use hermes_backup::status::{self, Colour, Expected, Standing};
+use hermes_home::Home;
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::schedule;
+use super::wanted::{self, Wanted};
+use crate::app::App;
+use crate::backup_alert;
+use crate::clock;
+use crate::failure::Outcome;
+use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Tell about it as the settings say, if it is not well
+    #[arg(long)]
+    alert: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    standing: Standing,
+    folder: std::path::PathBuf,
+    encryption: String,
+    places: Vec<String>,
+    schedule: String,
+    #[serde(skip)]
+    zone: TimeZone,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, None)?;
+    wanted.home.must_exist()?;
+    if arguments.alert {
+        alert(app, &wanted)?;
+    }
+    let standing = standing(app, &wanted)?;
+    let colour = standing.colour;
+    let shown = Shown {
+        standing,
+        folder: wanted.folder.path().to_owned(),
+        encryption: encryption(&wanted),
+        places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
+        schedule: schedule::in_words(app, &wanted.home)?,
+        zone: app.zone(&wanted.home)?,
+    };
+    app.out.show(&shown)?;
+    Ok(if colour == Colour::Green { Outcome::Done } else { Outcome::Findings })
+}
+
+/// How it stands with the backups of a home; none where nobody set any up or made any.
+pub(crate) fn of_home(app: &App, home: &Home) -> anyhow::Result<Option<Standing>> {
+    let root = home.sibling(None);
+    let app = app.for_profile(&root);
+    let wanted = wanted::read(&app, None)?;
+    let is_set_up = schedule::interval(&app, &root)?.is_some()
+        || !wanted.settings.recipients.is_empty()
+        || wanted.settings.passphrase_file.is_some();
+    if !is_set_up && wanted.folder.list()?.is_empty() {
+        return Ok(None);
+    }
+    standing(&app, &wanted).map(Some)
+}
+
+fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
+    let days = i64::from(wanted.settings.drill_days);
+    let expected = Expected {
+        interval: schedule::interval(app, &wanted.home)?,
+        drill_within: SignedDuration::from_hours(24 * days),
+        places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
+    };
+    let (backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
+    Ok(status::judge(&backups, &history, &expected, app.now))
+}
+
+/// Tells about what is not well, once for each streak.
+pub(super) fn alert(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
+    let standing = standing(app, wanted)?;
+    backup_alert::tell(app, &wanted.settings, &wanted.folder, &standing)
+}
+
+fn encryption(wanted: &Wanted) -> String {
+    match (&wanted.settings.recipients, &wanted.settings.passphrase_file) {
+        (keys, _) if !keys.is_empty() => format!("to {}", keys.join(", ")),
+        (_, Some(file)) => format!("with the passphrase in {file}"),
+        _ => "not set up".to_owned(),
+    }
+}
+
+impl Show for Shown {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let (style, word) = match self.standing.colour {
+            Colour::Green => (GOOD, "green"),
+            Colour::Amber => (CARE, "amber"),
+            Colour::Red => (BAD, "red"),
+        };
+        page.line(format_args!("backups     {style}{BOLD}{word}{BOLD:#}{style:#}"))?;
+        let at = |moment: Option<jiff::Timestamp>| {
+            moment.map_or_else(|| "never".to_owned(), |at| clock::minute(at, &self.zone))
+        };
+        page.line(format_args!("newest      {}", at(self.standing.newest)))?;
+        page.line(format_args!("last drill  {}", at(self.standing.drilled)))?;
+        page.line(format_args!("schedule    {}", self.schedule))?;
+        page.line(format_args!("encryption  {}", self.encryption))?;
+        page.line(format_args!("folder      {}", self.folder.display()))?;
+        for place in &self.places {
+            page.line(format_args!("also sent   {place}"))?;
+        }
+        for reason in &self.standing.reasons {
+            let style = if reason.colour == Colour::Red { BAD } else { CARE };
+            page.line(format_args!("{style}!{style:#} {}", reason.what))?;
+            page.line(format_args!("  {DIM}next:{DIM:#} {}", reason.hint))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! hermes backup verify
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use hermes_backup::folder::Backup;
+use hermes_backup::verify::{self, Verified};
+use hermes_backup::Error;
+use serde::Serialize;
+
+use super::create::none_yet;
+use super::keys::Opening;
+use super::wanted;
+use crate::app::App;
+use crate::cli::progress::Progress;
+use crate::failure::Outcome;
+use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, thousands};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its id, a unique beginning of it, or `latest`
+    #[arg(default_value = "latest")]
+    id: String,
+    /// Every backup in the folder
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    #[command(flatten)]
+    opening: Opening,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Checked {
+    id: String,
+    passed: bool,
+    /// Whether every member was compared, or the hash of the encrypted archive alone.
+    members: bool,
+    seen: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let backups = match arguments.all {
+        true => wanted.folder.list()?,
+        false => vec![wanted.folder.find(&arguments.id)?],
+    };
+    if backups.is_empty() {
+        return Err(none_yet().into());
+    }
+    let mut results = Vec::new();
+    for backup in &backups {
+        let mut progress = Progress::of(app);
+        let checked = arguments.opening.with(app, &wanted, |keys| {
+            let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+            match verify::verify(&wanted.folder, backup, keys, app.now, tell) {
+                Ok(seen) => Ok(Checked::of(backup, &seen)),
+                Err(error @ Error::Tampered { .. }) => Ok(Checked::failed(backup, &error)),
+                Err(error) => Err(error),
+            }
+        })?;
+        progress.end();
+        results.push(checked);
+    }
+    let is_well = results.iter().all(|one| one.passed);
+    let by_hash = results.iter().any(|one| one.passed && !one.members);
+    app.out.show(&Listing { results })?;
+    if by_hash {
+        app.out.hint("give the private key with --identity FILE to compare what is inside");
+    }
+    Ok(if is_well { Outcome::Done } else { Outcome::Findings })
+}
+
+impl Checked {
+    fn of(backup: &Backup, seen: &Verified) -> Checked {
+        let (members, seen) = match seen {
+            Verified::Members { files } => {
+                (true, format!("decrypted, {} files compared one by one", thousands(*files)))
+            }
+            Verified::HashOnly => (false, "ciphertext hash only: no key was given".to_owned()),
+        };
+        Checked { id: backup.name.id(), passed: true, members, seen }
+    }
+
+    fn failed(backup: &Backup, error: &Error) -> Checked {
+        Checked { id: backup.name.id(), passed: false, members: false, seen: error.to_string() }
+    }
+}
+
+impl Show for Listing<Checked> {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        for one in &self.results {
+            let (style, word) = match (one.passed, one.members) {
+                (true, true) => (GOOD, "ok  "),
+                (true, false) => (CARE, "hash"),
+                (false, _) => (BAD, "FAIL"),
+            };
+            page.line(format_args!("{style}{word}{style:#}  {}  {}", one.id, one.seen))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! What the settings say of backups: where they are, how they are encrypted, how many stay, where they go.
+
+use std::path::{Path, PathBuf};
+
+use hermes_backup::contents::Scope;
+use hermes_backup::folder::Folder;
+use hermes_backup::name::Compression;
+use hermes_backup::remote::{self, Remote, S3Keys, Target};
+use hermes_backup::retention::Policy;
+use hermes_backup::seal::keyring;
+use hermes_backup::seal::{Passphrase, Sealing};
+use hermes_home::config::{self, Unknown, Backup, BackupCompression, PassphraseFormat};
+use hermes_home::layout::{ChosenBy, expand_tilde};
+use hermes_home::{Home, profile};
+
+use crate::app::App;
+use crate::variables::Variables;
+
+/// `hermes 0.1.0`
+pub(super) const MADE_BY: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
+
+/// The root home, its settings of backups, and the folder they are kept in.
+pub(super) struct Wanted {
+    pub(super) home: Home,
+    pub(super) settings: Backup,
+    pub(super) folder: Folder,
+}
+
+/// Reads what the settings say; `to` names another folder for this command.
+pub(super) fn read(app: &App, to: Option<&Path>) -> anyhow::Result<Wanted> {
+    let home = app.root_home()?;
+    let settings = match home.folder().is_dir() {
+        // Whoever restores on a new machine has no settings yet.
+        false => Backup::default(),
+        true => app.config(&home)?.config.backup.clone(),
+    };
+    let path = match (to, settings.folder.as_deref()) {
+        (Some(to), _) => std::path::absolute(to)?,
+        (None, Some(said)) => home.folder().join(expand_tilde(said, &app.env)?),
+        (None, None) => beside(home.root()),
+    };
+    Ok(Wanted { folder: Folder::at(&path), home, settings })
+}
+
+/// The folder of backups of a home: beside it, never in it.
+fn beside(root: &Path) -> PathBuf {
+    let mut name = root.file_name().unwrap_or_default().to_owned();
+    name.push("-backups");
+    root.with_file_name(name)
+}
+
+/// What is asked for: everything, unless a profile was named on the command line.
+pub(super) fn scope(app: &App, all: bool) -> anyhow::Result<Scope> {
+    let home = app.home()?;
+    match home.chosen_by() {
+        ChosenBy::Flag if !all => Ok(Scope::Profile(home.profile_name().to_owned())),
+        _ => Ok(Scope::All),
+    }
+}
+
+impl Wanted {
+    /// Writes a setting of the root home.
+    pub(super) fn set(&self, app: &mut App, key: &str, value: &str) -> anyhow::Result<()> {
+        config::write_setting(&self.home, app.owner(&self.home)?, key, value, Unknown::Refuse)?;
+        app.settings_changed();
+        Ok(())
+    }
+
+    /// Takes a setting of the root home away.
+    pub(super) fn unset(&self, app: &mut App, key: &str) -> anyhow::Result<()> {
+        config::clear_setting(&self.home, app.owner(&self.home)?, key, Unknown::Refuse)?;
+        app.settings_changed();
+        Ok(())
+    }
+
+    /// Where public keys are kept.
+    pub(super) fn keys(&self) -> PathBuf {
+        self.home.own().join("keys")
+    }
+
+    pub(super) fn compression(&self) -> Compression {
+        match self.settings.compression {
+            BackupCompression::Zstd => Compression::Zstd,
+            BackupCompression::Gzip => Compression::Gzip,
+        }
+    }
+
+    /// The encryption of the settings; none if nothing is set up.
+    pub(super) fn sealing(&self, app: &App) -> anyhow::Result<Option<Sealing>> {
+        if !self.settings.recipients.is_empty() {
+            let found = keyring::sealing_to(&self.keys(), &self.settings.recipients, app.now)?;
+            return Ok(Some(found));
+        }
+        let Some(passphrase) = self.passphrase(app)? else { return Ok(None) };
+        Ok(Some(with_passphrase(passphrase, self.settings.passphrase_format)))
+    }
+
+    /// The passphrase whose file the settings name.
+    pub(super) fn passphrase(&self, app: &App) -> anyhow::Result<Option<Passphrase>> {
+        let Some(said) = self.settings.passphrase_file.as_deref() else { return Ok(None) };
+        let path = self.home.folder().join(expand_tilde(said, &app.env)?);
+        Ok(Some(Passphrase::from_file(&path)?))
+    }
+
+    /// Which backups stay here.
+    pub(super) fn policy(&self) -> anyhow::Result<Policy> {
+        Ok(self.settings.policy()?)
+    }
+
+    /// The places off this host, or the one that is named.
+    pub(super) fn targets(&self, named: Option<&str>) -> anyhow::Result<Vec<Target>> {
+        let mut targets = Vec::new();
+        for text in &self.settings.targets {
+            targets.push(remote::parse(text)?);
+        }
+        let Some(named) = named else { return Ok(targets) };
+        if let Some(target) = targets.into_iter().find(|one| one.name == named) {
+            return Ok(vec![target]);
+        }
+        Ok(vec![remote::parse(named)?])
+    }
+
+    /// Opens a place; the keys of a bucket are in the environment or in `.env`.
+    pub(super) fn remote(&self, app: &App, target: &Target) -> anyhow::Result<Box<dyn Remote>> {
+        let variables = Variables::read(&app.env, &self.home)?;
+        let id = variables.value("AWS_ACCESS_KEY_ID");
+        let secret = variables.value("AWS_SECRET_ACCESS_KEY");
+        let keys = id.zip(secret).map(|(id, secret)| S3Keys {
+            id,
+            secret: secret.into(),
+            token: variables.value("AWS_SESSION_TOKEN").map(Into::into),
+        });
+        Ok(remote::open(target, keys.as_ref())?)
+    }
+
+    /// Databases of memories that the settings of a profile keep outside of the home.
+    pub(super) fn outside(&self, app: &App) -> anyhow::Result<Vec<(String, PathBuf)>> {
+        let mut found = Vec::new();
+        let names = profile::list(&self.home)?;
+        for name in [None].into_iter().chain(names.into_iter().map(Some)) {
+            let home = self.home.sibling(name.clone());
+            let Ok(path) = app.for_profile(&home).memory_path(&home) else { continue };
+            if path.starts_with(self.home.root()) || !path.exists() {
+                continue;
+            }
+            let below = match &name {
+                None => "memory.db".to_owned(),
+                Some(name) => format!("profiles/{name}/memory.db"),
+            };
+            found.push((below, path));
+        }
+        Ok(found)
+    }
+}
+
+/// Encryption with a passphrase.
+pub(super) fn with_passphrase(passphrase: Passphrase, format: PassphraseFormat) -> Sealing {
+    match format {
+        PassphraseFormat::Gpg => Sealing::GpgPassphrase(passphrase),
+        PassphraseFormat::Age => Sealing::AgePassphrase(passphrase),
+    }
+}
