@@ -90,6 +90,8 @@ struct Made {
     damaged: Vec<String>,
     left_out: usize,
     remarks: Vec<String>,
+    /// CPU seconds that the checks of the copied databases took.
+    checking_seconds: f64,
     open_with: String,
 }
 
@@ -240,7 +242,7 @@ impl Form {
 
 impl Made {
     fn of(created: Created) -> Made {
-        let Created { backup, manifest, remarks, .. } = created;
+        let Created { backup, manifest, remarks, checking, .. } = created;
         let is_damaged = |file: &&hermes_backup::manifest::File| {
             file.kind == hermes_backup::manifest::Kind::Damaged
         };
@@ -259,6 +261,7 @@ impl Made {
             damaged,
             left_out: manifest.left_out.len(),
             remarks,
+            checking_seconds: checking.as_secs_f64(),
             open_with: sidecar.map(|sidecar| sidecar.open_with).unwrap_or_default(),
         }
     }

@@ -1,6 +1,7 @@
 //! hermes bench: the measurements behind docs/PERFORMANCE.md
 
 mod agent_chat;
+mod backup;
 mod compact;
 mod extract;
 mod figures;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Scale(scale::Arguments),
     /// Record made-up turns and measure it
     Turns(turns::Arguments),
+    /// Make, verify and restore backups of a made-up home, beside shell programs
+    Backup(backup::Arguments),
     /// Export a memory of made-up messages, and take it in elsewhere
     Transfer(transfer::Arguments),
 }
@@ -46,6 +49,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
         Command::Turns(arguments) => turns::run(&arguments, app),
+        Command::Backup(arguments) => backup::run(&arguments, app),
         Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }
