@@ -284,12 +284,15 @@ pub fn is_secret_key(key: &str) -> bool {
         "accesskey",
         "databaseurl",
         "dburl",
-        "webhookurl",
+        "webhook",
         "bearer",
     ];
     // `context_budget_tokens` counts tokens; it is no token.
     let plain: String = last_part(key).to_ascii_lowercase().replace(['_', '-'], "");
-    PARTS.iter().any(|part| plain.contains(part)) && !plain.ends_with("tokens")
+    // Where a passphrase is, or what it is used with, is no passphrase.
+    const HARMLESS: &[&str] = &["tokens", "file", "format"];
+    PARTS.iter().any(|part| plain.contains(part))
+        && !HARMLESS.iter().any(|end| plain.ends_with(end))
 }
 
 fn last_part(key: &str) -> &str {

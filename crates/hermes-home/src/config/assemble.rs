@@ -122,7 +122,8 @@ impl<'a> Assembly<'a> {
             }
             _ => {
                 let name = section.join(".");
-                let severity = if self.is_foreign() { Severity::Warning } else { Severity::Error };
+                let may_be_ignored = self.is_foreign() && !must_not_be_ignored(&name);
+                let severity = if may_be_ignored { Severity::Warning } else { Severity::Error };
                 let message = format!("`{name}` is a section: expected keys below it");
                 self.findings.push(finding(severity, &name, Some(node.line), message, None));
             }
@@ -130,8 +131,9 @@ impl<'a> Assembly<'a> {
     }
 
     fn read_node(&self, key: &'static Key, node: &'a Node) -> Given<'a> {
-        let value = match &node.content {
-            Content::Scalar(value) => value.clone(),
+        let value = match (&node.content, key.kind) {
+            (Content::Scalar(value), _) => value.clone(),
+            (Content::List(items), Kind::Texts) => items.iter().map(Node::to_value).collect(),
             _ => Value::Null,
         };
         let origin = Origin::File { path: self.sources.path.to_owned(), line: node.line };
@@ -206,7 +208,7 @@ impl<'a> Assembly<'a> {
             return;
         }
         let accepted = match self.expanded(&given) {
-            Ok(value) if is_scalar => accept(given.key, &value),
+            Ok(value) if is_scalar || given.value.is_array() => accept(given.key, &value),
             Ok(_) => None,
             Err((fault, message, hint)) => {
                 // A variable may be missing as long as nothing reads the setting.
@@ -234,22 +236,22 @@ impl<'a> Assembly<'a> {
     /// What `${NAME}` stands for may be a secret, so a free text is shown as it was written.
     fn note_written_form(&mut self, given: &Given<'a>) {
         self.written.remove(given.key.path);
-        if let (Kind::Text, Value::String(text), Origin::File { .. }) =
-            (given.key.kind, &given.value, &given.origin)
+        let is_free = matches!(given.key.kind, Kind::Text | Kind::Texts);
+        let text = display(&given.value);
+        if let (true, Origin::File { .. }) = (is_free, &given.origin)
             && text.contains("${")
             && !given.key.is_secret()
         {
-            self.written.insert(given.key.path, text.clone());
+            self.written.insert(given.key.path, text);
         }
     }
 
     /// A text of the file with its `${NAME}`s filled in; the message and the hint when one is missing.
     fn expanded(&self, given: &Given<'a>) -> Result<Value, (ExpandFault, String, String)> {
-        let Value::String(text) = &given.value else { return Ok(given.value.clone()) };
         if !matches!(given.origin, Origin::File { .. }) {
             return Ok(given.value.clone());
         }
-        expand(text, self.sources.variable).map(Value::String).map_err(|fault| {
+        expand_value(&given.value, self.sources.variable).map_err(|fault| {
             let key = given.key.path;
             let (message, hint) = match &fault {
                 ExpandFault::Undefined(name) => (
@@ -275,13 +277,6 @@ impl<'a> Assembly<'a> {
 
     fn report_unknown(&mut self, section: &[&'static str], entry: &Entry) {
         let path = [section, &[entry.name.as_str()]].concat().join(".");
-        if let (true, Content::Section(below)) = (path == "backup", &entry.value.content) {
-            for inner in below {
-                let name = format!("{path}.{}", inner.name);
-                self.report_unknown_key(Severity::Error, &name, inner.value.line);
-            }
-            return;
-        }
         let severity = match self.sources.owner {
             Owner::Ours => Severity::Error,
             Owner::HermesAgent if must_not_be_ignored(&path) => Severity::Error,
@@ -366,6 +361,7 @@ pub(crate) fn display(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => String::new(),
         other => other.to_string(),
     }
 }
@@ -394,10 +390,13 @@ fn is_doubtful(section: &[&'static str], path: &str) -> bool {
 
 /// A slip here could leave unencrypted what its owner believes is encrypted.
 fn must_not_be_ignored(path: &str) -> bool {
+    const BACKUP: &str = "backup";
     const PARTS: &[&str] =
         &["encrypt", "cipher", "passphrase", "recipient", "ssl", "tls", "gpg", "pgp"];
     let name = keys::snake_case(path.rsplit('.').next().unwrap_or(path));
-    path == "backup"
+    let is_about_backups = path.split('.').next() == Some(BACKUP);
+    is_about_backups
+        || (!path.contains('.') && keys::nearest(path) == Some(BACKUP))
         || (!path.starts_with("model.")
             && (PARTS.iter().any(|part| name.contains(part)) || name.starts_with("age_")))
 }
@@ -416,6 +415,17 @@ fn describe(given: &Given<'_>) -> String {
 enum ExpandFault {
     Undefined(String),
     Malformed,
+}
+
+fn expand_value(
+    value: &Value,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Value, ExpandFault> {
+    match value {
+        Value::String(text) => expand(text, variable).map(Value::String),
+        Value::Array(items) => items.iter().map(|item| expand_value(item, variable)).collect(),
+        other => Ok(other.clone()),
+    }
 }
 
 /// Replaces each `${NAME}` by its variable and `$$` by `$`.
@@ -470,6 +480,9 @@ mod tests {
     fn words_about_encryption_are_recognised() {
         for (path, speaks) in [
             ("backup", true),
+            ("backup.anything", true),
+            ("backups", true),
+            ("bakcup", true),
             ("encryption", true),
             ("memory.encryptAtRest", true),
             ("memory.sslmode", true),

@@ -1,6 +1,6 @@
 //! Change one key of a JSON text with comments; everything else stays.
 
-use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
 use crate::config::document::JSON;
@@ -8,7 +8,7 @@ use crate::config::edit_yaml::Refusal;
 use crate::config::keys::is_spelling_of;
 
 const NOT_A_SECTION: Refusal = "a part of its name is there already and is no section";
-const NOT_PLAIN: Refusal = "its value is a list or a section";
+const NOT_PLAIN: Refusal = "its value is a section, or a list that cannot be changed safely";
 const NOT_JSON: Refusal = "the file is not JSON";
 
 /// Sets the key at `path`; sections that are missing are made.
@@ -49,7 +49,7 @@ pub(crate) fn remove(text: &str, path: &[String]) -> Result<Option<String>, Refu
         if way.len() + 1 < path.len() {
             let Some(inner) = property.object_value() else { return Ok(None) };
             object = inner;
-        } else if property.object_value().is_some() || property.array_value().is_some() {
+        } else if property.object_value().is_some() || has_odd_list(&property) {
             return Err(NOT_PLAIN);
         }
         way.push(property);
@@ -70,11 +70,21 @@ fn find(object: &CstObject, part: &str) -> Option<CstObjectProp> {
 }
 
 fn replace(property: &CstObjectProp, value: &Value) -> Result<(), Refusal> {
-    if property.object_value().is_some() || property.array_value().is_some() {
+    let is_list = property.array_value().is_some();
+    if property.object_value().is_some() || (is_list && !value.is_array()) || has_odd_list(property)
+    {
         return Err(NOT_PLAIN);
     }
     property.set_value(input(value));
     Ok(())
+}
+
+/// Whether its value is a list of more than texts, numbers and the like, or with a comment in it.
+fn has_odd_list(property: &CstObjectProp) -> bool {
+    property.array_value().is_some_and(|list| {
+        let is_nested = |item: &CstNode| item.as_object().is_some() || item.as_array().is_some();
+        list.elements().iter().any(is_nested) || list.children().iter().any(CstNode::is_comment)
+    })
 }
 
 fn is_null(property: &CstObjectProp) -> bool {
@@ -101,6 +111,7 @@ fn input(value: &Value) -> CstInputValue {
         Value::Bool(truth) => CstInputValue::Bool(*truth),
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Null | Value::Array(_) | Value::Object(_) => CstInputValue::Null,
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Null | Value::Object(_) => CstInputValue::Null,
     }
 }

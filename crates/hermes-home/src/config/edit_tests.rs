@@ -37,6 +37,13 @@ const SET_IN_YAML: &[(&str, &str, &str, &str)] = &[
     ("memory:\n  path: x\n", "memory.path", "", "memory:\n  path: \"\"\n"),
     ("model:\n  default: a\n", "model.default", "yes", "model:\n  default: \"yes\"\n"),
     ("model:\n  default: a\n", "model.default", "1.5", "model:\n  default: \"1.5\"\n"),
+    ("", "backup.time", "3:30", "backup:\n  time: \"03:30\"\n"),
+    ("", "backup.targets", "/mnt/nas", "backup:\n  targets: [\"/mnt/nas\"]\n"),
+    ("backup:\n  targets: /a # c\n", "backup.targets", "[\"a\",\"b\"]", "backup:\n  targets: [\"a\", \"b\"] # c\n"),
+    ("backup:\n  targets:   [a, 'b#']  # c\n  time: \"04:00\"\n", "backup.targets", "x", "backup:\n  targets: [\"x\"]  # c\n  time: \"04:00\"\n"),
+    ("backup:\n  targets:\n    - a\n    - \"b # no\" # c\n  time: \"04:00\"\n", "backup.targets", "x", "backup:\n  targets: [\"x\"] # c\n  time: \"04:00\"\n"),
+    ("backup:\n  targets:\n  - a\n  - b\nz: 1\n", "backup.targets", "[]", "backup:\n  targets: []\nz: 1\n"),
+    ("backup: {targets: [a, b], time: x}\n", "backup.targets", "y", "backup: {targets: [\"y\"], time: x}\n"),
 ];
 
 #[test]
@@ -64,6 +71,9 @@ const UNSET_IN_YAML: &[(&str, &str, Option<&str>)] = &[
     ("memory: {path: x, b: 1}\n", "memory.path", Some("memory: {b: 1}\n")),
     ("memory: {b: 1, path: x}\n", "memory.path", Some("memory: {b: 1}\n")),
     ("memory: {path: x}\n", "memory.path", Some("memory: {}\n")),
+    ("backup:\n  targets:\n    - a\n    - b # c\n  time: x\n", "backup.targets", Some("backup:\n  time: x\n")),
+    ("backup:\n  targets: [a,\n    b]\nz: 1\n", "backup.targets", Some("z: 1\n")),
+    ("backup: {targets: [a, b], time: x}\n", "backup.targets", Some("backup: {time: x}\n")),
 ];
 
 #[test]
@@ -85,6 +95,12 @@ fn what_cannot_be_edited_safely_is_refused() {
         ("memory: [1]\n", "memory.path"),
         ("memory: text\n", "memory.path"),
         ("memory:\n  wal_mode: true\n  walMode: true\n", "memory.wal_mode"),
+        ("backup:\n  targets:\n    # one\n    - a\n    - b\n", "backup.targets"),
+        ("backup:\n  targets: # all\n    - a\n", "backup.targets"),
+        ("backup:\n  targets: [a, # one\n    b]\n", "backup.targets"),
+        ("backup:\n  targets:\n    - a: 1\n", "backup.targets"),
+        ("backup:\n  targets: &t [a]\nother: *t\n", "backup.targets"),
+        ("{\"backup\": {\"targets\": [\"a\", // one\n\"b\"]}}", "backup.targets"),
         ("{\"memory\": [1]}", "memory.path"),
         ("{\"memory\": {\"path\": {\"a\": 1}}}", "memory.path"),
     ] {
@@ -193,6 +209,9 @@ fn setting() -> impl Strategy<Value = (&'static Key, String)> {
             keys::Kind::Number(..) => format!("0.{}", dice % 1000),
             keys::Kind::OneOf(words) => words[dice as usize % words.len()].to_owned(),
             keys::Kind::TimeZone => "Europe/London".to_owned(),
+            keys::Kind::Texts if dice % 3 == 0 => format!("x{text}"),
+            keys::Kind::Texts => serde_json::json!([format!("x{text}"), "# y"]).to_string(),
+            keys::Kind::TimeOfDay => format!("{:02}:{:02}", dice % 24, dice % 60),
             keys::Kind::Text => text,
         };
         (key, value)

@@ -12,6 +12,7 @@ pub(crate) type Refusal = &'static str;
 
 const DEFAULT_STEP: usize = 2;
 const NOT_PLAIN: Refusal = "its value is a list, a section, or carries an anchor or a tag";
+const COMMENT_INSIDE: Refusal = "a comment stands in its list";
 const NOT_A_SECTION: Refusal = "a part of its name is there already and is no section";
 const ODD_LINE: Refusal = "its line is written in an unusual way";
 
@@ -140,12 +141,16 @@ impl Page<'_> {
             }
             Place::Scalar(range) => Ok(self.with(range.clone(), &fresh)),
             Place::Other(range) if self.is_alias(range) => Ok(self.with(range.clone(), &fresh)),
+            Place::List { range, items } if value.is_array() => {
+                let whole = self.list_range(pair, range, items)?;
+                Ok(self.with(whole, &format!(" {fresh}")))
+            }
             Place::BlockScalar => {
                 let (header, content) = self.block_scalar(pair)?;
                 let without = Page { text: &self.with(content, ""), ..*self };
                 Ok(without.with(header, &fresh))
             }
-            Place::Mapping(_) | Place::Other(_) => Err(NOT_PLAIN),
+            Place::Mapping(_) | Place::Other(_) | Place::List { .. } => Err(NOT_PLAIN),
         }
     }
 
@@ -204,8 +209,28 @@ impl Page<'_> {
             Place::Scalar(range) => Ok(range.end),
             Place::Other(range) if self.is_alias(range) => Ok(range.end),
             Place::BlockScalar => self.block_scalar(pair).map(|(_, content)| content.end),
+            Place::List { range, items } => {
+                self.list_range(pair, range, items).map(|whole| whole.end)
+            }
             Place::Mapping(_) | Place::Other(_) => Err(NOT_PLAIN),
         }
+    }
+
+    /// A list with what stands between it and the colon of its key; refused where a comment is among that.
+    fn list_range(
+        &self,
+        pair: &Pair,
+        range: &Range<usize>,
+        items: &[Range<usize>],
+    ) -> Result<Range<usize>, Refusal> {
+        let colon = self.colon_after(pair)?;
+        let (mut from, mut between) = (colon, String::new());
+        for item in items {
+            between.push_str(&self.text[from..item.start]);
+            from = item.end;
+        }
+        between.push_str(&self.text[from..range.end]);
+        if between.contains('#') { Err(COMMENT_INSIDE) } else { Ok(colon..range.end) }
     }
 
     /// The header (`|`, `>-` …) and the lines of the text below it.
@@ -316,6 +341,11 @@ fn scalar(value: &Value, style: MappingStyle) -> String {
     match (value, style) {
         (Value::String(text), MappingStyle::Block) => quoted_unless_plain(text),
         (Value::String(text), MappingStyle::Flow { .. }) => quoted(text),
+        (Value::Array(items), _) => {
+            let flow = MappingStyle::Flow { open: 0 };
+            let items: Vec<String> = items.iter().map(|item| scalar(item, flow)).collect();
+            format!("[{}]", items.join(", "))
+        }
         (other, _) => other.to_string(),
     }
 }

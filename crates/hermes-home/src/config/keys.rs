@@ -35,6 +35,10 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// The IANA name of a time zone.
     TimeZone,
+    /// A list of texts; one text alone is a list of one, and a text that begins with `[` is a list in JSON.
+    Texts,
+    /// A time of day.
+    TimeOfDay,
 }
 
 const LIMIT: Kind = Kind::Whole(1, 10_000_000);
@@ -45,6 +49,9 @@ const WORDS_SSL: &[&str] = &["disable", "prefer", "require", "verify_ca", "verif
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
 const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
+const WORDS_COMPRESSION: &[&str] = &["zstd", "gzip"];
+const WORDS_PASSPHRASE: &[&str] = &["gpg", "age"];
+const KEPT: Kind = Kind::Whole(0, 100_000);
 
 /// Every setting, in the order of the scaffold and the reference page.
 #[rustfmt::skip] // One setting a row reads as a table.
@@ -92,6 +99,26 @@ pub const KEYS: &[Key] = &[
     later("sessions.auto_prune", Kind::Switch, "Prune sessions by retention_days in the background.").shared(),
     used("sessions.retention_days", Kind::Whole(1, 36_500), "After how many days without activity `hermes sessions prune` takes a session.").shared(),
     used("sessions.lock_wait_ms", Kind::Whole(0, 600_000), "How long a write waits for another program's lock, in milliseconds."),
+    used("backup.folder", Kind::Text, "Where backups are kept; none: beside the home, in a folder of its name with -backups."),
+    used("backup.compression", Kind::OneOf(WORDS_COMPRESSION), "How an archive is made smaller: zstd is faster, gzip opens everywhere."),
+    used("backup.recipients", Kind::Texts, "The public keys that backups are encrypted to: fingerprints of OpenPGP keys, or age recipients."),
+    used("backup.passphrase_file", Kind::Text, "The file whose first line is the passphrase that backups are encrypted with, where there are no recipients."),
+    used("backup.passphrase_format", Kind::OneOf(WORDS_PASSPHRASE), "What opens a backup that is encrypted with a passphrase."),
+    used("backup.time", Kind::TimeOfDay, "When the scheduled backup of a day is made, in your time zone."),
+    used("backup.random_delay_minutes", Kind::Whole(0, 720), "A scheduled backup comes up to so many minutes later, by chance, so that not all machines send at once."),
+    used("backup.keep_last", KEPT, "How many of the newest backups are kept."),
+    used("backup.keep_hourly", KEPT, "Of how many of the last hours that have a backup the newest is kept."),
+    used("backup.keep_daily", KEPT, "Of how many of the last days that have a backup the newest is kept."),
+    used("backup.keep_weekly", KEPT, "Of how many of the last weeks that have a backup the newest is kept."),
+    used("backup.keep_monthly", KEPT, "Of how many of the last months that have a backup the newest is kept."),
+    used("backup.keep_yearly", KEPT, "Of how many of the last years that have a backup the newest is kept."),
+    used("backup.keep_within", Kind::Text, "Every backup is kept that is not older than this before the newest one, such as 1y6m14d3h; none: no such rule."),
+    used("backup.targets", Kind::Texts, "The places that every backup is sent to: a folder, ssh://user@host/folder, s3://bucket/prefix?endpoint=https://…"),
+    used("backup.exclude", Kind::Texts, "Paths below the home that no backup takes in."),
+    used("backup.alert_command", Kind::Text, "What is run when backups fail; it finds the message in HERMES_ALERT and on standard input."),
+    used("backup.alert_webhook", Kind::Text, "Where a message is sent with POST as JSON when backups fail; keep it in .env and write ${NAME} here."),
+    used("backup.alert_after", Kind::Whole(1, 1000), "After how many failures in a row an alert is sent."),
+    used("backup.drill_days", Kind::Whole(1, 36_500), "After how many days without a drill the status is no longer green."),
 ];
 
 const fn used(path: &'static str, kind: Kind, doc: &'static str) -> Key {
@@ -210,6 +237,8 @@ impl Kind {
             Kind::Text => "a text".into(),
             Kind::OneOf(words) => format!("one of {}", words.join(", ")),
             Kind::TimeZone => "the name of a time zone, such as Europe/London".into(),
+            Kind::Texts => "a list of texts".into(),
+            Kind::TimeOfDay => "a time of day, such as 03:30".into(),
         }
     }
 
@@ -219,6 +248,9 @@ impl Kind {
             (Kind::Text, Value::String(_)) => Some(value.clone()),
             (Kind::TimeZone, Value::String(name)) => accept_time_zone(name),
             (Kind::OneOf(words), Value::String(word)) => accept_word(words, word),
+            (Kind::Texts, Value::Array(items)) => accept_texts(items),
+            (Kind::Texts, Value::String(text)) => parse_texts(text),
+            (Kind::TimeOfDay, Value::String(text)) => accept_time_of_day(text),
             (Kind::Switch, Value::Bool(_)) => Some(value.clone()),
             (Kind::Switch, Value::String(text)) => parse_switch(text).map(Value::Bool),
             (Kind::Whole(least, most), Value::Number(_)) => accept_whole(value, *least, *most),
@@ -249,6 +281,34 @@ fn accept_word(words: &[&str], word: &str) -> Option<Value> {
 
 fn accept_time_zone(name: &str) -> Option<Value> {
     TimeZone::get(name).ok().map(|_| Value::from(name))
+}
+
+/// Every item a text, none of them blank.
+fn accept_texts(items: &[Value]) -> Option<Value> {
+    let is_text = |item: &Value| item.as_str().is_some_and(|text| !text.trim().is_empty());
+    items.iter().all(is_text).then(|| Value::from(items))
+}
+
+/// A list as it is typed: JSON, or one text alone; nothing is an empty list.
+fn parse_texts(text: &str) -> Option<Value> {
+    match text.trim() {
+        "" => Some(Value::Array(Vec::new())),
+        list if list.starts_with('[') => {
+            accept_texts(serde_json::from_str::<Value>(list).ok()?.as_array()?)
+        }
+        one => Some(Value::from(vec![one])),
+    }
+}
+
+fn accept_time_of_day(text: &str) -> Option<Value> {
+    let (hour, minute) = text.trim().split_once(':')?;
+    let number = |digits: &str, most: u8| {
+        let is_short = !digits.is_empty() && digits.len() <= 2;
+        let is_number = is_short && digits.chars().all(|c| c.is_ascii_digit());
+        digits.parse::<u8>().ok().filter(|number| is_number && *number <= most)
+    };
+    let (hour, minute) = (number(hour, 23)?, number(minute, 59).filter(|_| minute.len() == 2)?);
+    Some(Value::from(format!("{hour:02}:{minute:02}")))
 }
 
 /// `yes`, `no`, `on` and `off` count too: Hermes Agent's YAML reader takes them for booleans.
@@ -337,6 +397,45 @@ mod tests {
             ("terminal.backend", None),
         ] {
             assert_eq!(nearest(typed), near, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_typed_as_json_or_as_one_text() {
+        for (typed, list) in [
+            ("", Some(vec![])),
+            ("/mnt/nas", Some(vec!["/mnt/nas"])),
+            ("s3://b/p?keep=last:3,daily:2", Some(vec!["s3://b/p?keep=last:3,daily:2"])),
+            (r#"["a", "b c"]"#, Some(vec!["a", "b c"])),
+            ("[]", Some(vec![])),
+            ("[a, b]", None),
+            (r#"["a", 1]"#, None),
+            (r#"["a", " "]"#, None),
+        ] {
+            assert_eq!(Kind::Texts.accept(&Value::from(typed)), list.map(Value::from), "{typed}");
+        }
+        assert_eq!(Kind::Texts.accept(&serde_json::json!(["a", 7])), None);
+        assert_eq!(Kind::Texts.accept(&serde_json::json!(7)), None);
+    }
+
+    #[test]
+    fn a_time_of_day_is_hours_and_minutes() {
+        for (typed, time) in [
+            ("03:30", Some("03:30")),
+            ("3:05", Some("03:05")),
+            ("23:59", Some("23:59")),
+            ("24:00", None),
+            ("03:60", None),
+            ("03:3", None),
+            ("+3:30", None),
+            ("0330", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                Kind::TimeOfDay.accept(&Value::from(typed)),
+                time.map(Value::from),
+                "{typed}"
+            );
         }
     }
 }

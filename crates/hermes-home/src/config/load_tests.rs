@@ -287,6 +287,10 @@ fn in_a_home_of_hermes_agent_slips_about_encryption_and_backup_stay_errors() {
     for (text, key) in [
         ("backup:\n  encryptoin: age\n", "backup.encryptoin"),
         ("backup: true\n", "backup"),
+        ("backup:\n  keep_lst: 3\n", "backup.keep_lst"),
+        ("backup:\n  recipents: [a]\n", "backup.recipents"),
+        ("backup:\n  passphrase_format: pgp\n", "backup.passphrase_format"),
+        ("bakcup:\n  recipients: [a]\n", "bakcup"),
         ("encryption: true\n", "encryption"),
         ("memory:\n  sslmode: require\n", "memory.sslmode"),
         ("memory:\n  ssl_mode: requre\n", "memory.ssl_mode"),
@@ -296,6 +300,54 @@ fn in_a_home_of_hermes_agent_slips_about_encryption_and_backup_stay_errors() {
             case(&format!("_config_version: 1\n{text}")).load(Owner::HermesAgent).unwrap_err();
         let Error::BadSettings { findings, .. } = error else { panic!("{text}: {error}") };
         assert_eq!(findings[0].key.as_deref(), Some(key), "{text}");
+    }
+}
+
+#[test]
+fn the_section_backup_loads_with_its_lists() {
+    let mut case = case(
+        "backup:\n  recipients: age1xyz\n  targets:\n    - /mnt/nas\n    - s3://${BUCKET}/x?keep=last:3,daily:2\n\
+         \x20 time: 4:05\n  keep_daily: 7\n  keepWithin: 1y\n  alert_webhook: ${HOOK}\n",
+    );
+    case.env = Env::of([("BUCKET", "mine"), ("HOOK", "https://hooks.example/key")]);
+    let loaded = case.ours();
+    let backup = &loaded.config.backup;
+    assert_eq!(backup.recipients, ["age1xyz"]);
+    assert_eq!(backup.targets, ["/mnt/nas", "s3://mine/x?keep=last:3,daily:2"]);
+    assert_eq!((backup.time.as_str(), backup.keep_last, backup.keep_daily), ("04:05", 14, 7));
+    assert_eq!(backup.keep_within.as_deref(), Some("1y"));
+    assert_eq!(backup.alert_webhook.as_ref().unwrap().reveal(), "https://hooks.example/key");
+    let shown = get(&loaded, "backup.targets").unwrap().value;
+    assert_eq!(shown, r#"["/mnt/nas","s3://${BUCKET}/x?keep=last:3,daily:2"]"#);
+    assert!(!get(&loaded, "backup.alert_webhook").unwrap().value.contains("key"));
+    case.flags = vec![("backup.targets".into(), r#"["/a", "/b"]"#.into())];
+    case.env = Env::of([("HERMES_BACKUP__RECIPIENTS", "age1abc")]);
+    assert!(case.load(Owner::Ours).is_err(), "a variable of the webhook is missing");
+    case.env = Env::of([("HERMES_BACKUP__RECIPIENTS", "age1abc"), ("HOOK", "x"), ("BUCKET", "y")]);
+    let backup = case.ours().config.backup;
+    assert_eq!(
+        (backup.targets, backup.recipients),
+        (vec!["/a".into(), "/b".into()], vec!["age1abc".to_owned()])
+    );
+}
+
+#[test]
+fn a_list_of_anything_but_texts_is_refused() {
+    for text in [
+        "backup:\n  recipients: [12345678]\n",
+        "backup:\n  recipients: [a, '']\n",
+        "backup:\n  recipients: 12345678\n",
+        "backup:\n  recipients: {a: b}\n",
+        "backup:\n  recipients: [[a]]\n",
+        "backup:\n  recipients: '[a, b]'\n",
+    ] {
+        let message = case(text).problems();
+        assert!(message.contains("`backup.recipients`: expected a list of texts"), "{message}");
+    }
+    for empty in
+        ["", "backup:\n  recipients:\n", "backup: {recipients: []}\n", "backup: {recipients: ''}\n"]
+    {
+        assert!(case(empty).ours().config.backup.recipients.is_empty(), "{empty}");
     }
 }
 

@@ -19,7 +19,8 @@ pub use keys::{KEYS, Key, Kind, find, nearest};
 pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
 pub use reference::reference;
 pub use values::{
-    Backend, Compression, Config, EmbeddingProvider, Embeddings, Memory, Model, Retrieval,
-    Schedule, Sessions, Skills, SslMode, Users, UsersMode,
+    ArchiveCompression, Backend, Backup, Compression, Config, EmbeddingProvider, Embeddings,
+    Memory, Model, PassphraseFormat, Retrieval, Schedule, Sessions, Skills, SslMode, Users,
+    UsersMode,
 };
 pub use view::{Setting, get, list};

@@ -23,6 +23,8 @@ pub struct Config {
     pub skills: Skills,
     /// `sessions`.
     pub sessions: Sessions,
+    /// `backup`.
+    pub backup: Backup,
 }
 
 /// The section `memory`.
@@ -161,6 +163,74 @@ pub struct Sessions {
     pub retention_days: u32,
     /// How long a write waits for another program's lock, in milliseconds.
     pub lock_wait_ms: u32,
+}
+
+/// The section `backup`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Backup {
+    /// Where backups are kept; none means beside the home.
+    pub folder: Option<String>,
+    /// How an archive is made smaller.
+    pub compression: ArchiveCompression,
+    /// The public keys that backups are encrypted to.
+    pub recipients: Vec<String>,
+    /// The file whose first line is the passphrase.
+    pub passphrase_file: Option<String>,
+    /// What opens a backup that is encrypted with a passphrase.
+    pub passphrase_format: PassphraseFormat,
+    /// When the scheduled backup of a day is made: `03:30`.
+    pub time: String,
+    /// How many minutes later it may come, by chance.
+    pub random_delay_minutes: u32,
+    /// How many of the newest are kept.
+    pub keep_last: u32,
+    /// Of how many hours one is kept.
+    pub keep_hourly: u32,
+    /// Of how many days.
+    pub keep_daily: u32,
+    /// Of how many weeks.
+    pub keep_weekly: u32,
+    /// Of how many months.
+    pub keep_monthly: u32,
+    /// Of how many years.
+    pub keep_yearly: u32,
+    /// How much older than the newest one may be: `1y6m14d3h`.
+    pub keep_within: Option<String>,
+    /// The places that every backup is sent to.
+    pub targets: Vec<String>,
+    /// Paths below the home that are left out.
+    pub exclude: Vec<String>,
+    /// What is run when backups fail.
+    pub alert_command: Option<String>,
+    /// Where a message is sent when backups fail.
+    pub alert_webhook: Option<Secret>,
+    /// After how many failures in a row an alert is sent.
+    pub alert_after: u32,
+    /// After how many days without a drill the status is no longer green.
+    pub drill_days: u32,
+}
+
+/// How an archive is made smaller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArchiveCompression {
+    /// Fast.
+    #[default]
+    Zstd,
+    /// Opens everywhere.
+    Gzip,
+}
+
+/// What a passphrase is used with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassphraseFormat {
+    /// OpenPGP.
+    #[default]
+    Gpg,
+    /// age.
+    Age,
 }
 
 /// Where facts and episodes are stored.
@@ -341,5 +411,32 @@ impl Default for Model {
 impl Default for Sessions {
     fn default() -> Sessions {
         Sessions { auto_prune: false, retention_days: 90, lock_wait_ms: 10_000 }
+    }
+}
+
+impl Default for Backup {
+    fn default() -> Backup {
+        Backup {
+            folder: None,
+            compression: ArchiveCompression::default(),
+            recipients: Vec::new(),
+            passphrase_file: None,
+            passphrase_format: PassphraseFormat::default(),
+            time: "03:30".to_owned(),
+            random_delay_minutes: 15,
+            keep_last: 14,
+            keep_hourly: 0,
+            keep_daily: 0,
+            keep_weekly: 0,
+            keep_monthly: 0,
+            keep_yearly: 0,
+            keep_within: None,
+            targets: Vec::new(),
+            exclude: Vec::new(),
+            alert_command: None,
+            alert_webhook: None,
+            alert_after: 1,
+            drill_days: 90,
+        }
     }
 }

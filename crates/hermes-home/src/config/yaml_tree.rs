@@ -40,7 +40,12 @@ pub(crate) enum Place {
     /// A text below `|` or `>`.
     BlockScalar,
     Mapping(Mapping),
-    /// A list, an alias, or something with an anchor or a tag: not edited.
+    /// A list of plain or quoted texts: from its first character to the end of its last item or bracket.
+    List {
+        range: Range<usize>,
+        items: Vec<Range<usize>>,
+    },
+    /// Another list, an alias, or something with an anchor or a tag: not edited.
     Other(Range<usize>),
 }
 
@@ -93,9 +98,10 @@ impl Reader<'_> {
                     Place::Mapping(mapping)
                 })
             }
-            Event::SequenceStart(..) => {
-                self.skip_list()?;
-                Some(Place::Other(start..start))
+            Event::SequenceStart(style, anchor, tag) => {
+                let list = self.list(*style, start)?;
+                let is_decorated = *anchor != 0 || tag.is_some();
+                Some(list.filter(|_| !is_decorated).unwrap_or(Place::Other(start..start)))
             }
             Event::Alias(_) => Some(Place::Other(start..span.end.byte_offset()?)),
             _ => None,
@@ -123,13 +129,23 @@ impl Reader<'_> {
         }
     }
 
-    fn skip_list(&mut self) -> Option<()> {
+    /// The outer none means that the text ends too early, the inner one that the list is not a plain one.
+    fn list(&mut self, style: StructureStyle, start: usize) -> Option<Option<Place>> {
+        let (mut items, mut is_plain) = (Vec::new(), true);
         loop {
             let (event, span) = self.events.next()?;
             if matches!(event, Event::SequenceEnd) {
-                return Some(());
+                let end = match style {
+                    StructureStyle::Flow => span.end.byte_offset(),
+                    StructureStyle::Block => items.last().map(|last: &Range<usize>| last.end),
+                };
+                let plain = end.filter(|_| is_plain);
+                return Some(plain.map(|end| Place::List { range: start..end, items }));
             }
-            self.place(&event, &span)?;
+            match self.place(&event, &span)? {
+                Place::Scalar(range) if !range.is_empty() => items.push(range),
+                _ => is_plain = false,
+            }
         }
     }
 }
