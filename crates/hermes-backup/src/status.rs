@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::folder::{Backup, Event};
+use crate::folder::{Backup, Event, Happened};
 
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -61,6 +61,178 @@ pub fn judge(
     expected: &Expected,
     now: Timestamp,
 ) -> Standing {
-    let _ = (backups, history, expected, now);
-    unimplemented!()
+    let newest = backups.iter().filter(|backup| is_good(backup)).max_by_key(|one| one.name.made);
+    let drilled = newest_of(history, &[Happened::Drilled]);
+    let failures = failures(history);
+    let mut reasons = failed_checks(backups, history);
+    // What was found wrong stands before everything else that is as bad.
+    let found = reasons.len();
+    reasons.extend(age(backups, newest, expected, now));
+    reasons.extend(attempts(history, failures));
+    reasons.extend(drills(backups, drilled, expected, now));
+    reasons.extend(newest.into_iter().flat_map(|newest| places(newest, expected)));
+    reasons[found..].sort_by_key(|reason| std::cmp::Reverse(reason.colour));
+    Standing {
+        colour: reasons.iter().map(|reason| reason.colour).max().unwrap_or(Colour::Green),
+        newest: newest.map(|newest| newest.name.made),
+        drilled,
+        failures,
+        reasons,
+    }
 }
+
+/// How old the newest backup may be where nothing makes them by itself.
+const BY_HAND: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// From so many failed attempts on it is red.
+const MANY_FAILURES: u32 = 3;
+/// How far ahead of the clock a backup may be.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
+/// Whether it can be relied on: whole, read back, and never found wrong since.
+fn is_good(backup: &Backup) -> bool {
+    !backup.name.damaged && backup.failed.is_none() && backup.verified.is_some()
+}
+
+fn failed_checks(backups: &[Backup], history: &[Event]) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    for backup in backups {
+        let id = backup.name.id();
+        if let Some(why) = &backup.failed {
+            let hint =
+                "`hermes backup create` makes a new one, `hermes backup delete` takes it away";
+            reasons.push(red(format!("backup {id} failed its check: {why}"), hint));
+        }
+        let of_it = history.iter().filter(|event| event.id.as_deref() == Some(id.as_str()));
+        reasons.extend(failed_drill(of_it));
+    }
+    // The newest of all counts even when its archive is gone.
+    let newest_drill = failed_drill(history.iter());
+    reasons.extend(newest_drill.filter(|reason| !reasons.contains(reason)));
+    if reasons.is_empty() && is_newest(history, Happened::VerifyFailed, &SEEN_RIGHT) {
+        reasons.push(red(
+            "the newest check found something wrong".to_owned(),
+            "`hermes backup verify --all`",
+        ));
+    }
+    reasons
+}
+
+/// What says of an archive that it was right.
+const SEEN_RIGHT: [Happened; 3] = [Happened::Created, Happened::Verified, Happened::HashVerified];
+
+fn failed_drill<'a>(events: impl Iterator<Item = &'a Event>) -> Option<Reason> {
+    let drills = [Happened::Drilled, Happened::DrillFailed];
+    let newest = events.filter(|event| drills.contains(&event.what)).last()?;
+    let id = newest.id.as_deref().unwrap_or("a backup");
+    (newest.what == Happened::DrillFailed).then(|| {
+        red(format!("the drill of {id} failed: {}", newest.detail), "`hermes backup drill`")
+    })
+}
+
+fn age(
+    backups: &[Backup],
+    newest: Option<&Backup>,
+    expected: &Expected,
+    now: Timestamp,
+) -> Option<Reason> {
+    const CREATE: &str = "`hermes backup create`";
+    let Some(newest) = newest else {
+        let what = "there is no good backup".to_owned();
+        let is_new = expected.interval.is_none() && backups.is_empty();
+        return Some(if is_new { amber(what, CREATE) } else { red(what, CREATE) });
+    };
+    let (made, age) = (newest.name.made, newest.name.made.duration_until(now));
+    let day = made.strftime("%Y-%m-%d");
+    if age < -AHEAD {
+        let what = format!("the newest good backup is from {day}, which is to come");
+        return Some(amber(what, "look at the clock of this machine"));
+    }
+    let what = format!("the newest good backup is {} old", length(age));
+    match expected.interval {
+        None if age > BY_HAND => Some(amber(what, "`hermes backup schedule install`")),
+        Some(interval) if age > interval * 3 => Some(red(what, "`hermes backup schedule status`")),
+        Some(interval) if age > interval * 3 / 2 => Some(amber(what, CREATE)),
+        _ => None,
+    }
+}
+
+fn attempts(history: &[Event], failures: u32) -> Option<Reason> {
+    let failed = [Happened::CreateFailed, Happened::CreatedDamaged];
+    let last = history.iter().rfind(|event| failed.contains(&event.what))?;
+    if failures == 0 {
+        return None;
+    }
+    if last.what == Happened::CreatedDamaged {
+        return Some(red("a database of the home is damaged".to_owned(), "`hermes doctor`"));
+    }
+    let what = match failures {
+        1 => format!("the last attempt failed: {}", last.detail),
+        many => format!("the last {many} attempts failed: {}", last.detail),
+    };
+    let colour = if failures >= MANY_FAILURES { Colour::Red } else { Colour::Amber };
+    Some(Reason { colour, what, hint: "`hermes backup create`".to_owned() })
+}
+
+/// Attempts that gave no good backup since the last one that did, by their order and not by the clock.
+fn failures(history: &[Event]) -> u32 {
+    let since = history.iter().rev().take_while(|event| event.what != Happened::Created);
+    let failed = [Happened::CreateFailed, Happened::CreatedDamaged];
+    since.filter(|event| failed.contains(&event.what)).count() as u32
+}
+
+fn drills(
+    backups: &[Backup],
+    drilled: Option<Timestamp>,
+    expected: &Expected,
+    now: Timestamp,
+) -> Option<Reason> {
+    const DRILL: &str = "`hermes backup drill --identity FILE`";
+    let first = backups.iter().map(|backup| backup.name.made).min()?;
+    let age = drilled.unwrap_or(first).duration_until(now);
+    let what = match drilled {
+        Some(_) => format!("the last drill that went well was {} ago", length(age)),
+        None => "no drill has shown yet that a backup restores".to_owned(),
+    };
+    match age {
+        age if age > expected.drill_within * 2 => Some(red(what, DRILL)),
+        age if age > expected.drill_within => Some(amber(what, DRILL)),
+        _ => None,
+    }
+}
+
+fn places<'a>(newest: &'a Backup, expected: &'a Expected) -> impl Iterator<Item = Reason> + 'a {
+    let missing = expected.places.iter().filter(|place| !newest.copies.contains(place));
+    missing.map(|place| {
+        amber(format!("the newest good backup is not at {place}"), "`hermes backup push`")
+    })
+}
+
+fn newest_of(history: &[Event], what: &[Happened]) -> Option<Timestamp> {
+    history.iter().filter(|event| what.contains(&event.what)).map(|event| event.at).max()
+}
+
+/// Whether `what` happened, and none of the others after it.
+fn is_newest(history: &[Event], what: Happened, others: &[Happened]) -> bool {
+    let last = history.iter().rfind(|event| event.what == what || others.contains(&event.what));
+    last.is_some_and(|event| event.what == what)
+}
+
+/// In whole days from two days on, else in hours.
+fn length(age: SignedDuration) -> String {
+    match age.as_hours() {
+        hours @ 0..48 => format!("{hours} h"),
+        hours => format!("{} days", hours / 24),
+    }
+}
+
+fn red(what: String, hint: &str) -> Reason {
+    Reason { colour: Colour::Red, what, hint: hint.to_owned() }
+}
+
+fn amber(what: String, hint: &str) -> Reason {
+    Reason { colour: Colour::Amber, what, hint: hint.to_owned() }
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;
