@@ -253,6 +253,24 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A copy could not be written: the disk is full, or it fails.
+    #[error("could not write {}: the disk is full or failing", path.display())]
+    CopyUnwritten {
+        /// The copy.
+        path: PathBuf,
+    },
+    /// A copy was not done in the time it was given.
+    #[error("could not copy {}: {done} of {of} bytes were done in {seconds} s", path.display())]
+    CopyTooSlow {
+        /// The database that was copied.
+        path: PathBuf,
+        /// The time it was given.
+        seconds: u64,
+        /// Bytes that were copied.
+        done: u64,
+        /// Bytes in all.
+        of: u64,
+    },
     /// SQLite refused for a reason none of the other variants names.
     #[error("could not use {}: {}", path.display(), words_of(refusal))]
     Database {
@@ -317,6 +335,8 @@ impl Error {
             | Error::MemoryUnwritten { .. }
             | Error::NotWritable { .. }
             | Error::File { .. }
+            | Error::CopyUnwritten { .. }
+            | Error::CopyTooSlow { .. }
             | Error::Database { .. } => ErrorKind::Failure,
         }
     }
@@ -346,6 +366,8 @@ impl Error {
             {
                 "look whether the disk is full or failing; nothing of this change was written"
             }
+            Error::CopyUnwritten { .. } => "make room on the disk, or look whether it fails",
+            Error::CopyTooSlow { .. } => "try again when less is written to it",
             Error::OlderSchema { .. } => {
                 "make the file and its folder writable for one command, or copy it to where it is"
             }

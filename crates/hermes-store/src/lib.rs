@@ -5,6 +5,7 @@ mod error;
 pub mod memory;
 mod migrate;
 pub mod sessions;
+pub mod snapshot;
 pub mod sqlite;
 
 pub use error::{Error, ErrorKind, Result};

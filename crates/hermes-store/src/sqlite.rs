@@ -87,6 +87,34 @@ pub(crate) fn open_for_checking(path: &Path, wait: Duration) -> Result<Connectio
     Ok(connection)
 }
 
+/// Opens a database whose pages are copied: read once each, so nothing is kept of them in memory.
+///
+/// A journal beside it may be one that a crash left: such a database is only looked at, and fails
+/// with `NotWritable`, since SQLite would have to undo the half-written change first.
+pub(crate) fn open_for_copying(path: &Path, wait: Duration) -> Result<Connection> {
+    refuse_missing_or_empty(path)?;
+    let connection = if has_journal(path) {
+        connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?
+    } else {
+        open_for_reading(path, wait)?
+    };
+    connection
+        .pragma_update(None, "mmap_size", 0)
+        .map_err(|source| Error::from_sqlite(path, source))?;
+    refuse_truncated(path, &connection)?;
+    Ok(connection)
+}
+
+/// Opens an empty file that pages are copied into; if that fails the file is of no use anyway.
+pub(crate) fn open_for_pages(path: &Path) -> Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, DEFAULT_WAIT)?;
+    let failed = |source| Error::from_sqlite(path, source);
+    connection.pragma_update(None, "journal_mode", "off").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "off").map_err(failed)?;
+    connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
+    Ok(connection)
+}
+
 /// Opens a damaged database to read what is left; SQLite would refuse one that is cut short.
 pub(crate) fn open_damaged(path: &Path, wait: Duration) -> Result<Connection> {
     refuse_missing_or_empty(path)?;
@@ -258,6 +286,11 @@ fn refuse_truncated(path: &Path, connection: &Connection) -> Result<()> {
         return Err(Error::Damaged { path: path.to_owned(), why });
     }
     Ok(())
+}
+
+/// Whether a rollback journal with something in it lies beside the database.
+pub(crate) fn has_journal(path: &Path) -> bool {
+    beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0)
 }
 
 fn has_write_ahead_log(path: &Path) -> bool {
