@@ -110,6 +110,8 @@ pub enum Error {
         why: String,
         /// Whether trying again may help.
         again: bool,
+        /// What mends it, where that is known.
+        hint: Option<String>,
     },
     /// A setting or argument that makes no sense.
     #[error("could not use {what}: {why}")]
@@ -138,7 +140,7 @@ impl Error {
         match self {
             Error::Home(error) => error.hint(),
             Error::Store(error) => error.hint(),
-            Error::CannotEncrypt { hint, .. } => hint.clone(),
+            Error::CannotEncrypt { hint, .. } | Error::Remote { hint, .. } => hint.clone(),
             Error::NotEncrypted => {
                 Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
             }

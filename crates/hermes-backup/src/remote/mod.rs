@@ -1,9 +1,26 @@
 //! A place off this host.
 
+mod folder;
+mod hash;
+mod keep;
+mod s3;
+mod s3_http;
+mod s3_parts;
+mod s3_says;
+mod sftp;
+mod ssh;
+mod ssh_says;
+mod target;
+mod xml;
+
 use std::path::Path;
 
+pub use keep::policy;
+pub use target::parse;
+
+use crate::name::ArchiveName;
 use crate::retention::Policy;
-use crate::{Result, Tell};
+use crate::{Error, Result, Tell};
 
 /// Something that lies at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +111,25 @@ pub struct S3 {
     pub path_style: bool,
 }
 
+impl Ssh {
+    fn place(&self) -> String {
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        let path = if self.path.starts_with('/') { "" } else { "/~/" };
+        let host =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("ssh://{user}{host}{port}{path}{}", self.path)
+    }
+}
+
+impl S3 {
+    fn place(&self) -> String {
+        let host = self.endpoint.split_once("://").map_or(self.endpoint.as_str(), |(_, host)| host);
+        let host = host.trim_end_matches('/');
+        format!("s3://{}/{} at {host}", self.bucket, self.prefix.trim_end_matches('/'))
+    }
+}
+
 /// The keys of a bucket; never shown.
 #[derive(Clone)]
 pub struct S3Keys {
@@ -105,14 +141,70 @@ pub struct S3Keys {
     pub token: Option<zeroize::Zeroizing<String>>,
 }
 
-/// Reads a place as the settings name it.
-pub fn parse(text: &str) -> Result<Target> {
-    let _ = text;
-    unimplemented!()
-}
-
 /// Opens a place; a bucket needs keys.
 pub fn open(target: &Target, keys: Option<&S3Keys>) -> Result<Box<dyn Remote>> {
-    let _ = (target, keys);
-    unimplemented!()
+    Ok(match (&target.kind, keys) {
+        (Kind::Folder(path), _) => Box::new(folder::Mounted::new(path)),
+        (Kind::Ssh(ssh), _) => Box::new(ssh::Host::new(ssh.clone())),
+        (Kind::S3(s3), Some(keys)) => Box::new(s3::Store::new(s3, keys)?),
+        (Kind::S3(s3), None) => {
+            return Err(Error::Remote {
+                doing: "open",
+                place: s3.place(),
+                why: "its keys are not set".to_owned(),
+                again: false,
+                hint: Some(s3_says::SET_KEYS.to_owned()),
+            });
+        }
+    })
+}
+
+impl Target {
+    /// The place in words, the same as [`Remote::place`] says once it is open.
+    pub fn place(&self) -> String {
+        match &self.kind {
+            Kind::Folder(path) => path.display().to_string(),
+            Kind::Ssh(ssh) => ssh.place(),
+            Kind::S3(s3) => s3.place(),
+        }
+    }
+}
+
+/// The archive that a name at a place belongs to, and whether it is what stands beside it; none if it is not
+/// ours or could lead out of a folder.
+pub(crate) fn ours(name: &str) -> Option<(ArchiveName, bool)> {
+    if name.contains(['/', '\\']) || name.chars().any(char::is_control) {
+        return None;
+    }
+    match name.strip_suffix(".json") {
+        Some(archive) => archive.parse().ok().map(|archive| (archive, true)),
+        None => name.parse().ok().map(|archive| (archive, false)),
+    }
+}
+
+/// Refuses a name that is none of ours, before it reaches a place or this disk.
+fn check_name(doing: &'static str, place: &str, name: &str) -> Result<()> {
+    if ours(name).is_some() {
+        return Ok(());
+    }
+    let why = format!("{name:?} is no name of a backup");
+    Err(Error::Remote { doing, place: place.to_owned(), why, again: false, hint: None })
+}
+
+/// What is said when the content at a place is not what was sent: the file here may be at fault.
+fn not_what_was_sent(from: &Path, sha256: &str, place: &str) -> Error {
+    match hash::of_file(from) {
+        Err(error) => error,
+        Ok(here) if here != sha256 => Error::Tampered {
+            what: from.display().to_string(),
+            why: "its SHA-256 is not the one it had when it was made".to_owned(),
+        },
+        Ok(_) => Error::Remote {
+            doing: "send to",
+            place: place.to_owned(),
+            why: "what was read back is not what was sent; it was deleted there".to_owned(),
+            again: true,
+            hint: None,
+        },
+    }
 }
