@@ -5,6 +5,7 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 pub(crate) mod unsealed;
+pub(crate) mod zipped;
 
 pub use read::read;
 pub(crate) use read::{hex, read_opened};
