@@ -13,6 +13,7 @@ pub mod remote;
 pub mod restore;
 pub mod retention;
 pub mod seal;
+mod staging;
 pub mod status;
 pub mod verify;
 

@@ -1,23 +1,22 @@
 //! Packing a stream of members, and reading one without trusting it.
 
 mod members;
+mod pack;
 mod read;
 #[cfg(test)]
 mod read_tests;
 pub(crate) mod unsealed;
 pub(crate) mod zipped;
 
+pub use pack::pack;
 pub use read::read;
 pub(crate) use read::{hex, read_opened};
 
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
 use crate::manifest::{self, Manifest};
-use crate::name::Compression;
-use crate::seal::{Keys, Sealing};
-use crate::{Result, Tell};
+use crate::seal::Keys;
 
 /// A member to be packed: what the manifest says of it, and where its bytes are now.
 #[derive(Debug, Clone)]
@@ -39,19 +38,8 @@ pub struct Packed {
     pub size: u64,
     /// What opens it, for reading it back.
     pub keys: Keys,
-}
-
-/// Packs, makes smaller and encrypts members and, last, the manifest into `out`, which is synced at the end.
-pub fn pack(
-    sources: &[Source],
-    manifest: Manifest,
-    compression: Compression,
-    sealing: &Sealing,
-    out: File,
-    tell: Tell<'_>,
-) -> Result<Packed> {
-    let _ = (sources, manifest, compression, sealing, out, tell);
-    unimplemented!()
+    /// Paths of files that were changed while they were read.
+    pub changed: Vec<String>,
 }
 
 /// How much an archive may unpack to before it is taken for a trap.

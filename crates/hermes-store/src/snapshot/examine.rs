@@ -164,12 +164,14 @@ fn check_full_text(
     depth: Depth,
 ) -> rusqlite::Result<BTreeMap<String, String>> {
     let mut tables = connection.prepare(FULL_TEXT_TABLES)?;
-    let tables: Vec<(String, String)> =
-        tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let tables: Vec<(String, String)> = tables
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
     let mut indexes = BTreeMap::new();
     for (name, sql) in tables {
         // SQLite's own check has compared an index with its text unless the text is kept in another table.
-        let wants_more = pages.ended.is_some() || (has_text_elsewhere(&sql) && depth == Depth::Full);
+        let wants_more =
+            pages.ended.is_some() || (has_text_elsewhere(&sql) && depth == Depth::Full);
         let found = match pages.about(&name) {
             Some(line) => line.clone(),
             None if wants_more => compare_full_text(connection, &name)?,
@@ -248,8 +250,5 @@ fn quoted(name: &str) -> String {
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
