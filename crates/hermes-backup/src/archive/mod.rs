@@ -6,6 +6,7 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 pub(crate) mod unsealed;
+pub(crate) mod zipped;
 
 pub use pack::pack;
 pub use read::read;

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::archive::{self, Limits, Member};
 use crate::manifest::{Kind, Manifest};
+use crate::name::ArchiveName;
 use crate::restore::{From, foreign};
 use crate::{Error, Progress, Result, Tell};
 
@@ -38,6 +39,7 @@ pub(crate) fn unpack(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<U
     let mut writer = Writer::new(folder, tell)?;
     let manifest =
         archive::read(from.archive, from.keys, limits(from.archive)?, &mut |m| writer.take(m))?;
+    must_be_named(from.archive, &manifest)?;
     let files = writer.files;
     writer.set_folder_times()?;
     for file in &manifest.files {
@@ -45,6 +47,20 @@ pub(crate) fn unpack(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<U
     }
     let remarks = damaged(&manifest);
     Ok(Unpacked { manifest: Some(manifest), files, remarks })
+}
+
+/// An archive under the name of another one is an old one that was passed off as new, or the like.
+pub(crate) fn must_be_named(path: &Path, manifest: &Manifest) -> Result<()> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let Ok(name) = name.parse::<ArchiveName>() else {
+        return Ok(());
+    };
+    if (name.id().as_str(), name.what.as_str()) == (manifest.id.as_str(), manifest.what.as_str()) {
+        return Ok(());
+    }
+    let (id, what) = (manifest.id.escape_debug(), manifest.what.escape_debug());
+    let why = format!("its name is not its own: it is {id} of {what}");
+    Err(Error::Tampered { what: path.display().to_string(), why })
 }
 
 /// The most that an archive may unpack to: more is a trap. What the disk has room for is checked on the way.
