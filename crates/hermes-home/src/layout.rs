@@ -317,7 +317,7 @@ fn from_environment(env: &Env) -> Result<PathBuf> {
 }
 
 /// `~/x` with the user's folder in place of `~`.
-fn expand_tilde(text: &str, env: &Env) -> Result<PathBuf> {
+pub fn expand_tilde(text: &str, env: &Env) -> Result<PathBuf> {
     let inside = match text.strip_prefix('~') {
         Some("") => "",
         Some(rest) if rest.starts_with('/') => &rest[1..],

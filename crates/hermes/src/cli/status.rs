@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hermes_backup::status::{Colour, Standing};
 use hermes_home::{Home, profile};
 use hermes_store::memory::{Admin, JobState, Jobs as _, Schedule};
 use hermes_store::sqlite::Access;
@@ -10,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::cli::backup;
 use crate::background::{self, Trouble};
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
@@ -21,6 +23,8 @@ use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
 struct Status {
     daemon: Daemon,
     models: String,
+    /// How it stands with the backups; none where none was ever made or set up.
+    backups: Option<Standing>,
     profiles: Vec<Profile>,
     #[serde(skip)]
     zone: TimeZone,
@@ -73,12 +77,14 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let root = app.for_profile(&home);
     let zone = root.zone(&home).unwrap_or(TimeZone::UTC);
     let models = daemon::models_line(&root, &home);
-    let status = Status { daemon: Daemon::of(&found), models, profiles, zone };
+    let backups = backup::status::of_home(app, &home)?;
+    let is_red = backups.as_ref().is_some_and(|standing| standing.colour == Colour::Red);
+    let status = Status { daemon: Daemon::of(&found), models, backups, profiles, zone };
     app.out.show(&status)?;
     if !status.daemon.running {
         app.out.hint("start it with `hermes start`");
     }
-    Ok(Outcome::Done)
+    Ok(if is_red { Outcome::Findings } else { Outcome::Done })
 }
 
 fn look(app: &App, home: &Home, found: &Found) -> Profile {
@@ -164,8 +170,22 @@ impl Show for Status {
             }
         }
         page.line(&self.models)?;
+        match &self.backups {
+            None => page.line(format_args!("{CARE}no backup{CARE:#} is made: `hermes backup setup` begins"))?,
+            Some(standing) => show_backups(standing, page)?,
+        }
         self.profiles.iter().try_for_each(|profile| profile.text(page, &self.zone))
     }
+}
+
+fn show_backups(standing: &Standing, page: &mut Page) -> io::Result<()> {
+    let (style, word) = match standing.colour {
+        Colour::Green => (GOOD, "green"),
+        Colour::Amber => (CARE, "amber"),
+        Colour::Red => (BAD, "red"),
+    };
+    let why = standing.reasons.first().map(|reason| format!(": {}", reason.what));
+    page.line(format_args!("backups  {style}{word}{style:#}{}", why.unwrap_or_default()))
 }
 
 impl Profile {

@@ -9,7 +9,7 @@ use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
 use hermes_backup::seal::keyring;
 use hermes_backup::seal::{Passphrase, Sealing};
-use hermes_home::config::{self, Unknown, Backup, BackupCompression, PassphraseFormat};
+use hermes_home::config::{self, Unknown, Backup, ArchiveCompression, PassphraseFormat};
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
@@ -80,8 +80,8 @@ impl Wanted {
 
     pub(super) fn compression(&self) -> Compression {
         match self.settings.compression {
-            BackupCompression::Zstd => Compression::Zstd,
-            BackupCompression::Gzip => Compression::Gzip,
+            ArchiveCompression::Zstd => Compression::Zstd,
+            ArchiveCompression::Gzip => Compression::Gzip,
         }
     }
 
@@ -104,7 +104,16 @@ impl Wanted {
 
     /// Which backups stay here.
     pub(super) fn policy(&self) -> anyhow::Result<Policy> {
-        Ok(self.settings.policy()?)
+        let settings = &self.settings;
+        Ok(Policy {
+            last: settings.keep_last,
+            hourly: settings.keep_hourly,
+            daily: settings.keep_daily,
+            weekly: settings.keep_weekly,
+            monthly: settings.keep_monthly,
+            yearly: settings.keep_yearly,
+            within: settings.keep_within.as_deref().map(str::parse).transpose()?,
+        })
     }
 
     /// The places off this host, or the one that is named.

@@ -1,5 +1,6 @@
 //! hermes doctor: every check has a name, a status, evidence and the command that repairs it
 
+mod backups;
 mod daemon;
 mod databases;
 mod files;
@@ -103,6 +104,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
     results.extend(daemon::checks(app, home));
+    results.extend(backups::checks(app, home));
     results
 }
 
