@@ -5,5 +5,6 @@ mod garbage;
 mod gpg;
 mod keys;
 mod memory;
+mod newer_form;
 mod support;
 mod tamper;

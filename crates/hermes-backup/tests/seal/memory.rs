@@ -16,11 +16,11 @@ use crate::support::{Noise, full, now, passphrase};
 const ORDER: &str = "SEAL_TEST_ORDER";
 
 #[test]
-fn a_stream_of_64_mb_takes_no_more_memory_than_one_of_1_mb() -> Result<()> {
+fn a_long_stream_takes_no_more_memory_than_a_short_one() -> Result<()> {
     let megabytes = if full() { 1024 } else { 64 };
     for mode in ["gpg", "age", "gpg-passphrase", "age-passphrase", "plain"] {
         let (short, long) = (peak(mode, 4)?, peak(mode, megabytes)?);
-        eprintln_figure(mode, short, megabytes, long);
+        show(mode, short, megabytes, long);
         assert!(long < short + 4 * 1024, "{mode}: {short} KiB, then {long} KiB");
         // a passphrase of age alone takes 64 MiB
         let most = if mode == "age-passphrase" { 96 } else { 32 };
@@ -30,7 +30,7 @@ fn a_stream_of_64_mb_takes_no_more_memory_than_one_of_1_mb() -> Result<()> {
 }
 
 #[expect(clippy::print_stderr, reason = "the figure is what a person runs this for")]
-fn eprintln_figure(mode: &str, short: u64, megabytes: u64, long: u64) {
+fn show(mode: &str, short: u64, megabytes: u64, long: u64) {
     eprintln!("{mode}: peak {short} KiB for 4 MB, {long} KiB for {megabytes} MB");
 }
 
