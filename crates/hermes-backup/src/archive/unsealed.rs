@@ -155,7 +155,11 @@ impl Known {
     }
 
     /// Says what may be made of a member, or why nothing may.
-    pub(super) fn admit(&mut self, member: &Announced, links: Links) -> Result<(String, Safely), String> {
+    pub(super) fn admit(
+        &mut self,
+        member: &Announced,
+        links: Links,
+    ) -> Result<(String, Safely), String> {
         let path = safe_path(&member.path)?;
         let shown = || path.escape_debug();
         let sort = match member.kind {

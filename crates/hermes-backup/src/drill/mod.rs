@@ -59,6 +59,7 @@ const FORMAT: u32 = 1;
 /// indexes, counts, the persona and three searches, writes a receipt and takes the scratch folder away.
 ///
 /// A failed check is in the receipt, not an error; the path is that of the receipt as JSON, with the text beside it.
+/// Holds the lock of the folder: a backup that begins meanwhile would sweep the scratch folder away.
 pub fn drill(
     folder: &Folder,
     backup: &Backup,
@@ -67,6 +68,7 @@ pub fn drill(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<(Receipt, PathBuf)> {
+    let _held = folder.lock(&format!("drill, process {}, {now}", std::process::id()))?;
     let scratch = tempfile::Builder::new()
         .prefix(&format!("{STAGING}drill-"))
         .tempdir_in(folder.path())

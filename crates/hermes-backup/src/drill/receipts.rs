@@ -19,10 +19,8 @@ const LONGEST: u64 = 1024 * 1024;
 /// One that is here already is not noted again.
 pub fn import_receipt(folder: &Folder, file: &Path) -> Result<Receipt> {
     let receipt = read(file)?;
-    let refused = |why: &str| Error::Tampered {
-        what: file.display().to_string(),
-        why: why.to_owned(),
-    };
+    let refused =
+        |why: &str| Error::Tampered { what: file.display().to_string(), why: why.to_owned() };
     let backup = folder.find(&receipt.id)?;
     if backup.name.id() != receipt.id {
         return Err(refused("it names no backup in full"));

@@ -152,10 +152,8 @@ impl Shape {
             }
             Ok(())
         })?;
-        let no_home = |why: &str| Error::NotArchive {
-            path: from.archive.to_owned(),
-            why: why.to_owned(),
-        };
+        let no_home =
+            |why: &str| Error::NotArchive { path: from.archive.to_owned(), why: why.to_owned() };
         let has_sign = |names: &BTreeSet<String>| SIGNS.iter().any(|sign| names.contains(*sign));
         let prefix = match (prefixes.len(), prefixes.pop_first()) {
             (1, Some(prefix)) => prefix,
@@ -183,8 +181,8 @@ impl Shape {
             left_out.links.push(path.to_owned());
             return None;
         }
-        let is_live = SIDECARS.iter().any(|ending| path == format!("state.db{ending}"))
-            || path == "state.db";
+        let is_live =
+            SIDECARS.iter().any(|ending| path == format!("state.db{ending}")) || path == "state.db";
         if (self.state_copy.is_some() && is_live) || path.ends_with("-shm") {
             return None;
         }

@@ -12,21 +12,26 @@ use crate::{Error, Result};
 
 const DATABASES: [&str; 2] = ["state.db", "memory.db"];
 
-/// Fails if the daemon or another program has a database below `folder` open, naming it.
+/// Fails if the daemon of the home runs, or another program has a database below `folder` open, naming it.
 pub(crate) fn must_be_free(home: &Home, folder: &Path) -> Result<()> {
-    let mut holders = Vec::new();
     if let Some(said) = lock::holder(&home.daemon_lock())? {
         let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
-        holders.push(format!("the daemon of this home runs{said}"));
+        let holders = format!("the daemon of this home runs{said}");
+        return Err(Error::InUse { home: home.root().to_owned(), holders });
     }
+    databases_must_be_free(folder)
+}
+
+/// Fails if another program has a database below `folder` open, naming it.
+pub(crate) fn databases_must_be_free(folder: &Path) -> Result<()> {
     let Ok(folder) = folder.canonicalize() else {
         return Ok(());
     };
-    match fs::read_dir("/proc/self/fd") {
-        Ok(_) => holders.extend(open_in(&folder)),
+    let holders = match fs::read_dir("/proc/self/fd") {
+        Ok(_) => open_in(&folder),
         // Without a list of open files only SQLite itself can tell.
-        Err(_) => holders.extend(locked_in(&folder)?),
-    }
+        Err(_) => locked_in(&folder)?,
+    };
     if holders.is_empty() {
         return Ok(());
     }

@@ -58,6 +58,11 @@ impl Names {
         self.beside(".restore.json")
     }
 
+    /// The same while it is being written.
+    pub(crate) fn unwritten_journal(&self) -> PathBuf {
+        self.beside(".restore.json.partial")
+    }
+
     /// A name that nothing has yet, for what is moved aside.
     pub(crate) fn aside(&self, now: Timestamp) -> PathBuf {
         let first = self.beside(&format!("{ASIDE}{}", stamp(now)));
@@ -122,7 +127,8 @@ impl Names {
         Ok(())
     }
 
-    fn beside(&self, ending: &str) -> PathBuf {
+    /// A neighbour of the home whose name begins like it.
+    pub(super) fn beside(&self, ending: &str) -> PathBuf {
         let mut name = OsString::from(&self.root);
         name.push(ending);
         name.into()

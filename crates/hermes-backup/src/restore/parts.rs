@@ -8,8 +8,8 @@ use hermes_home::Home;
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
-use crate::restore::names::{Names, stamp};
 use crate::restore::check::{SIDECARS, beside};
+use crate::restore::names::{Names, stamp};
 use crate::restore::{From, Part, Piece, foreign, holders, owner, swap, unpack_and_check};
 use crate::{Error, Result, Tell};
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hermes_home::{Home, atomic, lock};
@@ -81,14 +82,11 @@ pub(crate) fn swap(
 ) -> Result<Option<PathBuf>> {
     let _alone = Alone::below(names)?;
     let _daemon = keep_daemon_out(home)?;
-    holders::must_be_free(home, names.root())?;
+    holders::databases_must_be_free(names.root())?;
     let is_unpacked = names.is_unpacked(source);
     let journal = plan(names, source, replaced, now)?;
     let journal = Journal { unpacked: is_unpacked.then(|| source.to_owned()), ..journal };
-    let text = serde_json::to_vec_pretty(&journal).unwrap_or_default();
-    if !atomic::create(&names.journal(), &text)? {
-        return Err(Error::Busy { holder: names.journal().display().to_string() });
-    }
+    write_journal(names, &journal)?;
     if let Err(error) = journal.prepare(replaced).and_then(|()| journal.go_on(usize::MAX)) {
         journal.undo(names, now)?;
         remove_journal(names)?;
@@ -100,11 +98,14 @@ pub(crate) fn swap(
 
 /// Undoes a swap that was cut off, if there is one; returns whether there was.
 pub(crate) fn recover(home: &Home, names: &Names, now: Timestamp) -> Result<bool> {
-    let path = names.journal();
-    if path.symlink_metadata().is_err() {
+    let (path, unwritten) = (names.journal(), names.unwritten_journal());
+    if !is_there(&path) && !is_there(&unwritten) {
         return Ok(false);
     }
     let _alone = Alone::below(names)?;
+    if is_there(&unwritten) {
+        fs::remove_file(&unwritten).map_err(|error| Error::file("remove", &unwritten, error))?;
+    }
     let text = match fs::read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -263,13 +264,31 @@ fn keep_daemon_out(home: &Home) -> Result<Option<lock::Held>> {
     if !path.parent().is_some_and(Path::is_dir) {
         return Ok(None);
     }
-    if let Some(held) = lock::try_hold(&path)? {
+    if let Some(mut held) = lock::try_hold(&path)? {
+        held.sign(&format!("a restore, process {}", std::process::id()))
+            .map_err(|error| Error::file("write to", &path, error))?;
         return Ok(Some(held));
     }
     // Somebody has it: this says who.
     holders::must_be_free(home, home.root())?;
     let holders = "the daemon of this home has just been started".to_owned();
     Err(Error::InUse { home: home.root().to_owned(), holders })
+}
+
+/// Written whole under another name first, which the next restore takes away if this is cut off.
+fn write_journal(names: &Names, journal: &Journal) -> Result<()> {
+    let (path, unwritten) = (names.journal(), names.unwritten_journal());
+    if is_there(&path) {
+        return Err(Error::Busy { holder: path.display().to_string() });
+    }
+    let failed = |error| Error::file("write to", &path, error);
+    let text = serde_json::to_vec_pretty(journal).map_err(|error| failed(error.into()))?;
+    let _ = fs::remove_file(&unwritten);
+    let mut options = File::options();
+    let mut file =
+        options.write(true).create_new(true).mode(0o600).open(&unwritten).map_err(failed)?;
+    file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+    rename(&unwritten, &path)
 }
 
 fn remove_journal(names: &Names) -> Result<()> {
@@ -305,4 +324,79 @@ fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
 
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_home::env::Env;
+    use hermes_home::layout::Wanted;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn write(path: &Path, text: &str) {
+        atomic::make_folder(path.parent().unwrap()).unwrap();
+        atomic::write(path, text.as_bytes()).unwrap();
+    }
+
+    /// A home with a profile, and beside it what was unpacked.
+    fn scene(folder: &Path) -> (Home, Names, PathBuf) {
+        write(&folder.join("home/SOUL.md"), "old");
+        write(&folder.join("home/only-old"), "old");
+        write(&folder.join("home/profiles/coder/SOUL.md"), "old coder");
+        let wanted = Wanted { home: Some(folder.join("home")), profile: None };
+        let home = Home::locate(&wanted, &Env::of([])).unwrap();
+        let names = Names::of(&home).unwrap();
+        let unpacked = names.beside(".restoring-x-1");
+        write(&unpacked.join("SOUL.md"), "new");
+        write(&unpacked.join("only-new"), "new");
+        write(&unpacked.join("profiles/coder/SOUL.md"), "new coder");
+        (home, names, unpacked)
+    }
+
+    fn state(root: &Path) -> Vec<Option<String>> {
+        ["SOUL.md", "only-old", "only-new", "profiles/coder/SOUL.md"]
+            .map(|path| fs::read_to_string(root.join(path)).ok())
+            .into()
+    }
+
+    #[test]
+    fn a_swap_that_is_cut_off_after_any_step_is_undone() {
+        let profile = Replaced::Profile("coder".to_owned());
+        for replaced in [Replaced::Whole, Replaced::Default, profile] {
+            for steps in 0..12 {
+                let folder = tempfile::tempdir().unwrap();
+                let (home, names, unpacked) = scene(folder.path());
+                let before = state(names.root());
+                let journal = plan(&names, &unpacked, &replaced, NOW).unwrap();
+                let journal = Journal { unpacked: Some(unpacked.clone()), ..journal };
+                write_journal(&names, &journal).unwrap();
+                journal.prepare(&replaced).unwrap();
+                journal.go_on(steps).unwrap();
+                let is_done = journal.is_done();
+                let after = state(names.root());
+                assert_eq!(recover(&home, &names, NOW).unwrap(), !is_done);
+                let found = state(names.root());
+                assert_eq!(found, if is_done { after } else { before }, "{replaced:?} {steps}");
+                assert!(is_done || !is_there(&unpacked));
+                assert!(!is_there(&names.journal()));
+                assert!(!recover(&home, &names, NOW).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_home_that_a_program_made_meanwhile_is_kept_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, names, unpacked) = scene(folder.path());
+        let before = state(names.root());
+        let journal = plan(&names, &unpacked, &Replaced::Whole, NOW).unwrap();
+        write_journal(&names, &journal).unwrap();
+        journal.go_on(1).unwrap();
+        write(&folder.path().join("home/SOUL.md"), "a stranger");
+        assert!(recover(&home, &names, NOW).unwrap());
+        assert_eq!(state(names.root()), before);
+        let stranger = names.last_aside().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(stranger.join("SOUL.md")).unwrap(), "a stranger");
+    }
 }
