@@ -147,7 +147,8 @@ impl Folder {
             }
             let path = self.path.join(&name);
             let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
-            let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let removed =
+                if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             removed.map_err(|source| Error::file("remove", &path, source))?;
             swept.push(path);
         }
@@ -478,7 +479,8 @@ mod tests {
         let mut file = OpenOptions::new().append(true).open(folder.path().join(HISTORY)).unwrap();
         file.write_all(b"{\"at\":\"2026-").unwrap();
         folder.note(&event(20, Happened::Created, "b")).unwrap();
-        let ids: Vec<_> = folder.history().unwrap().into_iter().filter_map(|line| line.id).collect();
+        let ids: Vec<_> =
+            folder.history().unwrap().into_iter().filter_map(|line| line.id).collect();
         assert_eq!(ids, ["a", "b"]);
     }
 

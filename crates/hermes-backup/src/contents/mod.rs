@@ -315,8 +315,9 @@ fn starts_as_database(path: &Path) -> io::Result<bool> {
 }
 
 fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
-    let mut names =
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+    let mut names = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<Vec<_>>>()?;
     names.sort();
     Ok(names)
 }

@@ -95,7 +95,8 @@ impl Place {
 
     /// Why a file of this name stays out here; `path` is where it is.
     pub(super) fn reason_against_file(&self, name: &str, path: &Path) -> Option<&'static str> {
-        let is_ours = |before: &str, behind: &str| name.starts_with(before) && name.ends_with(behind);
+        let is_ours =
+            |before: &str, behind: &str| name.starts_with(before) && name.ends_with(behind);
         match (self, name) {
             (Place::Root | Place::Profile, "gateway_state.json")
             | (Place::Own, "daemon.json" | "daemon.lock") => Some(RUNNING),
@@ -105,7 +106,10 @@ impl Place {
             _ if name.ends_with(".pyc") => Some("compiled by Python when needed"),
             _ if name.ends_with(".pid") => Some(RUNNING),
             _ if name.ends_with(".lock") && self.is_lock(path) => Some(LOCK),
-            _ if is_ours(".hermes_", ".tmp") || is_ours(".mem_", ".tmp") || is_ours(".new-", ".db") => {
+            _ if is_ours(".hermes_", ".tmp")
+                || is_ours(".mem_", ".tmp")
+                || is_ours(".new-", ".db") =>
+            {
                 Some(TEMPORARY)
             }
             _ if is_archive(name) => Some("a backup is not packed into a backup"),
