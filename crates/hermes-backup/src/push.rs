@@ -1,12 +1,19 @@
 //! Sending backups away, bringing them back, and what is where.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use hermes_home::atomic;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::folder::{Backup, Folder};
-use crate::remote::Remote;
-use crate::retention::{Decision, Policy};
-use crate::{Result, Tell};
+use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, sidecar_path};
+use crate::manifest::Sidecar;
+use crate::name::ArchiveName;
+use crate::remote::{Remote, hash, ours};
+use crate::retention::{self, Candidate, Decision, Policy};
+use crate::{Error, Result, Tell};
 
 /// What a push did.
 #[derive(Debug, Default)]
@@ -15,13 +22,47 @@ pub struct Pushed {
     pub sent: Vec<String>,
     /// Ids that were there already.
     pub there: Vec<String>,
+    /// Ids that could not be sent because of what is here, such as one whose sidecar is gone.
+    pub skipped: Vec<String>,
     /// Ids that were deleted there, by the rules of the place.
     pub pruned: Vec<String>,
-    /// What the user should know of the place.
+    /// What the user should know of the place, and why something was skipped.
     pub warnings: Vec<String>,
 }
 
+/// An archive at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Its name, taken apart.
+    pub name: ArchiveName,
+    /// Its size.
+    pub size: u64,
+    /// Whether its sidecar is there too, which is sent last: without it, it was cut short.
+    pub whole: bool,
+}
+
+/// The archives at a place, newest first.
+pub fn placed(remote: &dyn Remote) -> Result<Vec<Placed>> {
+    let mut archives = BTreeMap::new();
+    let mut sidecars = Vec::new();
+    for file in remote.list()? {
+        match ours(&file.name) {
+            Some((name, true)) => sidecars.push(name.to_string()),
+            Some((name, false)) => {
+                archives.insert(file.name, (name, file.size));
+            }
+            None => {}
+        }
+    }
+    let placed = |(file, (name, size))| Placed { whole: sidecars.contains(&file), name, size };
+    let mut found: Vec<Placed> = archives.into_iter().map(placed).collect();
+    found.sort_by_key(|one| std::cmp::Reverse((one.name.made, one.name.tag)));
+    Ok(found)
+}
+
 /// Sends the archives that are not there yet, each followed by its sidecar; damaged ones are sent too.
+///
+/// Stops at the first that the place does not take.
 pub fn push(
     folder: &Folder,
     backups: &[Backup],
@@ -29,34 +70,246 @@ pub fn push(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Pushed> {
-    let _ = (folder, backups, remote, now, tell);
-    unimplemented!()
+    let place = remote.place();
+    let mut pushed = Pushed::default();
+    let there = placed(remote).inspect_err(|error| {
+        // The failure itself is what the caller has to hear of.
+        let _ = note(folder, now, Happened::PushFailed, (None, &place, error.to_string()));
+    })?;
+    pushed.warnings = remote.warnings().unwrap_or_else(|error| vec![error.to_string()]);
+    for backup in backups {
+        let id = backup.name.id();
+        match send(backup, &there, remote, tell) {
+            Ok(Sent::Already) => {
+                if !backup.copies.contains(&place) {
+                    note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
+                }
+                pushed.there.push(id);
+            }
+            Ok(Sent::Now) => {
+                note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
+                pushed.sent.push(id);
+            }
+            Err(error) => {
+                let told = (Some(id.as_str()), place.as_str(), error.to_string());
+                note(folder, now, Happened::PushFailed, told)?;
+                if !matches!(error, Error::Tampered { .. }) {
+                    return Err(error);
+                }
+                pushed.warnings.push(format!("{id} was not sent: {error}"));
+                pushed.skipped.push(id);
+            }
+        }
+    }
+    Ok(pushed)
 }
 
 /// What the rules of a place would do there; nothing is deleted.
+///
+/// An archive counts as verified if its sidecar is there: that is sent only after it was read back.
 pub fn plan_prune(
     remote: &dyn Remote,
     policy: &Policy,
     now: Timestamp,
     zone: &TimeZone,
 ) -> Result<Vec<Decision>> {
-    let _ = (remote, policy, now, zone);
-    unimplemented!()
+    let candidates: Vec<Candidate> = placed(remote)?
+        .into_iter()
+        .map(|one| Candidate {
+            id: one.name.id(),
+            what: one.name.what,
+            made: one.name.made,
+            verified: one.whole,
+            damaged: one.name.damaged,
+        })
+        .collect();
+    retention::choose(&candidates, policy, now, zone)
 }
 
-/// Deletes what a plan lets go, at the place.
+/// Deletes what a plan lets go, at the place; gives back the ids.
 pub fn prune(
     folder: &Folder,
     remote: &dyn Remote,
     plan: &[Decision],
     now: Timestamp,
 ) -> Result<Vec<String>> {
-    let _ = (folder, remote, plan, now);
-    unimplemented!()
+    let place = remote.place();
+    let mut deleted = Vec::new();
+    for one in placed(remote)? {
+        let id = one.name.id();
+        let decisions: Vec<&Decision> = plan.iter().filter(|decision| decision.id == id).collect();
+        let goes = |decision: &&Decision| decision.kept_by.is_empty();
+        // Two of one second and tag are told apart by nothing that a plan has: then both stay.
+        if decisions.is_empty() || !decisions.iter().all(goes) {
+            continue;
+        }
+        let name = one.name.to_string();
+        // The sidecar first: while it is there, the archive is whole.
+        remote.delete(&format!("{name}.json"))?;
+        remote.delete(&name)?;
+        note(folder, now, Happened::PrunedAt, (Some(&id), &place, String::new()))?;
+        deleted.push(id);
+    }
+    Ok(deleted)
 }
 
 /// Fetches a backup (an id, a unique beginning, `latest`) into the folder; its hash must fit its sidecar.
+///
+/// Holds the lock of the folder. A fetch that was cut is gone on with.
 pub fn pull(folder: &Folder, id: &str, remote: &dyn Remote, tell: Tell<'_>) -> Result<Backup> {
-    let _ = (folder, id, remote, tell);
-    unimplemented!()
+    atomic::make_folder(folder.path())?;
+    let _held = folder.lock(&format!("pull from {}", remote.place()))?;
+    let one = choose(&placed(remote)?, id, &remote.place())?;
+    let name = one.name.to_string();
+    if let Ok(here) = folder.find(&one.name.id())
+        && is_whole(&here)?
+    {
+        return Ok(here);
+    }
+    let (sidecar, text) = fetch_sidecar(remote, &name)?;
+    if sidecar.size != one.size {
+        let why = format!("it has {} bytes and should have {}", one.size, sidecar.size);
+        return Err(Error::Tampered { what: format!("{name} at {}", remote.place()), why });
+    }
+    let partial = folder.path().join(format!("{name}{PARTIAL}"));
+    fetch_archive(remote, &name, &partial, &sidecar, tell)?;
+    let path = folder.path().join(&name);
+    atomic::write_private(&sidecar_path(&path), text.as_bytes())?;
+    fs::rename(&partial, &path).map_err(|source| Error::file("rename", &partial, source))?;
+    atomic::sync_folder(folder.path())
+        .map_err(|source| Error::file("write to", folder.path(), source))?;
+    folder.find(&name)
+}
+
+enum Sent {
+    Now,
+    Already,
+}
+
+fn send(backup: &Backup, there: &[Placed], remote: &dyn Remote, tell: Tell<'_>) -> Result<Sent> {
+    let name = backup.name.to_string();
+    let bad = |why: &str| Error::Tampered { what: name.clone(), why: why.to_owned() };
+    let sidecar = backup.sidecar.as_ref().ok_or_else(|| bad("its sidecar is gone"))?;
+    if sidecar.size != backup.size {
+        return Err(bad("its size is not the one its sidecar says"));
+    }
+    let found = there.iter().find(|one| one.name == backup.name && one.size == backup.size);
+    if found.is_some_and(|one| one.whole) && is_same_there(backup, sidecar, remote)? {
+        return Ok(Sent::Already);
+    }
+    remote.put(&backup.path, &name, &sidecar.sha256, tell)?;
+    let beside = sidecar_path(&backup.path);
+    remote.put(&beside, &format!("{name}.json"), &hash::of_file(&beside)?, tell)?;
+    Ok(Sent::Now)
+}
+
+/// Whether the archive at the place is the one that is here, by its sidecar; one that was noted when it was sent
+/// is not asked for again.
+fn is_same_there(backup: &Backup, sidecar: &Sidecar, remote: &dyn Remote) -> Result<bool> {
+    if backup.copies.contains(&remote.place()) {
+        return Ok(true);
+    }
+    match fetch_sidecar(remote, &sidecar.archive) {
+        Ok((there, _)) => Ok(there.sha256 == sidecar.sha256),
+        Err(Error::Tampered { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The sidecar of an archive at a place, read and as it is written there.
+fn fetch_sidecar(remote: &dyn Remote, archive: &str) -> Result<(Sidecar, String)> {
+    let folder = tempfile::tempdir()
+        .map_err(|source| Error::file("write to", Path::new("the temporary folder"), source))?;
+    let file = folder.path().join("sidecar");
+    remote.get(&format!("{archive}.json"), &file, &mut |_| {})?;
+    let text = fs::read(&file).map_err(|source| Error::file("read", &file, source))?;
+    let bad = |why: &str| Error::Tampered {
+        what: format!("{archive}.json at {}", remote.place()),
+        why: why.to_owned(),
+    };
+    let text = String::from_utf8(text).map_err(|_| bad("it is no text"))?;
+    let sidecar: Sidecar = serde_json::from_str(&text).map_err(|_| bad("it is no sidecar"))?;
+    if sidecar.archive != archive {
+        return Err(bad("it is the one of another archive"));
+    }
+    Ok((sidecar, text))
+}
+
+/// Fetches an archive and compares its hash. If it went on with an earlier try and does not fit, it is fetched once
+/// more from the start.
+fn fetch_archive(
+    remote: &dyn Remote,
+    name: &str,
+    partial: &Path,
+    sidecar: &Sidecar,
+    tell: Tell<'_>,
+) -> Result<()> {
+    let mut fresh = fs::metadata(partial).map_or(0, |found| found.len()) == 0;
+    loop {
+        let fetched = remote.get(name, partial, tell);
+        if fetched.is_ok() && hash::of_file(partial)? == sidecar.sha256 {
+            return Ok(());
+        }
+        match fetched {
+            // What an earlier try had left may be what does not fit.
+            Ok(()) => {}
+            Err(Error::Remote { again: false, .. }) if !fresh => {}
+            // Cut: what came is kept for the next try.
+            Err(error) => return Err(error),
+        }
+        fs::remove_file(partial).map_err(|source| Error::file("remove", partial, source))?;
+        if fresh {
+            return Err(Error::Tampered {
+                what: format!("{name} at {}", remote.place()),
+                why: "its SHA-256 is not the one its sidecar says".to_owned(),
+            });
+        }
+        fresh = true;
+    }
+}
+
+/// The one that is meant among those at a place; `latest` is the newest without a damaged database.
+fn choose(placed: &[Placed], id: &str, place: &str) -> Result<Placed> {
+    let not_found = |why: String| Error::NotFound { id: id.to_owned(), why };
+    let whole: Vec<&Placed> = placed.iter().filter(|one| one.whole).collect();
+    let is_meant = |one: &&&Placed| one.name.to_string() == id || one.name.id() == id;
+    if let Some(exact) = whole.iter().find(is_meant) {
+        return Ok((**exact).clone());
+    }
+    let fitting: Vec<&Placed> = match id {
+        "latest" => {
+            let newest = whole.iter().find(|one| !one.name.damaged).or(whole.first());
+            newest.copied().into_iter().collect()
+        }
+        _ => whole.into_iter().filter(|one| one.name.id().starts_with(id)).collect(),
+    };
+    match fitting.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] if placed.is_empty() => Err(not_found(format!("there is no backup at {place}"))),
+        [] => Err(not_found(format!("there is no whole one of that name at {place}"))),
+        several => {
+            let ids: Vec<String> = several.iter().map(|one| one.name.id()).collect();
+            Err(not_found(format!("several begin like that: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// Whether an archive that is here is what its sidecar says.
+fn is_whole(backup: &Backup) -> Result<bool> {
+    match &backup.sidecar {
+        Some(sidecar) if sidecar.size == backup.size => {
+            Ok(hash::of_file(&backup.path)? == sidecar.sha256)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn note(
+    folder: &Folder,
+    at: Timestamp,
+    what: Happened,
+    (id, place, detail): (Option<&str>, &str, String),
+) -> Result<()> {
+    let (id, place) = (id.map(str::to_owned), Some(place.to_owned()));
+    folder.note(&Event { at, what, id, place, detail })
 }

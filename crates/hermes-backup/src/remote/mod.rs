@@ -1,12 +1,12 @@
 //! A place off this host.
 
 mod folder;
-mod hash;
-mod keep;
+pub(crate) mod hash;
 mod s3;
 mod s3_http;
 mod s3_parts;
 mod s3_says;
+mod scratch;
 mod sftp;
 mod ssh;
 mod ssh_says;
@@ -15,7 +15,6 @@ mod xml;
 
 use std::path::Path;
 
-pub use keep::policy;
 pub use target::parse;
 
 use crate::name::ArchiveName;

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::folder::open_private;
+use super::scratch::Scratch;
 use super::sftp::{self, Failed, quote};
-use super::{Remote, Ssh, Stored, check_name, hash, not_what_was_sent, ssh_says};
+use super::{Remote, Ssh, Stored, check_name, not_what_was_sent, ssh_says};
 use crate::{Error, Progress, Result, Tell};
 
 /// A host that is reached anew for each step.
@@ -85,14 +86,11 @@ impl Host {
     /// Fetches what was sent and hashes it.
     fn read_back(&self, from: &Path, partial: &str) -> Result<String> {
         let folder = from.parent().unwrap_or_else(|| Path::new("."));
-        let copy = tempfile::Builder::new()
-            .prefix(".read-back-")
-            .suffix(".partial")
-            .tempfile_in(folder)
-            .map_err(|source| Error::file("write to", folder, source))?;
+        let failed = |source| Error::file("write to", folder, source);
+        let copy = Scratch::make(folder).map_err(failed)?;
         let script = [format!("get {} {}", self.word(partial), local_word(copy.path())?)];
         self.run("read back from", &script)?;
-        hash::of_file(copy.path())
+        copy.hash().map_err(failed)
     }
 
     /// Gives what was sent its name, over one that is there.

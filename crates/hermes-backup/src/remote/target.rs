@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use super::{Kind, S3, Ssh, Target, keep};
+use super::{Kind, S3, Ssh, Target};
 use crate::{Error, Result};
 
 const KEEP_SECRETS: &str = "it holds a secret: take that out and keep it in .env";
@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<Target> {
     }
     let (name, query) = text.split_once('?').unwrap_or((text, ""));
     let mut options = Options::read(query).map_err(|why| bad(&why))?;
-    let keep = options.take("keep").map(|rules| keep::policy(&rules)).transpose()?;
+    let keep = options.take("keep").map(|rules| rules.parse()).transpose()?;
     let kind = match name.split_once("://") {
         None => folder(name).map(Kind::Folder),
         Some(("file", path)) => folder(&decode(path)).map(Kind::Folder),

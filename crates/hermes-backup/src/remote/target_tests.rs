@@ -96,7 +96,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         ("s3://bucket?endpoint=ftp://x", "http:// or https://"),
         ("s3://bucket?endpiont=https://x", "no option \"endpiont\""),
         ("s3://bucket?region=a&region=b", "comes twice"),
-        ("/mnt/x?keep=last:none", "wants a number"),
+        ("/mnt/x?keep=last:none", "write it like last:30"),
         ("/mnt/x\n", "control character"),
     ] {
         let said = parse(text).unwrap_err().to_string();
