@@ -1,5 +1,6 @@
 //! The command tree. One file for each noun.
 
+mod backup;
 mod bench;
 mod config;
 mod doctor;
@@ -110,6 +111,9 @@ enum Command {
     /// Start the daemon with the machine
     #[command(subcommand)]
     Service(service::Command),
+    /// Backups: copies of the home that restore
+    #[command(subcommand)]
+    Backup(backup::Command),
     /// Make a home: folders, example files, an empty session database
     Init,
     /// Print where everything is
@@ -164,6 +168,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Logs(arguments) => logs::run(&arguments, app),
         Command::Jobs(command) => jobs::run(&command, app),
         Command::Service(command) => service::run(&command, app),
+        Command::Backup(command) => backup::run(&command, app),
         Command::Init => init::run(app),
         Command::Paths => paths::run(app),
         Command::Doctor(arguments) => doctor::run(&arguments, app),
