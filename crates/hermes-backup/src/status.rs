@@ -46,12 +46,34 @@ pub struct Standing {
 /// Why it is not green.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason {
+    /// What it is about.
+    pub about: About,
     /// How bad it is.
     pub colour: Colour,
     /// What is the matter.
     pub what: String,
     /// The command that mends it.
     pub hint: String,
+}
+
+/// What a reason is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A check found something wrong.
+    Check,
+    /// A drill found something wrong.
+    Drill,
+    /// How old the newest good backup is.
+    Age,
+    /// Attempts failed.
+    Attempts,
+    /// A database of the home is damaged.
+    Damage,
+    /// How long ago the last drill was.
+    DrillAge,
+    /// A place that was not reached.
+    Place,
 }
 
 /// Judges the backups by what is expected; a failed check outranks a good backup.
@@ -100,7 +122,7 @@ fn failed_checks(backups: &[Backup], history: &[Event]) -> Vec<Reason> {
         if let Some(why) = &backup.failed {
             let hint =
                 "`hermes backup create` makes a new one, `hermes backup delete` takes it away";
-            reasons.push(red(format!("backup {id} failed its check: {why}"), hint));
+            reasons.push(red(About::Check, format!("backup {id} failed its check: {why}"), hint));
         }
         let of_it = history.iter().filter(|event| event.id.as_deref() == Some(id.as_str()));
         reasons.extend(failed_drill(of_it));
@@ -110,6 +132,7 @@ fn failed_checks(backups: &[Backup], history: &[Event]) -> Vec<Reason> {
     reasons.extend(newest_drill.filter(|reason| !reasons.contains(reason)));
     if reasons.is_empty() && is_newest(history, Happened::VerifyFailed, &SEEN_RIGHT) {
         reasons.push(red(
+            About::Check,
             "the newest check found something wrong".to_owned(),
             "`hermes backup verify --all`",
         ));
@@ -125,7 +148,11 @@ fn failed_drill<'a>(events: impl Iterator<Item = &'a Event>) -> Option<Reason> {
     let newest = events.filter(|event| drills.contains(&event.what)).last()?;
     let id = newest.id.as_deref().unwrap_or("a backup");
     (newest.what == Happened::DrillFailed).then(|| {
-        red(format!("the drill of {id} failed: {}", newest.detail), "`hermes backup drill`")
+        red(
+            About::Drill,
+            format!("the drill of {id} failed: {}", newest.detail),
+            "`hermes backup drill`",
+        )
     })
 }
 
@@ -139,19 +166,25 @@ fn age(
     let Some(newest) = newest else {
         let what = "there is no good backup".to_owned();
         let is_new = expected.interval.is_none() && backups.is_empty();
-        return Some(if is_new { amber(what, CREATE) } else { red(what, CREATE) });
+        return Some(if is_new {
+            amber(About::Age, what, CREATE)
+        } else {
+            red(About::Age, what, CREATE)
+        });
     };
     let (made, age) = (newest.name.made, newest.name.made.duration_until(now));
     let day = made.strftime("%Y-%m-%d");
     if age < -AHEAD {
         let what = format!("the newest good backup is from {day}, which is to come");
-        return Some(amber(what, "look at the clock of this machine"));
+        return Some(amber(About::Age, what, "look at the clock of this machine"));
     }
     let what = format!("the newest good backup is {} old", length(age));
     match expected.interval {
-        None if age > BY_HAND => Some(amber(what, "`hermes backup schedule install`")),
-        Some(interval) if age > interval * 3 => Some(red(what, "`hermes backup schedule status`")),
-        Some(interval) if age > interval * 3 / 2 => Some(amber(what, CREATE)),
+        None if age > BY_HAND => Some(amber(About::Age, what, "`hermes backup schedule install`")),
+        Some(interval) if age > interval * 3 => {
+            Some(red(About::Age, what, "`hermes backup schedule status`"))
+        }
+        Some(interval) if age > interval * 3 / 2 => Some(amber(About::Age, what, CREATE)),
         _ => None,
     }
 }
@@ -163,14 +196,18 @@ fn attempts(history: &[Event], failures: u32) -> Option<Reason> {
         return None;
     }
     if last.what == Happened::CreatedDamaged {
-        return Some(red("a database of the home is damaged".to_owned(), "`hermes doctor`"));
+        return Some(red(
+            About::Damage,
+            "a database of the home is damaged".to_owned(),
+            "`hermes doctor`",
+        ));
     }
     let what = match failures {
         1 => format!("the last attempt failed: {}", last.detail),
         many => format!("the last {many} attempts failed: {}", last.detail),
     };
     let colour = if failures >= MANY_FAILURES { Colour::Red } else { Colour::Amber };
-    Some(Reason { colour, what, hint: "`hermes backup create`".to_owned() })
+    Some(Reason { about: About::Attempts, colour, what, hint: "`hermes backup create`".to_owned() })
 }
 
 /// Attempts that gave no good backup since the last one that did, by their order and not by the clock.
@@ -194,8 +231,8 @@ fn drills(
         None => "no drill has shown yet that a backup restores".to_owned(),
     };
     match age {
-        age if age > expected.drill_within * 2 => Some(red(what, DRILL)),
-        age if age > expected.drill_within => Some(amber(what, DRILL)),
+        age if age > expected.drill_within * 2 => Some(red(About::DrillAge, what, DRILL)),
+        age if age > expected.drill_within => Some(amber(About::DrillAge, what, DRILL)),
         _ => None,
     }
 }
@@ -203,7 +240,11 @@ fn drills(
 fn places<'a>(newest: &'a Backup, expected: &'a Expected) -> impl Iterator<Item = Reason> + 'a {
     let missing = expected.places.iter().filter(|place| !newest.copies.contains(place));
     missing.map(|place| {
-        amber(format!("the newest good backup is not at {place}"), "`hermes backup push`")
+        amber(
+            About::Place,
+            format!("the newest good backup is not at {place}"),
+            "`hermes backup push`",
+        )
     })
 }
 
@@ -225,12 +266,12 @@ fn length(age: SignedDuration) -> String {
     }
 }
 
-fn red(what: String, hint: &str) -> Reason {
-    Reason { colour: Colour::Red, what, hint: hint.to_owned() }
+fn red(about: About, what: String, hint: &str) -> Reason {
+    Reason { about, colour: Colour::Red, what, hint: hint.to_owned() }
 }
 
-fn amber(what: String, hint: &str) -> Reason {
-    Reason { colour: Colour::Amber, what, hint: hint.to_owned() }
+fn amber(about: About, what: String, hint: &str) -> Reason {
+    Reason { about, colour: Colour::Amber, what, hint: hint.to_owned() }
 }
 
 #[cfg(test)]

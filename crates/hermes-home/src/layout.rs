@@ -293,6 +293,22 @@ impl Home {
         name.push("-backups");
         name.into()
     }
+
+    /// The folder of backups as the setting `backup.folder` names it; a relative path is beside the home.
+    pub fn backups_at(&self, setting: Option<&str>, env: &Env) -> Result<PathBuf> {
+        match setting.map(str::trim).filter(|path| !path.is_empty()) {
+            None => Ok(self.backups()),
+            Some(path) => {
+                let beside = self.root.parent().unwrap_or(&self.root);
+                Ok(beside.join(expand_tilde(path, env)?))
+            }
+        }
+    }
+
+    /// Who makes the scheduled backups of the root home, and how the last one went.
+    pub fn backup_schedule(&self) -> PathBuf {
+        self.root.join(OWN).join("backup-schedule.json")
+    }
 }
 
 const OWN: &str = "hermesd";

@@ -2,6 +2,7 @@
 
 mod app;
 mod background;
+mod backup;
 mod cli;
 mod clock;
 mod confirm;

@@ -1,5 +1,6 @@
 //! The daemon: one long-running process for a root home with all its profiles.
 
+mod backup;
 pub(crate) mod compaction;
 pub(crate) mod jobs;
 pub(crate) mod launch;

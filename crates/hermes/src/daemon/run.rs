@@ -11,6 +11,7 @@ use hermes_store::memory::Job;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
+use super::backup::Backups;
 use super::log::Log;
 use super::look::{Seen, Watched};
 use super::platform::{self, Identity, Signals};
@@ -62,6 +63,7 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
         log: Log::new(&home, manner == Manner::Watched),
         state: State::new(now),
         profiles: BTreeMap::new(),
+        backups: Backups::new(),
         signals,
         home,
     };
@@ -78,6 +80,7 @@ struct Daemon<'a> {
     log: Log,
     state: State,
     profiles: BTreeMap<Option<ProfileName>, Watched>,
+    backups: Backups,
     signals: Signals,
 }
 
@@ -104,13 +107,17 @@ impl Daemon<'_> {
                 self.log.line(clock::now(), "settings are read again");
                 self.profiles.clear();
                 self.state.trouble.clear();
+                self.backups.look_again();
             }
             if self.signals.take_nudge() {
                 self.profiles.values_mut().for_each(Watched::look_again);
+                self.backups.look_again();
             }
             self.refuse_lost_home()?;
             self.find_profiles();
             let (did_work, next) = self.round(&stop);
+            let backup = self.backups.look(self.app, &self.home, &mut self.log);
+            let next = next.into_iter().chain(backup).min();
             self.beat()?;
             if !did_work && !stop.load(Ordering::SeqCst) {
                 self.signals.wait(sleep(next, clock::now()));
@@ -297,6 +304,7 @@ impl Daemon<'_> {
     }
 
     fn end(mut self, held: lock::Held, ended: anyhow::Result<()>) -> anyhow::Result<()> {
+        self.backups.stop();
         let now = clock::now();
         if self.refuse_lost_home().is_ok() {
             self.log.line(

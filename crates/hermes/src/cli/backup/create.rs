@@ -15,9 +15,11 @@ use serde::Serialize;
 
 use super::keys::{self, Phrase};
 use super::wanted::{self, MADE_BY, Wanted};
-use super::{prune, push, schedule, status};
+use super::{prune, push, status};
 use crate::app::App;
+use crate::backup::record::{self, Begin, By, Ended};
 use crate::cli::progress::Progress;
+use crate::clock;
 use crate::failure::{Kind, Outcome, Problem, message};
 use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show, bytes, counted, thousands};
 use crate::platform;
@@ -58,8 +60,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     prune: bool,
     /// As the schedule does it: make it, send it away, delete what the rules let go, tell about failures
-    #[arg(long, conflicts_with_all = ["to", "label", "dry_run"])]
-    scheduled: bool,
+    #[arg(long, value_name = "BY", conflicts_with_all = ["to", "label", "dry_run"])]
+    scheduled: Option<By>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -112,8 +114,8 @@ struct Taken {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.to.as_deref())?;
     wanted.home.must_exist()?;
-    if arguments.scheduled {
-        return scheduled(arguments, app, &wanted);
+    if let Some(by) = arguments.scheduled {
+        return scheduled(arguments, app, &wanted, by);
     }
     let made = make(arguments, app, &wanted)?;
     let Some(made) = made else { return Ok(Outcome::Done) };
@@ -129,38 +131,41 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// Everything the schedule does; a failure is told before it is returned.
-fn scheduled(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
-    if let Some(other) = schedule::not_ours(app, &wanted.home)? {
-        app.out.note(other);
+fn scheduled(
+    arguments: &Arguments,
+    app: &mut App,
+    wanted: &Wanted,
+    by: By,
+) -> anyhow::Result<Outcome> {
+    if let Begin::Not(remark) = record::begin(app, &wanted.home, by)? {
+        app.out.note(remark);
         return Ok(Outcome::Done);
     }
-    let made = make(arguments, app, wanted);
-    let outcome = match &made {
-        Err(error) => {
-            wanted.folder.make(wanted.home.root())?;
-            let detail = message(error);
-            let what = Happened::CreateFailed;
-            wanted.folder.note(&Event { at: app.now, what, id: None, place: None, detail })?;
-            None
-        }
-        Ok(None) => Some(Outcome::Done),
-        Ok(Some(made)) => {
-            show(app, made)?;
-            let pushed = push::to_all(app, wanted, None)?;
-            if made.damaged.is_empty() {
-                prune::by_settings(app, wanted)?;
-                Some(pushed)
-            } else {
-                Some(Outcome::Findings)
-            }
-        }
+    let done = nightly(arguments, app, wanted);
+    let (well, detail) = match &done {
+        Ok(outcome) => (*outcome != Outcome::Findings, String::new()),
+        Err(error) => (false, message(error)),
     };
-    status::alert(app, wanted)?;
-    match (outcome, made) {
-        (Some(outcome), _) => Ok(outcome),
-        (None, Err(error)) => Err(error),
-        (None, Ok(_)) => Ok(Outcome::Done),
+    if let Err(error) = &done {
+        wanted.folder.make(wanted.home.root())?;
+        let (what, detail) = (Happened::CreateFailed, message(error));
+        wanted.folder.note(&Event { at: app.now, what, id: None, place: None, detail })?;
     }
+    record::finish(&wanted.home, Ended { at: clock::now(), well, detail })?;
+    status::alert(app, wanted)?;
+    done
+}
+
+/// Makes one, sends it away, deletes what the rules let go.
+fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    let Some(made) = make(arguments, app, wanted)? else { return Ok(Outcome::Done) };
+    show(app, &made)?;
+    let pushed = push::to_all(app, wanted, None)?;
+    if !made.damaged.is_empty() {
+        return Ok(Outcome::Findings);
+    }
+    prune::by_settings(app, wanted)?;
+    Ok(pushed)
 }
 
 fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {

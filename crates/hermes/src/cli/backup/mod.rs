@@ -8,9 +8,10 @@ mod list;
 mod prune;
 mod push;
 mod restore;
-pub(crate) mod schedule;
+mod schedule;
 mod setup;
 pub(crate) mod status;
+mod unit;
 mod verify;
 mod wanted;
 

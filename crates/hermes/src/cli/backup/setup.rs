@@ -15,6 +15,8 @@ use super::keys::{self, Phrase};
 use super::wanted::{self, Wanted};
 use super::{key, schedule};
 use crate::app::App;
+use crate::backup::record;
+use crate::cli::service::manager::Reach;
 use crate::failure::{Outcome, Problem};
 use crate::output::{GOOD, Page, Show};
 
@@ -80,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         done.push(format!("sent to {}", targets.join(", ")));
     }
     if let Some(by) = by.schedule() {
-        done.extend(schedule::install_by(app, &wanted.home, by)?);
+        done.extend(schedule::install(app, &wanted.home, by, Reach::User)?);
     }
     app.out.show(&Ready { done })?;
     app.out.hint("make the first one now: `hermes backup create`, and prove it: `hermes backup drill`");
@@ -191,11 +193,11 @@ fn encrypt(
 }
 
 impl By {
-    fn schedule(self) -> Option<schedule::By> {
+    fn schedule(self) -> Option<record::By> {
         match self {
-            By::Systemd => Some(schedule::By::Systemd),
-            By::Cron => Some(schedule::By::Cron),
-            By::Daemon => Some(schedule::By::Daemon),
+            By::Systemd => Some(record::By::Systemd),
+            By::Cron => Some(record::By::Cron),
+            By::Daemon => Some(record::By::Daemon),
             By::None => None,
         }
     }

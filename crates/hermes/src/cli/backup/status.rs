@@ -9,12 +9,12 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::schedule;
 use super::wanted::{self, Wanted};
 use crate::app::App;
-use crate::backup_alert;
+use crate::backup::{alert as told, due, record};
 use crate::clock;
 use crate::failure::Outcome;
+use crate::platform;
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
 
 #[derive(Debug, Args)]
@@ -49,7 +49,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         folder: wanted.folder.path().to_owned(),
         encryption: encryption(&wanted),
         places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
-        schedule: schedule::in_words(app, &wanted.home)?,
+        schedule: match record::read(&wanted.home)? {
+            None => "none: `hermes backup schedule install --daemon` makes one".to_owned(),
+            Some(noted) => format!("every night at {} by {}", noted.time, noted.by.word()),
+        },
         zone: app.zone(&wanted.home)?,
     };
     app.out.show(&shown)?;
@@ -61,7 +64,7 @@ pub(crate) fn of_home(app: &App, home: &Home) -> anyhow::Result<Option<Standing>
     let root = home.sibling(None);
     let app = app.for_profile(&root);
     let wanted = wanted::read(&app, None)?;
-    let is_set_up = schedule::interval(&app, &root)?.is_some()
+    let is_set_up = record::read(&root)?.is_some()
         || !wanted.settings.recipients.is_empty()
         || wanted.settings.passphrase_file.is_some();
     if !is_set_up && wanted.folder.list()?.is_empty() {
@@ -73,7 +76,7 @@ pub(crate) fn of_home(app: &App, home: &Home) -> anyhow::Result<Option<Standing>
 fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
     let days = i64::from(wanted.settings.drill_days);
     let expected = Expected {
-        interval: schedule::interval(app, &wanted.home)?,
+        interval: record::read(&wanted.home)?.map(|_| due::INTERVAL),
         drill_within: SignedDuration::from_hours(24 * days),
         places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
     };
@@ -83,8 +86,13 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
 
 /// Tells about what is not well, once for each streak.
 pub(super) fn alert(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
-    let standing = standing(app, wanted)?;
-    backup_alert::tell(app, &wanted.settings, &wanted.folder, &standing)
+    let (standing, history) = (standing(app, wanted)?, wanted.folder.history()?);
+    let host = platform::host();
+    let said = (&standing, history.as_slice());
+    for line in told::tell(&wanted.settings, &wanted.folder, said, &host, app.now)? {
+        app.out.note(line);
+    }
+    Ok(())
 }
 
 fn encryption(wanted: &Wanted) -> String {

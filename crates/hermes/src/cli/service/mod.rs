@@ -1,7 +1,7 @@
 //! hermes service install, uninstall, status: the daemon is started with the machine
 
-mod manager;
-mod text;
+pub(super) mod manager;
+pub(super) mod text;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -228,7 +228,8 @@ fn uninstall(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Service> {
+/// What a unit of this home may start and write to.
+pub(super) fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Service> {
     let memory = app.for_profile(home).memory_path(home).ok();
     let folder = memory.as_deref().and_then(Path::parent);
     let elsewhere = folder.filter(|folder| !folder.starts_with(home.root())).map(Path::to_owned);
@@ -245,28 +246,35 @@ fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Service> {
     })
 }
 
-fn unit_name(app: &App, home: &Home) -> anyhow::Result<String> {
+/// The name that the units of a home begin with.
+pub(super) fn unit_name(app: &App, home: &Home) -> anyhow::Result<String> {
     let usual = app.env.user_folder()?.map(|user| user.join(".hermes"));
     Ok(text::name(home.root(), usual.as_deref() == Some(home.root())))
 }
 
 fn unit_path(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Option<PathBuf>> {
     let name = unit_name(app, home)? + ".service";
+    Ok(units(app, reach)?.map(|folder| folder.join(name)))
+}
+
+/// The folder of the units of this user or of the machine.
+pub(super) fn units(app: &App, reach: Reach) -> anyhow::Result<Option<PathBuf>> {
     if reach == Reach::System {
-        return Ok(Some(Path::new(SYSTEM_UNITS).join(name)));
+        return Ok(Some(PathBuf::from(SYSTEM_UNITS)));
     }
     let config = match app.env.get("XDG_CONFIG_HOME") {
         Some(folder) => Some(PathBuf::from(folder)),
         None => app.env.user_folder()?.map(|user| user.join(".config")),
     };
-    Ok(config.map(|config| config.join("systemd/user").join(name)))
+    Ok(config.map(|config| config.join("systemd/user")))
 }
 
-fn write_unit(path: &Path, text: &str, reach: Reach) -> anyhow::Result<()> {
+/// Writes a unit; those of the machine need root.
+pub(super) fn write_unit(path: &Path, text: &str, reach: Reach) -> anyhow::Result<()> {
     if reach == Reach::System && !platform::is_root() {
         let what = format!("could not write {}: that needs root", path.display());
         return Err(Problem::new(Kind::Refused, what)
-            .hint("without root: `hermes service install` makes a unit of your own")
+            .hint("without --system it is a unit of your own")
             .into());
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -279,7 +287,7 @@ fn is_ours(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.starts_with(MARK))
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -290,7 +298,7 @@ fn no_systemd(service: &Service) -> Problem {
     ))
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Problem {
+pub(super) fn cannot_write(path: &Path, error: &io::Error) -> Problem {
     Problem::new(Kind::Failure, format!("could not remove {}: {error}", path.display()))
 }
 

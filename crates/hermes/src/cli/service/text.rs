@@ -21,15 +21,8 @@ pub(crate) struct Service {
 impl Service {
     /// A unit of systemd.
     pub(crate) fn unit(&self) -> String {
-        let writable: Vec<String> = [quoted(&self.home, ""), quoted(&self.backups, "-")]
-            .into_iter()
-            .chain(self.elsewhere.iter().map(|folder| quoted(folder, "-")))
-            .collect();
-        let user = self.user.as_ref().map(|user| format!("User={user}\n")).unwrap_or_default();
+        let user = self.user_line();
         let target = if self.user.is_some() { "multi-user.target" } else { "default.target" };
-        // A home in /tmp would be hidden by a private one.
-        let is_temporary = [&self.home].iter().any(|home| home.starts_with("/tmp"));
-        let private = if is_temporary { "ReadWritePaths=/tmp\n" } else { "PrivateTmp=yes\n" };
         format!(
             "{MARK}\n\
              [Unit]\n\
@@ -43,16 +36,36 @@ impl Service {
              RestartSec=5\n\
              RestartPreventExitStatus=11\n\
              TimeoutStopSec=15\n\
-             UMask=0077\n\
-             NoNewPrivileges=yes\n\
-             ProtectSystem=strict\n\
-             ReadWritePaths={}\n\
-             {private}\
+             {}\
              \n\
              [Install]\n\
              WantedBy={target}\n",
             command_word(&self.program),
             command_word(&self.home),
+            self.hardening()
+        )
+    }
+
+    /// The user of a unit of the whole system.
+    pub(crate) fn user_line(&self) -> String {
+        self.user.as_ref().map(|user| format!("User={user}\n")).unwrap_or_default()
+    }
+
+    /// What a unit may do: write to the home, to the backups and where databases are, and nothing else.
+    pub(crate) fn hardening(&self) -> String {
+        let writable: Vec<String> = [quoted(&self.home, ""), quoted(&self.backups, "-")]
+            .into_iter()
+            .chain(self.elsewhere.iter().map(|folder| quoted(folder, "-")))
+            .collect();
+        // A home in /tmp would be hidden by a private one.
+        let is_temporary = self.home.starts_with("/tmp");
+        let private = if is_temporary { "ReadWritePaths=/tmp\n" } else { "PrivateTmp=yes\n" };
+        format!(
+            "UMask=0077\n\
+             NoNewPrivileges=yes\n\
+             ProtectSystem=strict\n\
+             ReadWritePaths={}\n\
+             {private}",
             writable.join(" ")
         )
     }
@@ -105,17 +118,26 @@ pub(crate) fn name(home: &Path, is_usual: bool) -> String {
 
 /// The crontab with the line of this home and everything else as it was.
 pub(crate) fn with_line(crontab: &str, service: &Service) -> String {
-    let mut text = without_line(crontab, service);
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text + &service.cron_line() + "\n"
+    with_marked(crontab, &service.cron_mark(), &service.cron_line())
 }
 
 /// The crontab without the line of this home.
 pub(crate) fn without_line(crontab: &str, service: &Service) -> String {
-    let mark = service.cron_mark();
-    crontab.split_inclusive('\n').filter(|line| !line.trim_end().ends_with(&mark)).collect()
+    without_marked(crontab, &service.cron_mark())
+}
+
+/// The crontab with one line that ends with a mark, at its end, and everything else as it was.
+pub(crate) fn with_marked(crontab: &str, mark: &str, line: &str) -> String {
+    let mut text = without_marked(crontab, mark);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text + line + "\n"
+}
+
+/// The crontab without the lines that end with a mark.
+pub(crate) fn without_marked(crontab: &str, mark: &str) -> String {
+    crontab.split_inclusive('\n').filter(|line| !line.trim_end().ends_with(mark)).collect()
 }
 
 /// A path in a list of systemd, where `%` and `\` mean something.
@@ -125,12 +147,12 @@ fn quoted(path: &Path, prefix: &str) -> String {
 }
 
 /// A word of a command line of systemd, where `$` means something too.
-fn command_word(path: &Path) -> String {
+pub(crate) fn command_word(path: &Path) -> String {
     quoted(path, "").replace('$', "$$")
 }
 
 /// A word of a line of cron, where `%` ends the command.
-fn shell_word(path: &Path) -> String {
+pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\'', "'\\''").replace('%', "\\%");
     format!("'{text}'")
 }

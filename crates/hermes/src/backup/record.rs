@@ -1,0 +1,215 @@
+//! backup-schedule.json: by what the backups of a home are scheduled, and how the last one went.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use hermes_home::{Home, atomic, lock};
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::due::{Made, Plan, time_of_day};
+use crate::app::App;
+use crate::failure::{Kind, Problem};
+
+/// What starts scheduled backups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    /// A timer of systemd.
+    Systemd,
+    /// A line of the crontab.
+    Cron,
+    /// The daemon of this program.
+    Daemon,
+}
+
+impl By {
+    /// The word of the command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            By::Systemd => "systemd",
+            By::Cron => "cron",
+            By::Daemon => "daemon",
+        }
+    }
+}
+
+/// What is noted of a schedule. Exactly one way is noted, and only that one makes backups.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// What starts them.
+    pub(crate) by: By,
+    /// Since when.
+    pub(crate) since: Timestamp,
+    /// The time of day that it was set up with.
+    pub(crate) time: String,
+    /// How many minutes later one may come.
+    pub(crate) random_delay_minutes: u32,
+    /// The last one that it brought.
+    #[serde(default)]
+    pub(crate) last: Option<Run>,
+}
+
+/// One scheduled backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// For which day.
+    pub(crate) day: Date,
+    /// When it was begun.
+    pub(crate) began: Timestamp,
+    /// How it ended; none: it runs, or was cut short.
+    #[serde(default)]
+    pub(crate) ended: Option<Ended>,
+}
+
+/// How a scheduled backup ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// Whether a good backup was made.
+    pub(crate) well: bool,
+    /// What there is to say.
+    #[serde(default)]
+    pub(crate) detail: String,
+}
+
+/// Whether a scheduled backup is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// It is, and that is noted.
+    Now,
+    /// It is not, and this is why.
+    Not(String),
+}
+
+impl Record {
+    /// A schedule as the settings ask for it.
+    pub(crate) fn new(app: &App, home: &Home, by: By) -> anyhow::Result<Record> {
+        let settings = &app.config(home)?.config.backup;
+        Ok(Record {
+            by,
+            since: app.now,
+            time: settings.time.clone(),
+            random_delay_minutes: settings.random_delay_minutes,
+            last: None,
+        })
+    }
+
+    /// When backups are to be made. The daemon goes by the settings as they are now; what systemd and cron
+    /// know of them is what was so when they were told.
+    pub(crate) fn plan(&self, app: &App, home: &Home) -> anyhow::Result<Plan> {
+        let now = Record::new(app, home, self.by)?;
+        let asked = if self.by == By::Daemon { &now } else { self };
+        let time = time_of_day(&asked.time).ok_or_else(|| {
+            let what = format!("backup-schedule.json: {:?} is not a time of day", self.time);
+            Problem::new(Kind::Failure, what)
+                .hint("set it up again: `hermes backup schedule install`")
+        })?;
+        let delay = SignedDuration::from_mins(i64::from(asked.random_delay_minutes));
+        Ok(Plan { time, delay, since: self.since })
+    }
+
+    /// The last one that was not cut short.
+    pub(crate) fn made(&self) -> Option<Made> {
+        let last = self.last.as_ref().filter(|run| run.ended.is_some())?;
+        Some(Made { day: last.day, at: last.began })
+    }
+
+    /// When the next one is due.
+    pub(crate) fn next(&self, app: &App, home: &Home) -> anyhow::Result<Option<Timestamp>> {
+        Ok(self.plan(app, home)?.next(self.made(), app.now, &app.zone(home)?))
+    }
+}
+
+/// What is noted; none if no schedule is set up.
+pub(crate) fn read(home: &Home) -> anyhow::Result<Option<Record>> {
+    let path = home.backup_schedule();
+    let bytes = match std::fs::read(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|error| cannot("read", &path, &error))?,
+    };
+    let record =
+        serde_json::from_slice(&bytes).map_err(|error| cannot("understand", &path, &error))?;
+    Ok(Some(record))
+}
+
+/// Notes a schedule in place of what was noted.
+pub(crate) fn write(home: &Home, record: &Record) -> anyhow::Result<()> {
+    let _lock = lock::hold(&home.backup_schedule())?;
+    put(home, record)
+}
+
+/// Takes the note away; says whether there was one.
+pub(crate) fn clear(home: &Home) -> anyhow::Result<bool> {
+    let path = home.backup_schedule();
+    let _lock = lock::hold(&path)?;
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(cannot("remove", &path, &error).into()),
+    }
+}
+
+/// Whether `by` is to make a backup now: nobody else was chosen, and it is due. If so, that it begins is noted.
+///
+/// Where nothing is noted it is made: better one too many than none.
+pub(crate) fn begin(app: &App, home: &Home, by: By) -> anyhow::Result<Begin> {
+    let _lock = lock::hold(&home.backup_schedule())?;
+    let Some(mut record) = read(home)? else { return Ok(Begin::Now) };
+    if record.by != by {
+        let remark = format!(
+            "backups are scheduled by {}, not by {}: nothing was done",
+            record.by.word(),
+            by.word()
+        );
+        return Ok(Begin::Not(remark));
+    }
+    let (plan, zone) = (record.plan(app, home)?.exactly(), app.zone(home)?);
+    if plan.next(record.made(), app.now, &zone).is_none_or(|next| next > app.now) {
+        return Ok(Begin::Not("the backup of this day is made: nothing was done".to_owned()));
+    }
+    let Some(day) = plan.day_of(app.now, &zone) else { return Ok(Begin::Now) };
+    record.last = Some(Run { day, began: app.now, ended: None });
+    put(home, &record)?;
+    Ok(Begin::Now)
+}
+
+/// Notes how the backup ended that was begun.
+pub(crate) fn finish(home: &Home, ended: Ended) -> anyhow::Result<()> {
+    let _lock = lock::hold(&home.backup_schedule())?;
+    let Some(mut record) = read(home)? else { return Ok(()) };
+    match &mut record.last {
+        Some(run) if run.ended.is_none() => run.ended = Some(ended),
+        _ => return Ok(()),
+    }
+    put(home, &record)
+}
+
+/// Notes for whoever started the process of a backup that the process is over, where it did not do so itself.
+pub(crate) fn finish_for(
+    home: &Home,
+    day: Date,
+    began: Timestamp,
+    ended: Ended,
+) -> anyhow::Result<()> {
+    let _lock = lock::hold(&home.backup_schedule())?;
+    let Some(mut record) = read(home)? else { return Ok(()) };
+    match &mut record.last {
+        Some(run) if run.began >= began && run.ended.is_some() => return Ok(()),
+        Some(run) if run.began >= began => run.ended = Some(ended),
+        last => *last = Some(Run { day, began, ended: Some(ended) }),
+    }
+    put(home, &record)
+}
+
+fn put(home: &Home, record: &Record) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(record)? + "\n";
+    Ok(atomic::write_private(&home.backup_schedule(), text.as_bytes())?)
+}
+
+fn cannot(doing: &str, path: &Path, error: &dyn std::fmt::Display) -> Problem {
+    Problem::new(Kind::Failure, format!("could not {doing} {}: {error}", path.display()))
+        .hint("set it up again: `hermes backup schedule install`")
+}
