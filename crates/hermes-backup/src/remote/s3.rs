@@ -82,8 +82,11 @@ impl Store {
             let piece = self.piece(key, at, tag.as_deref()).map_err(Fetching::Failed)?;
             at += piece.bytes.len() as u64;
             take(&piece.bytes, piece.of).map_err(Fetching::Here)?;
-            if at >= piece.of || piece.bytes.is_empty() {
+            if at >= piece.of {
                 return Ok(());
+            }
+            if piece.bytes.is_empty() {
+                return Err(Fetching::Here(self.odd_answer("read from")));
             }
             tag = piece.tag;
         }

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use md5::{Digest, Md5};
 use rusty_s3::S3Action;
-use rusty_s3::actions::{CreateMultipartUpload, ListParts};
 
 use super::hash::hex;
 use super::s3_http::{Call, Client, header};
@@ -81,8 +80,7 @@ impl Upload<'_> {
     fn create(&self) -> Result<String> {
         let action = self.client.bucket.create_multipart_upload(self.client.keys(), self.key);
         let answer = self.told(self.client.text(&Call::of(&action).with(b"")))?;
-        let created = CreateMultipartUpload::parse_response(&answer);
-        created.map(|created| created.upload_id().to_owned()).map_err(|_| self.odd_answer())
+        xml::text_of(&answer, "UploadId").ok_or_else(|| self.odd_answer())
     }
 
     /// The ids of uploads of this key that were begun and not completed.
@@ -113,12 +111,13 @@ impl Upload<'_> {
                 action.set_part_number_marker(after);
             }
             let answer = self.told(self.client.text(&Call::of(&action)))?;
-            let page = ListParts::parse_response(&answer).map_err(|_| self.odd_answer())?;
-            found.extend(page.parts.into_iter().map(|part| (part.number, (part.size, part.etag))));
-            match page.next_part_number_marker {
-                Some(next) if Some(next) > after => after = Some(next),
-                _ => return Ok(found),
+            let last = found.last_key_value().map(|(number, _)| *number);
+            found.extend(xml::each(&answer, "Part").into_iter().filter_map(read_part));
+            let newest = found.last_key_value().map(|(number, _)| *number);
+            if xml::text_of(&answer, "IsTruncated").as_deref() != Some("true") || newest == last {
+                return Ok(found);
             }
+            after = newest;
         }
     }
 
@@ -177,6 +176,12 @@ impl Upload<'_> {
     fn unreadable(&self, error: io::Error) -> Error {
         Error::file("read", self.from, error)
     }
+}
+
+fn read_part(part: &str) -> Option<(u16, (u64, String))> {
+    let text = |name| xml::text_of(part, name);
+    let number = text("PartNumber")?.parse().ok()?;
+    Some((number, (text("Size")?.parse().ok()?, text("ETag")?)))
 }
 
 /// The same for the same file each time, so that parts of a cut upload fit.

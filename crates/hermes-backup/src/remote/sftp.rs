@@ -19,7 +19,7 @@ pub(super) enum Failed {
 /// Runs a script of sftp commands; gives back what it wrote.
 pub(super) fn run(ssh: &Ssh, script: &[String]) -> Result<String, Failed> {
     let mut command = Command::new("sftp");
-    command.args(["-q", "-b", "-"]).args(options(ssh));
+    command.args(["-b", "-"]).args(options(ssh));
     if let Some(port) = ssh.port {
         command.args(["-P", &port.to_string()]);
     }

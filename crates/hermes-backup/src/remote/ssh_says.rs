@@ -35,8 +35,7 @@ pub(super) fn error(ssh: &Ssh, doing: &'static str, failed: Failed) -> Error {
 
 /// Whether it failed because the folder or file is not there.
 pub(super) fn is_missing(failed: &Failed) -> bool {
-    matches!(failed, Failed::Said(said) if said.contains("No such file or directory")
-        || said.contains("not found."))
+    matches!(failed, Failed::Said(said) if said.contains("No such file") || said.contains("not found"))
 }
 
 fn meaning(ssh: &Ssh, said: &str) -> Meaning {
@@ -87,7 +86,8 @@ const PATTERNS: &[(&str, &str, bool, Option<Hint>)] = &[
     ("broken pipe", "the connection was cut", true, None),
     ("permission denied", "its user may not do that in this folder", false, None),
     ("read-only file system", "its disk is read-only", false, None),
-    ("no such file or directory", "there is no such file or folder", false, None),
+    ("no such file", "there is no such file or folder", false, None),
+    ("not found", "there is no such file or folder", false, None),
     (": failure", "it said only `failure`: its disk may be full", true, None),
 ];
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::slice;
 
 use anyhow::{Context, Result, bail};
 use hermes_backup::Error;
@@ -82,10 +83,11 @@ fn an_identity_that_we_make_works_in_age_both_ways() -> Result<()> {
     let made = keyring::generate(&folder, &new, now())?;
     let file = private.to_str().context("a path")?;
     assert_eq!(run("age-keygen", &["-y", file], b"")?, format!("{}\n", made.id).as_bytes());
-    let (archive, _) = sealed(&keyring::sealing_to(&folder, &[made.id.clone()], now())?, b"text")?;
+    let (archive, _) =
+        sealed(&keyring::sealing_to(&folder, slice::from_ref(&made.id), now())?, b"text")?;
     assert_eq!(run("age", &["--decrypt", "-i", file], &archive)?, b"text");
     let theirs = run("age", &["-r", &made.id], b"text")?;
-    assert_eq!(opened(&theirs, &Keys::read(&[private.clone()], None)?)?, b"text");
+    assert_eq!(opened(&theirs, &Keys::read(slice::from_ref(&private), None)?)?, b"text");
     Ok(())
 }
 
@@ -140,7 +142,7 @@ fn a_protected_identity_that_we_make_works_in_age_and_needs_its_passphrase() -> 
     let line = format!("age -d -i {} -o {} {}", private.display(), out.display(), file.display());
     typed(&line, &["over the hills"])?;
     assert_eq!(std::fs::read(&out)?, b"text");
-    let read = |word| Keys::read(&[private.clone()], word);
+    let read = |word| Keys::read(slice::from_ref(&private), word);
     assert_eq!(opened(&archive, &read(Some(word))?)?, b"text");
     for word in [None, Some(passphrase("x"))] {
         let error = opened(&archive, &read(word)?).expect_err("refused");

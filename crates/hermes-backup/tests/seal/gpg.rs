@@ -1,5 +1,7 @@
 //! What we encrypt stock gpg opens, and the reverse; keys that cannot encrypt are refused.
 
+use std::slice;
+
 use anyhow::{Context, Result};
 use hermes_backup::Error;
 use hermes_backup::name::Format;
@@ -95,7 +97,7 @@ fn an_expired_key_is_refused_at_import_and_at_sealing_and_the_hint_prolongs_it()
     let key = keyring::import(folder.path(), &gpg.public(USER)?, then)?;
     assert_eq!(key.expires, Some("2020-12-31T00:00:00Z".parse()?));
     assert_eq!(keyring::list(folder.path())?.len(), 1);
-    assert!(keyring::sealing_to(folder.path(), &[key.id.clone()], then).is_ok());
+    assert!(keyring::sealing_to(folder.path(), slice::from_ref(&key.id), then).is_ok());
     let error = keyring::sealing_to(folder.path(), &[key.id], now()).expect_err("refused");
     assert!(error.to_string().contains("expired on 2020-12-31"), "{error}");
     refused_then_mended(&gpg, "expired on 2020-12-31")
@@ -237,7 +239,7 @@ fn a_protected_key_of_gpg_needs_its_passphrase() -> Result<()> {
         gpg.run(&["--passphrase", "right", "--armor", "--export-secret-keys", USER], b"")?;
     let folder = tempfile::tempdir()?;
     let file = write(folder.path(), "private.asc", &private)?;
-    let read = |word: Option<&str>| Keys::read(&[file.clone()], word.map(passphrase));
+    let read = |word: Option<&str>| Keys::read(slice::from_ref(&file), word.map(passphrase));
     assert_eq!(opened(&archive, &read(Some("right"))?)?, b"text");
     let error = opened(&archive, &read(Some("wrong"))?).expect_err("refused").to_string();
     assert!(error.contains("the passphrase that was given does not unlock it"), "{error}");

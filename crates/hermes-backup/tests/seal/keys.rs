@@ -3,6 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context, Result};
 use hermes_backup::Error;
@@ -63,7 +64,7 @@ fn a_key_is_found_by_its_fingerprint_or_the_end_of_it() -> Result<()> {
     let end = &key.id[24..];
     let spaced = format!("{} {}", &key.id[..20], &key.id[20..]);
     for name in [key.id.clone(), end.to_owned(), format!("0x{}", end.to_lowercase()), spaced] {
-        let sealing = keyring::sealing_to(&place.keys, &[name.clone()], now())?;
+        let sealing = keyring::sealing_to(&place.keys, slice::from_ref(&name), now())?;
         assert_eq!(sealing.encrypted_to(), vec![key.id.clone()], "{name}");
     }
     let too_short = &key.id[36..];
@@ -94,12 +95,12 @@ fn no_recipient_is_refused_and_so_is_a_mix_of_two_kinds() -> Result<()> {
 #[test]
 fn private_keys_are_refused_with_the_command_that_gives_the_public_one() -> Result<()> {
     let place = Place::new()?;
-    for (format, command) in
-        [(Format::Gpg, "`gpg --armor --export "), (Format::Age, "`age-keygen -y FILE`")]
-    {
-        let key = place.make(format, command)?;
-        let private = std::fs::read(place.folder.path().join(command.replace('/', "")))
-            .or_else(|_| std::fs::read(place.folder.path().join(command)))?;
+    for (format, name, command) in [
+        (Format::Gpg, "mira", "`gpg --armor --export "),
+        (Format::Age, "ben", "`age-keygen -y FILE`"),
+    ] {
+        let key = place.make(format, name)?;
+        let private = std::fs::read(place.folder.path().join(name))?;
         let other = tempfile::tempdir()?;
         let error = keyring::import(other.path(), &private, now()).expect_err("refused");
         assert!(error.to_string().contains("private key"), "{error}");
@@ -136,7 +137,7 @@ fn a_key_file_that_was_exchanged_or_damaged_is_refused() -> Result<()> {
     let other = Place::new()?.make(Format::Gpg, "eve")?;
     for bytes in [other.bytes, key.bytes[..key.bytes.len() / 2].to_vec(), Vec::new()] {
         write(&place.keys, &format!("{}.asc", key.id), &bytes)?;
-        let error = keyring::sealing_to(&place.keys, &[key.id.clone()], now());
+        let error = keyring::sealing_to(&place.keys, slice::from_ref(&key.id), now());
         let error = error.expect_err("refused");
         assert!(error.to_string().contains("key file"), "{error}");
     }

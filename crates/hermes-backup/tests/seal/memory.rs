@@ -8,7 +8,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use hermes_backup::name::Format;
 use hermes_backup::seal::keyring::{self, NewKey};
-use hermes_backup::seal::{self, Sealing};
+use hermes_backup::seal::{self, Keys, Sealing};
+use pgp::composed::{ArmorOptions, MessageBuilder};
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::types::{Password, StringToKey};
+use rand::rngs::OsRng;
 
 use crate::support::{Noise, full, now, passphrase};
 
@@ -18,7 +22,7 @@ const ORDER: &str = "SEAL_TEST_ORDER";
 #[test]
 fn a_long_stream_takes_no_more_memory_than_a_short_one() -> Result<()> {
     let megabytes = if full() { 1024 } else { 64 };
-    for mode in ["gpg", "age", "gpg-passphrase", "age-passphrase", "plain"] {
+    for mode in ["gpg", "age", "gpg-passphrase", "gpg-armoured", "age-passphrase", "plain"] {
         let (short, long) = (peak(mode, 4)?, peak(mode, megabytes)?);
         show(mode, short, megabytes, long);
         assert!(long < short + 4 * 1024, "{mode}: {short} KiB, then {long} KiB");
@@ -64,7 +68,11 @@ fn as_ordered() -> Result<()> {
 fn through(mode: &str, length: u64) -> Result<()> {
     let place = tempfile::tempdir()?;
     let path = place.path().join("archive");
-    let keys = seal::seal(&sealing(place.path(), mode)?, Noise::new(length), File::create(&path)?)?;
+    let keys = if mode == "gpg-armoured" {
+        armoured(length, &path)?
+    } else {
+        seal::seal(&sealing(place.path(), mode)?, Noise::new(length), File::create(&path)?)?
+    };
     let mut reader = seal::open(&path, &keys)?;
     let mut expected = Noise::new(length);
     let (mut one, mut other) = (vec![0; 65_536], vec![0; 65_536]);
@@ -78,6 +86,15 @@ fn through(mode: &str, length: u64) -> Result<()> {
     }
     ensure!(expected.read(&mut other)? == 0, "it ends too early");
     Ok(())
+}
+
+/// An armoured archive, as others make them.
+fn armoured(length: u64, path: &Path) -> Result<Keys> {
+    let mut message = MessageBuilder::from_reader("", Noise::new(length))
+        .seipd_v1(OsRng, SymmetricKeyAlgorithm::AES256);
+    message.encrypt_with_password(StringToKey::new_default(OsRng), &Password::from("word"))?;
+    message.to_armored_writer(OsRng, ArmorOptions::default(), File::create(path)?)?;
+    Ok(Keys::read(&[], Some(passphrase("word")))?)
 }
 
 fn sealing(place: &Path, mode: &str) -> Result<Sealing> {

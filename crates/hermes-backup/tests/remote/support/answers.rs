@@ -5,10 +5,10 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 /// What it was asked.
-pub type Asked = Arc<Mutex<Vec<String>>>;
+pub(crate) type Asked = Arc<Mutex<Vec<String>>>;
 
 /// Starts it; each answer is a status line with headers, and a body.
-pub fn start(answers: Vec<(&'static str, &'static str)>) -> (u16, Asked) {
+pub(crate) fn start(answers: Vec<(&'static str, &'static str)>) -> (u16, Asked) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let asked = Asked::default();

@@ -4,18 +4,15 @@ use hermes_backup::remote::{self, Remote, S3Keys};
 
 use super::Server;
 
-pub struct Service {
-    pub port: u16,
+pub(crate) struct Service {
+    pub(crate) port: u16,
     _server: Server,
 }
 
 impl Service {
     /// Starts one without buckets.
-    pub fn start() -> Service {
-        let python = std::env::vars()
-            .find(|(name, _)| name == "HERMES_TEST_S3")
-            .map(|(_, value)| value)
-            .expect("HERMES_TEST_S3 names the Python that has moto; ./test sets it");
+    pub(crate) fn start() -> Service {
+        let python = python();
         let program = [&python, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"];
         let (server, port) = Server::start(&program, |line| {
             let (_, address) = line.split_once("Running on http://127.0.0.1:")?;
@@ -25,13 +22,13 @@ impl Service {
     }
 
     /// Makes a bucket.
-    pub fn make(&self, bucket: &str) {
+    pub(crate) fn make(&self, bucket: &str) {
         let url = format!("http://127.0.0.1:{}/{bucket}", self.port);
         ureq::put(&url).send_empty().unwrap();
     }
 
     /// Lets a bucket keep what is deleted or replaced.
-    pub fn keep_versions(&self, bucket: &str) {
+    pub(crate) fn keep_versions(&self, bucket: &str) {
         let url = format!("http://127.0.0.1:{}/{bucket}?versioning", self.port);
         let wish = "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
             <Status>Enabled</Status></VersioningConfiguration>";
@@ -39,20 +36,28 @@ impl Service {
     }
 
     /// What lies in a bucket by this key, without our own code.
-    pub fn object(&self, bucket: &str, key: &str) -> Option<Vec<u8>> {
+    pub(crate) fn object(&self, bucket: &str, key: &str) -> Option<Vec<u8>> {
         let url = format!("http://127.0.0.1:{}/{bucket}/{key}", self.port);
         let mut answer = ureq::get(&url).call().ok()?;
         Some(answer.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap())
     }
 }
 
+/// The Python of the environment that holds the service; `./test` makes it.
+pub(crate) fn python() -> String {
+    let named = std::env::vars().find(|(name, _)| name == "HERMES_TEST_S3").map(|(_, value)| value);
+    let path = named.unwrap_or_default();
+    assert!(std::path::Path::new(&path).exists(), "{path:?} is missing: run `./test`");
+    path
+}
+
 /// A bucket behind a port.
-pub fn place(port: u16, bucket: &str, prefix: &str) -> Box<dyn Remote> {
+pub(crate) fn place(port: u16, bucket: &str, prefix: &str) -> Box<dyn Remote> {
     let text = format!("s3://{bucket}/{prefix}?endpoint=http://127.0.0.1:{port}");
     remote::open(&remote::parse(&text).unwrap(), Some(&keys())).unwrap()
 }
 
-pub fn keys() -> S3Keys {
+pub(crate) fn keys() -> S3Keys {
     S3Keys {
         id: "AKIAIOSFODNN7EXAMPLE".to_owned(),
         secret: "not-to-be-shown".to_owned().into(),

@@ -1,9 +1,9 @@
 //! Archives to send, and the programs that take them.
 
-pub mod answers;
-pub mod bucket;
-pub mod proxy;
-pub mod sshd;
+pub(crate) mod answers;
+pub(crate) mod bucket;
+pub(crate) mod proxy;
+pub(crate) mod sshd;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -18,29 +18,29 @@ use hermes_backup::{Progress, Result};
 use sha2::{Digest, Sha256};
 
 /// The name of the archive that most tests send.
-pub const NAME: &str = "hermes-all-20261116T033000Z-0000002a.tar.zst.age";
+pub(crate) const NAME: &str = "hermes-all-20261116T033000Z-0000002a.tar.zst.age";
 
 /// Whether the long-running counts are wanted.
-pub fn full() -> bool {
+pub(crate) fn full() -> bool {
     std::env::vars().any(|(name, value)| name == "HERMES_TEST_FULL" && value == "1")
 }
 
 /// Numbers that are the same in each run.
-pub struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn new(seed: u64) -> Numbers {
+    pub(crate) fn new(seed: u64) -> Numbers {
         Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(count + 8);
         while bytes.len() < count {
             bytes.extend(self.next().to_le_bytes());
@@ -51,14 +51,14 @@ impl Numbers {
 }
 
 /// A file with its content and hash.
-pub struct Sample {
-    pub path: PathBuf,
-    pub bytes: Vec<u8>,
-    pub sha256: String,
+pub(crate) struct Sample {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sha256: String,
 }
 
 /// A file of random bytes.
-pub fn sample(folder: &Path, size: usize, seed: u64) -> Sample {
+pub(crate) fn sample(folder: &Path, size: usize, seed: u64) -> Sample {
     let bytes = Numbers::new(seed).bytes(size);
     let path = folder.join(format!("sample {seed}"));
     hermes_home::atomic::write(&path, &bytes).unwrap();
@@ -66,7 +66,7 @@ pub fn sample(folder: &Path, size: usize, seed: u64) -> Sample {
 }
 
 /// An archive in a folder of backups, with its sidecar.
-pub fn archive(folder: &Path, name: &str, bytes: &[u8]) {
+pub(crate) fn archive(folder: &Path, name: &str, bytes: &[u8]) {
     let parsed: ArchiveName = name.parse().unwrap();
     let sidecar = Sidecar {
         format: 1,
@@ -91,17 +91,17 @@ pub fn archive(folder: &Path, name: &str, bytes: &[u8]) {
     hermes_home::atomic::write_private(&folder.join(format!("{name}.json")), &text).unwrap();
 }
 
-pub fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Nobody wants to know how far it is.
-pub fn quiet() -> impl FnMut(Progress<'_>) {
+pub(crate) fn quiet() -> impl FnMut(Progress<'_>) {
     |_| {}
 }
 
 /// The names in a folder, sorted.
-pub fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -111,19 +111,19 @@ pub fn names(folder: &Path) -> Vec<String> {
 }
 
 /// What was said when something did not go well, with its hint.
-pub fn said<T>(result: Result<T>) -> String {
+pub(crate) fn said<T>(result: Result<T>) -> String {
     let error = result.err().unwrap();
     format!("{error} | {}", error.hint().unwrap_or_default())
 }
 
 /// A program at the other end, which ends with this value, or with the test if that is killed.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
 }
 
 impl Server {
     /// Starts it and waits for a line on its standard error that `ready` finds something in.
-    pub fn start<T: Send + 'static>(
+    pub(crate) fn start<T: Send + 'static>(
         program: &[&str],
         ready: impl Fn(&str) -> Option<T> + Send + 'static,
     ) -> (Server, T) {

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 
 /// Which bytes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub(crate) enum Way {
     /// Those to the server.
     Up,
     /// Those from the server.
     Down,
 }
 
-pub struct Proxy {
-    pub port: u16,
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
     line: Arc<Line>,
 }
 
@@ -30,7 +30,7 @@ struct Line {
 
 impl Proxy {
     /// Begins to pass everything on; after so many bytes nothing gets through any more.
-    pub fn start(server: u16, way: Way, cut_after: u64) -> Proxy {
+    pub(crate) fn start(server: u16, way: Way, cut_after: u64) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let line = Arc::new(Line {
@@ -47,7 +47,7 @@ impl Proxy {
     }
 
     /// How many bytes came through.
-    pub fn counted(&self) -> u64 {
+    pub(crate) fn counted(&self) -> u64 {
         self.line.counted.load(Ordering::SeqCst)
     }
 }

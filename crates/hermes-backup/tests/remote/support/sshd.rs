@@ -10,15 +10,15 @@ use hermes_backup::remote::{self, Remote};
 
 use super::Server;
 
-pub struct Sshd {
-    pub port: u16,
-    pub keys: PathBuf,
+pub(crate) struct Sshd {
+    pub(crate) port: u16,
+    pub(crate) keys: PathBuf,
     _server: Server,
 }
 
 impl Sshd {
     /// Starts one that lets in one key; keys and known hosts are in `folder`.
-    pub fn start(folder: &Path) -> Sshd {
+    pub(crate) fn start(folder: &Path) -> Sshd {
         let keys = folder.join("the keys");
         fs::create_dir(&keys).unwrap();
         for name in ["host", "mine", "other"] {
@@ -38,12 +38,18 @@ impl Sshd {
     }
 
     /// The place `path` on it, reached through a port, with options such as `&transfer=rsync`.
-    pub fn place(&self, port: u16, path: &str, options: &str) -> Box<dyn Remote> {
+    pub(crate) fn place(&self, port: u16, path: &str, options: &str) -> Box<dyn Remote> {
         self.place_with(port, path, "mine", &format!("&known_hosts={}{options}", self.key("known")))
     }
 
     /// The same with another key and nothing known of the host but what the options say.
-    pub fn place_with(&self, port: u16, path: &str, key: &str, options: &str) -> Box<dyn Remote> {
+    pub(crate) fn place_with(
+        &self,
+        port: u16,
+        path: &str,
+        key: &str,
+        options: &str,
+    ) -> Box<dyn Remote> {
         let path: String = path
             .bytes()
             .map(|byte| if byte == b'/' { "/".to_owned() } else { format!("%{byte:02x}") })
@@ -53,7 +59,7 @@ impl Sshd {
     }
 
     /// The path of a file of keys.
-    pub fn key(&self, name: &str) -> String {
+    pub(crate) fn key(&self, name: &str) -> String {
         self.keys.join(name).display().to_string()
     }
 }
