@@ -173,7 +173,7 @@ fn a_passphrase_works_both_ways() -> Result<()> {
     for form in [&["--symmetric"][..], &["--armor", "--cipher-algo", "AES256", "--symmetric"]] {
         let archive = gpg.run(&[&["--passphrase-file", file], form].concat(), &text)?;
         assert!(opened(&archive, &keys)? == text, "we read gpg {form:?}");
-        for wrong in ["korrekt", "", "x", "yz", "1", "2", "3", "4"] {
+        for wrong in ["korrekt", "", "x", "yz"] {
             let keys = Keys::read(&[], Some(passphrase(wrong)))?;
             let error = opened(&archive, &keys).expect_err("refused");
             let error = error.downcast_ref::<Error>().context("ours")?;

@@ -102,7 +102,7 @@ fn archives_for_an_age_recipient_that_were_changed_are_refused() -> Result<()> {
 fn archives_with_a_passphrase_that_were_changed_are_refused() -> Result<()> {
     let word = passphrase("word");
     let keys = Keys::read(&[], Some(word.clone()))?;
-    let count = if full() { 200 } else { 8 };
+    let count = if full() { 60 } else { 8 };
     Case::new("a.gpg", &Sealing::GpgPassphrase(word.clone()), keys.clone())?.many(count)?;
     Case::new("a.age", &Sealing::AgePassphrase(word), keys)?.many(count)
 }
