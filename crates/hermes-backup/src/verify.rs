@@ -2,9 +2,12 @@
 
 use jiff::Timestamp;
 
-use crate::folder::{Backup, Folder};
+use crate::archive;
+use crate::folder::{Backup, Event, Folder, Happened};
+use crate::name::Format;
+use crate::restore::unpack;
 use crate::seal::Keys;
-use crate::{Result, Tell};
+use crate::{Error, Progress, Result, Tell};
 
 /// What a check looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,44 @@ pub fn verify(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
-    let _ = (folder, backup, keys, now, tell);
-    unimplemented!()
+    let looked = look(backup, keys, tell);
+    let (what, detail) = match &looked {
+        Ok(Verified::Members { files }) => (Happened::Verified, format!("{files} files")),
+        Ok(Verified::HashOnly) => (Happened::HashVerified, String::new()),
+        Err(error @ (Error::Tampered { .. } | Error::NotArchive { .. })) => {
+            (Happened::VerifyFailed, error.to_string())
+        }
+        // A wrong key, a disk that cannot be read: nothing was learned about the archive.
+        Err(_) => return looked,
+    };
+    let id = Some(backup.name.id());
+    folder.note(&Event { at: now, what, id, place: None, detail })?;
+    looked
+}
+
+fn look(backup: &Backup, keys: &Keys, tell: Tell<'_>) -> Result<Verified> {
+    let is_readable = backup.name.format == Format::Plain || !keys.is_empty();
+    match &backup.sidecar {
+        Some(sidecar) => unpack::must_be(&backup.path, &sidecar.sha256, tell)?,
+        None if !is_readable => {
+            return Err(Error::NoKey {
+                what: backup.path.display().to_string(),
+                to: "somebody, and what stood beside it is gone".to_owned(),
+            });
+        }
+        None => {}
+    }
+    if !is_readable {
+        return Ok(Verified::HashOnly);
+    }
+    let (mut files, mut done) = (0, 0);
+    let limits = unpack::limits(&backup.path)?;
+    let manifest = archive::read(&backup.path, keys, limits, &mut |member| {
+        files += u64::from(!member.folder);
+        done += member.size;
+        tell(Progress { doing: "comparing members", done, of: 0 });
+        Ok(())
+    })?;
+    unpack::must_be_named(&backup.path, &manifest)?;
+    Ok(Verified::Members { files })
 }

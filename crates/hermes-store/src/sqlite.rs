@@ -126,7 +126,7 @@ pub(crate) fn open_damaged(path: &Path, wait: Duration) -> Result<Connection> {
 }
 
 /// Fails if another connection, of this process or another, has the database open.
-pub(crate) fn refuse_in_use(path: &Path) -> Result<()> {
+pub fn refuse_in_use(path: &Path) -> Result<()> {
     let has_log = has_write_ahead_log(path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
     let failed = |source| Error::from_sqlite(path, source);

@@ -6,10 +6,13 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 pub(crate) mod unsealed;
+pub(crate) mod zipped;
 
 pub use pack::pack;
+pub(crate) use read::hex;
 pub use read::read;
-pub(crate) use read::{hex, read_opened};
+#[cfg(test)]
+pub(crate) use read::read_opened;
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -55,7 +55,7 @@ pub(crate) fn members(
     let mut sealed = BufReader::with_capacity(128 * 1024, sealed);
     let subject = Subject { what };
     let mut members = Members::new(decompressed(&mut sealed, &subject)?);
-    let mut known = Known { limits, paths: HashMap::new(), bytes: 0, path_bytes: 0 };
+    let mut known = Known::new(limits);
     while let Some(announced) = members.next().map_err(|broken| subject.broken(broken))? {
         let (path, sort) = known.admit(&announced, links).map_err(|why| subject.tampered(&why))?;
         hand_out(&mut members, announced, (path, sort), &subject, take)?;
@@ -134,7 +134,7 @@ fn decompressed<'a>(
 }
 
 /// What is known of the members before.
-struct Known {
+pub(super) struct Known {
     limits: Limits,
     paths: HashMap<String, Place>,
     bytes: u64,
@@ -150,7 +150,16 @@ enum Place {
 }
 
 impl Known {
-    fn admit(&mut self, member: &Announced, links: Links) -> Result<(String, Safely), String> {
+    pub(super) fn new(limits: Limits) -> Known {
+        Known { limits, paths: HashMap::new(), bytes: 0, path_bytes: 0 }
+    }
+
+    /// Says what may be made of a member, or why nothing may.
+    pub(super) fn admit(
+        &mut self,
+        member: &Announced,
+        links: Links,
+    ) -> Result<(String, Safely), String> {
         let path = safe_path(&member.path)?;
         let shown = || path.escape_debug();
         let sort = match member.kind {
@@ -197,7 +206,7 @@ impl Known {
 }
 
 /// A relative path of plain names; a stroke at the end and `./` at the beginning are no part of it.
-pub(crate) fn safe_path(bytes: &[u8]) -> Result<String, String> {
+pub(super) fn safe_path(bytes: &[u8]) -> Result<String, String> {
     let refused = |why| Err(format!("the path {:?} {why}", String::from_utf8_lossy(bytes)));
     let Ok(path) = std::str::from_utf8(bytes) else {
         return refused("is not UTF-8");

@@ -1,5 +1,16 @@
 //! Brings back all of a home, or one thing of it. Nothing is overwritten: what was there is moved aside.
 
+pub(crate) mod check;
+mod foreign;
+mod holders;
+mod marks;
+mod names;
+mod owner;
+mod parts;
+mod swap;
+pub(crate) mod unpack;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
@@ -7,7 +18,12 @@ use jiff::Timestamp;
 
 use crate::manifest::Manifest;
 use crate::seal::Keys;
-use crate::{Result, Tell};
+use crate::{Error, Progress, Result, Tell};
+use names::Names;
+use swap::Replaced;
+use unpack::Unpacked;
+
+pub use parts::parts;
 
 /// Where a restore reads from and how.
 #[derive(Debug)]
@@ -41,20 +57,118 @@ pub struct Restored {
 ///
 /// Refuses while a program holds a database of the home. An archive of one profile replaces that profile alone.
 pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
-    let _ = (from, home, tell);
-    unimplemented!()
+    let names = Names::of(home)?;
+    let was_cut_off = swap::recover(home, &names, from.now)?;
+    names.sweep()?;
+    holders::must_be_free(home, names.root())?;
+    let unpacking = names.unpack_into(from.now)?;
+    let unpacked = unpack_and_check(from, unpacking.path(), tell)?;
+    let Unpacked { manifest, files, mut remarks } = unpacked;
+    let replaced = Replaced::named(manifest.as_ref().map_or("all", |list| list.what.as_str()))?;
+    remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
+    let like = if names.root().exists() { names.root() } else { names.parent() };
+    owner::give_to_owner_of(unpacking.path(), like)?;
+    tell(Progress { doing: "writing to the disk", done: 0, of: 0 });
+    owner::sync(unpacking.path())?;
+    let aside = swap::swap(home, &names, unpacking.path(), &replaced, from.now)?;
+    if was_cut_off {
+        remarks.push("an earlier restore had been cut off; it was undone first".to_owned());
+    }
+    remarks.extend(aside.as_deref().and_then(|aside| left_behind(aside, names.root())));
+    let at = match &replaced {
+        Replaced::Profile(name) => names.root().join("profiles").join(name),
+        Replaced::Whole | Replaced::Default => names.root().to_owned(),
+    };
+    Ok(Restored { at, aside, files, manifest, remarks })
 }
 
 /// Unpacks and checks everything into a new or empty folder.
 pub fn to_folder(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Restored> {
-    let _ = (from, folder, tell);
-    unimplemented!()
+    let failed = |error| Error::file("read", folder, error);
+    let is_new = !folder.exists();
+    if !is_new && fs::read_dir(folder).map_err(failed)?.next().is_some() {
+        return Err(Error::Setting {
+            what: folder.display().to_string(),
+            why: "there is something in it, and nothing is ever restored over it".to_owned(),
+        });
+    }
+    unpack::make_folder(folder)?;
+    let done = unpack_and_check(from, folder, tell).and_then(|unpacked| {
+        owner::give_to_owner_of(folder, folder.parent().unwrap_or(folder))?;
+        owner::sync(folder)?;
+        Ok(unpacked)
+    });
+    match done {
+        Ok(Unpacked { manifest, files, remarks }) => {
+            Ok(Restored { at: folder.to_owned(), aside: None, files, manifest, remarks })
+        }
+        Err(error) => {
+            empty(folder, is_new);
+            Err(error)
+        }
+    }
 }
 
 /// Puts back what the last restore moved aside; what is there now is moved aside in turn.
 pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
-    let _ = (home, now);
-    unimplemented!()
+    let names = Names::of(home)?;
+    let done = |aside, remark: &str| Restored {
+        at: names.root().to_owned(),
+        aside,
+        files: 0,
+        manifest: None,
+        remarks: vec![remark.to_owned()],
+    };
+    if swap::recover(home, &names, now)? {
+        names.sweep()?;
+        return Ok(done(None, "a restore that had been cut off was undone"));
+    }
+    names.sweep()?;
+    let Some(earlier) = names.last_aside()? else {
+        return Err(Error::NotFound {
+            id: "an earlier home".to_owned(),
+            why: format!("no restore has moved anything aside beside {}", names.root().display()),
+        });
+    };
+    let replaced = swap::part_of(&earlier)?;
+    let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
+    if earlier.exists() {
+        // Only the note about which part it was is left in it.
+        fs::remove_dir_all(&earlier).map_err(|error| Error::file("remove", &earlier, error))?;
+    }
+    Ok(done(aside, &format!("{} is back in its place", earlier.display())))
+}
+
+fn unpack_and_check(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Unpacked> {
+    let unpacked = unpack::unpack(from, folder, tell)?;
+    if let Some(manifest) = &unpacked.manifest {
+        tell(Progress { doing: "checking databases", done: 0, of: 0 });
+        check::must_be_right(from.archive, &check::databases(folder, manifest)?)?;
+    }
+    Ok(unpacked)
+}
+
+/// The program of Hermes Agent is in no backup: it is still where the home was moved to.
+fn left_behind(aside: &Path, root: &Path) -> Option<String> {
+    let program = aside.join("hermes-agent");
+    if !program.is_dir() || root.join("hermes-agent").exists() {
+        return None;
+    }
+    let (from, to) = (program.display(), root.display());
+    Some(format!("the program of Hermes Agent is in no backup: `mv {from} {to}/` brings it back"))
+}
+
+/// Takes away what was unpacked before it failed.
+fn empty(folder: &Path, is_new: bool) {
+    // What went wrong first is what the user has to know.
+    if is_new {
+        let _ = fs::remove_dir_all(folder);
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+    }
 }
 
 /// One thing to bring back.
@@ -77,17 +191,4 @@ pub struct Piece {
     pub at: PathBuf,
     /// Where what was there before is now; only with `replace`.
     pub aside: Option<PathBuf>,
-}
-
-/// Brings back single things: beside what is there (`<name>.restored-<time>`), or in its place with `replace`,
-/// what was there being moved aside. A session is added to state.db if it is not there, else written as JSON lines.
-pub fn parts(
-    from: &From<'_>,
-    parts: &[Part],
-    home: &Home,
-    replace: bool,
-    tell: Tell<'_>,
-) -> Result<Vec<Piece>> {
-    let _ = (from, parts, home, replace, tell);
-    unimplemented!()
 }

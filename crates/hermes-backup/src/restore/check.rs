@@ -1,0 +1,94 @@
+//! Are the databases of an unpacked home whole, and what the list says they are?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hermes_store::snapshot::{self, Depth, Examined};
+
+use crate::manifest::{Database, Manifest};
+use crate::{Error, Result};
+
+/// Checks every database that the list speaks of; returns what differs, one line each.
+pub(crate) fn databases(folder: &Path, manifest: &Manifest) -> Result<Vec<String>> {
+    let mut differs = Vec::new();
+    for listed in &manifest.databases {
+        differs.extend(database(folder, listed)?);
+    }
+    Ok(differs)
+}
+
+/// Checks one database; returns what differs.
+pub(crate) fn database(folder: &Path, listed: &Database) -> Result<Vec<String>> {
+    let path = folder.join(&listed.path);
+    let depth = if listed.checked == Depth::Full.as_str() { Depth::Full } else { Depth::Quick };
+    let examined = snapshot::examine(&path, depth);
+    remove_sidecars(&path)?;
+    let found = match examined {
+        Ok(found) => found,
+        Err(error) => return Ok(vec![error.to_string()]),
+    };
+    Ok(compare(&found, listed).into_iter().map(|what| format!("{}: {what}", listed.path)).collect())
+}
+
+fn compare(found: &Examined, listed: &Database) -> Vec<String> {
+    let mut differs = Vec::new();
+    if found.integrity != listed.integrity {
+        differs.push(format!("the check says {}, it said {}", found.integrity, listed.integrity));
+    }
+    let names = found.indexes.keys().chain(listed.indexes.keys());
+    for name in names.collect::<std::collections::BTreeSet<_>>() {
+        let (now, then) = (found.indexes.get(name), listed.indexes.get(name));
+        if now != then {
+            let [now, then] = [now, then].map(|text| text.map_or("nothing", String::as_str));
+            differs.push(format!("the index {name} is {now}, it was {then}"));
+        }
+    }
+    if found.rows != listed.rows {
+        differs.push("it has not as many rows as it had".to_owned());
+    }
+    if found.newest_message != listed.newest_message {
+        differs.push("its newest message is another one".to_owned());
+    }
+    if (found.pages, found.page_size) != (listed.pages, listed.page_size) {
+        differs.push("it has not as many pages as it had".to_owned());
+    }
+    differs
+}
+
+/// Fails if anything differs.
+pub(crate) fn must_be_right(archive: &Path, differs: &[String]) -> Result<()> {
+    match differs.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::Tampered {
+            what: archive.display().to_string(),
+            why: match differs.len() {
+                1 => first.clone(),
+                count => format!("{first} (and {} more)", count - 1),
+            },
+        }),
+    }
+}
+
+/// What SQLite keeps beside a database.
+pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Takes away what SQLite keeps beside a database: of another one it would be played into this.
+pub(crate) fn remove_sidecars(database: &Path) -> Result<()> {
+    for ending in SIDECARS {
+        let path = beside(database, ending);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::file("remove", &path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The path of a file that SQLite keeps beside a database.
+pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}

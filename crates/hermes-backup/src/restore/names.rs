@@ -1,0 +1,176 @@
+//! Where the folders and files of a restore are: all of them beside the home.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use hermes_home::Home;
+use jiff::Timestamp;
+
+use crate::{Error, Result};
+
+const ASIDE: &str = ".before-restore-";
+const UNPACKED: &str = ".restoring-";
+
+/// The real folder of a home, and what is beside it.
+#[derive(Debug)]
+pub(crate) struct Names {
+    root: PathBuf,
+    parent: PathBuf,
+}
+
+impl Names {
+    /// The names for a home; a link to a home stays, what it leads to is replaced.
+    pub(crate) fn of(home: &Home) -> Result<Names> {
+        let failed = |error| Error::file("look at", home.root(), error);
+        let root = match home.root().canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let name = home.root().file_name().unwrap_or_default();
+                let parent = home.root().parent().unwrap_or(Path::new("/"));
+                fs::create_dir_all(parent).map_err(failed)?;
+                parent.canonicalize().map_err(failed)?.join(name)
+            }
+            found => found.map_err(failed)?,
+        };
+        match root.parent() {
+            Some(parent) => Ok(Names { parent: parent.to_owned(), root }),
+            None => Err(Error::Setting {
+                what: home.root().display().to_string(),
+                why: "it has no folder around it to move it aside in".to_owned(),
+            }),
+        }
+    }
+
+    /// The home.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder it is in.
+    pub(crate) fn parent(&self) -> &Path {
+        &self.parent
+    }
+
+    /// What is being done, while folders are swapped.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.beside(".restore.json")
+    }
+
+    /// The same while it is being written.
+    pub(crate) fn unwritten_journal(&self) -> PathBuf {
+        self.beside(".restore.json.partial")
+    }
+
+    /// A name that nothing has yet, for what is moved aside.
+    pub(crate) fn aside(&self, now: Timestamp) -> PathBuf {
+        let first = self.beside(&format!("{ASIDE}{}", stamp(now)));
+        let numbered = (2u32..).map(|number| {
+            let mut name = first.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            PathBuf::from(name)
+        });
+        let mut every = std::iter::once(first.clone()).chain(numbered);
+        every.find(|path| path.symlink_metadata().is_err()).unwrap_or(first)
+    }
+
+    /// What was moved aside last.
+    pub(crate) fn last_aside(&self) -> Result<Option<PathBuf>> {
+        let named = |path: &PathBuf| {
+            let rest = self.rest_of(path, ASIDE)?;
+            let (time, number) = rest.split_once('-').unwrap_or((rest.as_str(), "1"));
+            Some((time.to_owned(), number.parse::<u32>().ok()?))
+        };
+        let found = self.neighbours()?.into_iter();
+        Ok(found
+            .filter_map(|path| Some((named(&path)?, path)))
+            .max()
+            .map(|(_, path)| path)
+            .filter(|path| path.is_dir()))
+    }
+
+    /// Makes a folder to unpack into, for its owner alone.
+    pub(crate) fn unpack_into(&self, now: Timestamp) -> Result<Unpacking> {
+        for number in 0u32.. {
+            let more = if number == 0 { String::new() } else { format!("-{number}") };
+            let name = format!("{UNPACKED}{}-{}{more}", stamp(now), std::process::id());
+            let path = self.beside(&name);
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Unpacking { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::file("make", &path, error)),
+            }
+        }
+        Err(Error::Busy { holder: self.root.display().to_string() })
+    }
+
+    /// Whether a folder is one that was unpacked into.
+    pub(crate) fn is_unpacked(&self, path: &Path) -> bool {
+        self.rest_of(path, UNPACKED).is_some()
+    }
+
+    /// Takes away what killed restores had unpacked: it holds everything that the home holds.
+    pub(crate) fn sweep(&self) -> Result<()> {
+        for path in self.neighbours()? {
+            let Some(rest) = self.rest_of(&path, UNPACKED) else {
+                continue;
+            };
+            let Some(process) = rest.split('-').nth(1).and_then(|id| id.parse::<u32>().ok()) else {
+                continue;
+            };
+            let is_alive = Path::new("/proc").join(process.to_string()).exists();
+            if !is_alive && Path::new("/proc/self").exists() {
+                fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A neighbour of the home whose name begins like it.
+    pub(super) fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = OsString::from(&self.root);
+        name.push(ending);
+        name.into()
+    }
+
+    fn neighbours(&self) -> Result<Vec<PathBuf>> {
+        let failed = |error| Error::file("read", &self.parent, error);
+        fs::read_dir(&self.parent)
+            .map_err(failed)?
+            .map(|entry| entry.map(|entry| entry.path()).map_err(failed))
+            .collect()
+    }
+
+    /// What follows the name of the home and `mark` in the name of a neighbour.
+    fn rest_of(&self, path: &Path, mark: &str) -> Option<String> {
+        let own = self.root.file_name().and_then(OsStr::to_str)?;
+        let name = path.file_name()?.to_str()?;
+        Some(name.strip_prefix(own)?.strip_prefix(mark)?.to_owned())
+    }
+}
+
+/// A folder that is unpacked into, and gone with this unless it was moved.
+#[derive(Debug)]
+pub(crate) struct Unpacking {
+    path: PathBuf,
+}
+
+impl Unpacking {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Unpacking {
+    fn drop(&mut self) {
+        // Not there any more after a swap; what cannot be removed now is swept by the next restore.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A time in the form that names of files have.
+pub(crate) fn stamp(now: Timestamp) -> String {
+    now.strftime("%Y%m%dT%H%M%SZ").to_string()
+}

@@ -1,0 +1,402 @@
+//! Puts an unpacked home in the place of the present one, so that a crash at any moment can be undone.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use hermes_home::{Home, atomic, lock};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::restore::holders;
+use crate::restore::names::Names;
+use crate::{Error, Result};
+
+/// Which part of a home is replaced, as the list in an archive says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// All of it.
+    Whole,
+    /// Everything but `profiles/`.
+    Default,
+    /// One folder below `profiles/`.
+    Profile(String),
+}
+
+impl Replaced {
+    /// What `all`, `default` or the name of a profile means.
+    pub(crate) fn named(what: &str) -> Result<Replaced> {
+        match what {
+            "all" => Ok(Replaced::Whole),
+            "default" => Ok(Replaced::Default),
+            name => match name.parse::<hermes_home::ProfileName>() {
+                Ok(name) => Ok(Replaced::Profile(name.as_str().to_owned())),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+}
+
+/// In a folder that was moved aside only in part: which part.
+const PART: &str = ".moved-aside.json";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Part {
+    what: String,
+}
+
+/// What is being done, written beside the home before it is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Journal {
+    format: u32,
+    /// What was unpacked for it, to be removed if it is undone.
+    unpacked: Option<PathBuf>,
+    /// Where what was there goes.
+    aside: Option<PathBuf>,
+    moves: Vec<Move>,
+}
+
+/// One thing that is replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Move {
+    /// What comes.
+    new: Option<PathBuf>,
+    /// Where it comes to.
+    place: PathBuf,
+    /// Where what was there goes; none if nothing was.
+    aside: Option<PathBuf>,
+}
+
+/// Replaces the home, or a part of it, by what is in `source`; returns where what was there is now.
+///
+/// `source` is deleted if this is undone later only where it is `unpacked`.
+pub(crate) fn swap(
+    home: &Home,
+    names: &Names,
+    source: &Path,
+    replaced: &Replaced,
+    now: Timestamp,
+) -> Result<Option<PathBuf>> {
+    let _alone = Alone::below(names)?;
+    let _daemon = keep_daemon_out(home)?;
+    holders::databases_must_be_free(names.root())?;
+    let is_unpacked = names.is_unpacked(source);
+    let journal = plan(names, source, replaced, now)?;
+    let journal = Journal { unpacked: is_unpacked.then(|| source.to_owned()), ..journal };
+    write_journal(names, &journal)?;
+    if let Err(error) = journal.prepare(replaced).and_then(|()| journal.go_on(usize::MAX)) {
+        journal.undo(names, now)?;
+        remove_journal(names)?;
+        return Err(error);
+    }
+    remove_journal(names)?;
+    Ok(journal.aside)
+}
+
+/// Undoes a swap that was cut off, if there is one; returns whether there was.
+pub(crate) fn recover(home: &Home, names: &Names, now: Timestamp) -> Result<bool> {
+    let (path, unwritten) = (names.journal(), names.unwritten_journal());
+    if !is_there(&path) && !is_there(&unwritten) {
+        return Ok(false);
+    }
+    let _alone = Alone::below(names)?;
+    if is_there(&unwritten) {
+        fs::remove_file(&unwritten).map_err(|error| Error::file("remove", &unwritten, error))?;
+    }
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Error::file("read", &path, error)),
+    };
+    let journal: Journal = serde_json::from_slice(&text)
+        .map_err(|error| Error::file("read", &path, io::Error::other(error)))?;
+    let was_cut_off = !journal.is_done();
+    if was_cut_off {
+        holders::must_be_free(home, names.root())?;
+        journal.undo(names, now)?;
+    }
+    remove_journal(names)?;
+    Ok(was_cut_off)
+}
+
+/// Which part of a home a folder that was moved aside holds.
+pub(crate) fn part_of(aside: &Path) -> Result<Replaced> {
+    match fs::read(aside.join(PART)) {
+        Err(_) => Ok(Replaced::Whole),
+        Ok(text) => {
+            let part: Part = serde_json::from_slice(&text)
+                .map_err(|error| Error::file("read", &aside.join(PART), error.into()))?;
+            Replaced::named(&part.what)
+        }
+    }
+}
+
+fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Result<Journal> {
+    let root = names.root();
+    let aside = names.aside(now);
+    let below = |name: &Path| {
+        let (new, place) = (source.join(name), root.join(name));
+        Move {
+            new: is_there(&new).then_some(new),
+            aside: is_there(&place).then(|| aside.join(name)),
+            place,
+        }
+    };
+    let moves = match replaced {
+        Replaced::Whole => vec![Move {
+            new: Some(source.to_owned()),
+            place: root.to_owned(),
+            aside: is_there(root).then(|| aside.clone()),
+        }],
+        Replaced::Profile(name) => vec![below(&Path::new("profiles").join(name))],
+        Replaced::Default => {
+            let mut every = entries(root)?;
+            every.extend(entries(source)?);
+            every.remove(&OsString::from("profiles"));
+            every.remove(&OsString::from(PART));
+            every.iter().map(|name| below(Path::new(name))).collect()
+        }
+    };
+    let aside = moves.iter().any(|one| one.aside.is_some()).then_some(aside);
+    Ok(Journal { format: 1, unpacked: None, aside, moves })
+}
+
+impl Journal {
+    /// Makes the folders that things are moved into.
+    fn prepare(&self, replaced: &Replaced) -> Result<()> {
+        let what = match replaced {
+            Replaced::Whole => return Ok(()),
+            Replaced::Default => "default",
+            Replaced::Profile(name) => name,
+        };
+        if let Some(aside) = &self.aside {
+            atomic::make_folder(aside)?;
+            let text = serde_json::to_vec(&Part { what: what.to_owned() }).unwrap_or_default();
+            atomic::write_private(&aside.join(PART), &text)?;
+        }
+        for one in &self.moves {
+            for path in one.aside.iter().chain([&one.place]) {
+                if let Some(parent) = path.parent() {
+                    atomic::make_folder(parent)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does so many of the steps.
+    fn go_on(&self, most: usize) -> Result<()> {
+        let mut steps = Vec::new();
+        for one in &self.moves {
+            steps.extend(one.aside.iter().map(|aside| (&one.place, aside)));
+            steps.extend(one.new.iter().map(|new| (new, &one.place)));
+        }
+        steps.into_iter().take(most).try_for_each(|(from, to)| rename(from, to))
+    }
+
+    fn is_done(&self) -> bool {
+        self.moves.iter().all(|one| {
+            one.new.as_deref().is_none_or(|new| !is_there(new))
+                && one.aside.as_deref().is_none_or(is_there)
+        })
+    }
+
+    /// Puts back what was there before, however far the steps had come.
+    fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
+        for one in self.moves.iter().rev() {
+            if let Some(new) = one.new.as_deref().filter(|new| !is_there(new))
+                && is_there(&one.place)
+            {
+                rename(&one.place, new)?;
+            }
+            let Some(aside) = one.aside.as_deref().filter(|aside| is_there(aside)) else {
+                continue;
+            };
+            if is_there(&one.place) {
+                // A program found no home and made a new one.
+                rename(&one.place, &names.aside(now))?;
+            }
+            rename(aside, &one.place)?;
+        }
+        if let Some(aside) = self.aside.as_deref().filter(|aside| aside.join(PART).exists()) {
+            remove_folder(aside)?;
+        }
+        match self.unpacked.as_deref().filter(|folder| is_there(folder)) {
+            Some(unpacked) => remove_folder(unpacked),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Held while folders are swapped: nobody else swaps folders beside them.
+struct Alone(Option<File>);
+
+impl Alone {
+    fn below(names: &Names) -> Result<Alone> {
+        let folder = names.parent();
+        let opened = File::open(folder).map_err(|error| Error::file("open", folder, error))?;
+        match opened.try_lock() {
+            Ok(()) => Ok(Alone(Some(opened))),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::Busy { holder: format!("a restore beside {}", names.root().display()) })
+            }
+            // Not every file system can lock a folder; the journal still keeps two apart.
+            Err(TryLockError::Error(_)) => Ok(Alone(None)),
+        }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if let Some(file) = &self.0 {
+            // Closing it lets go of it in any case.
+            let _ = file.unlock();
+        }
+    }
+}
+
+/// Takes the lock of the daemon, if the home has a place for it: none starts while folders are swapped.
+fn keep_daemon_out(home: &Home) -> Result<Option<lock::Held>> {
+    let path = home.daemon_lock();
+    if !path.parent().is_some_and(Path::is_dir) {
+        return Ok(None);
+    }
+    if let Some(mut held) = lock::try_hold(&path)? {
+        held.sign(&format!("a restore, process {}", std::process::id()))
+            .map_err(|error| Error::file("write to", &path, error))?;
+        return Ok(Some(held));
+    }
+    // Somebody has it: this says who.
+    holders::must_be_free(home, home.root())?;
+    let holders = "the daemon of this home has just been started".to_owned();
+    Err(Error::InUse { home: home.root().to_owned(), holders })
+}
+
+/// Written whole under another name first, which the next restore takes away if this is cut off.
+fn write_journal(names: &Names, journal: &Journal) -> Result<()> {
+    let (path, unwritten) = (names.journal(), names.unwritten_journal());
+    if is_there(&path) {
+        return Err(Error::Busy { holder: path.display().to_string() });
+    }
+    let failed = |error| Error::file("write to", &path, error);
+    let text = serde_json::to_vec_pretty(journal).map_err(|error| failed(error.into()))?;
+    let _ = fs::remove_file(&unwritten);
+    let mut options = File::options();
+    let mut file =
+        options.write(true).create_new(true).mode(0o600).open(&unwritten).map_err(failed)?;
+    file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+    rename(&unwritten, &path)
+}
+
+fn remove_journal(names: &Names) -> Result<()> {
+    let path = names.journal();
+    fs::remove_file(&path)
+        .and_then(|()| atomic::sync_folder(names.parent()))
+        .map_err(|error| Error::file("remove", &path, error))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    let failed = |error| Error::file("rename", from, error);
+    fs::rename(from, to).map_err(failed)?;
+    for folder in [from.parent(), to.parent()].into_iter().flatten() {
+        atomic::sync_folder(folder).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn remove_folder(path: &Path) -> Result<()> {
+    fs::remove_dir_all(path).map_err(|error| Error::file("remove", path, error))
+}
+
+fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
+    if !is_there(folder) {
+        return Ok(BTreeSet::new());
+    }
+    let failed = |error| Error::file("read", folder, error);
+    fs::read_dir(folder)
+        .map_err(failed)?
+        .map(|entry| entry.map(|entry| entry.file_name()).map_err(failed))
+        .collect()
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_home::env::Env;
+    use hermes_home::layout::Wanted;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn write(path: &Path, text: &str) {
+        atomic::make_folder(path.parent().unwrap()).unwrap();
+        atomic::write(path, text.as_bytes()).unwrap();
+    }
+
+    /// A home with a profile, and beside it what was unpacked.
+    fn scene(folder: &Path) -> (Home, Names, PathBuf) {
+        write(&folder.join("home/SOUL.md"), "old");
+        write(&folder.join("home/only-old"), "old");
+        write(&folder.join("home/profiles/coder/SOUL.md"), "old coder");
+        let wanted = Wanted { home: Some(folder.join("home")), profile: None };
+        let home = Home::locate(&wanted, &Env::of([])).unwrap();
+        let names = Names::of(&home).unwrap();
+        let unpacked = names.beside(".restoring-x-1");
+        write(&unpacked.join("SOUL.md"), "new");
+        write(&unpacked.join("only-new"), "new");
+        write(&unpacked.join("profiles/coder/SOUL.md"), "new coder");
+        (home, names, unpacked)
+    }
+
+    fn state(root: &Path) -> Vec<Option<String>> {
+        ["SOUL.md", "only-old", "only-new", "profiles/coder/SOUL.md"]
+            .map(|path| fs::read_to_string(root.join(path)).ok())
+            .into()
+    }
+
+    #[test]
+    fn a_swap_that_is_cut_off_after_any_step_is_undone() {
+        let profile = Replaced::Profile("coder".to_owned());
+        for replaced in [Replaced::Whole, Replaced::Default, profile] {
+            for steps in 0..12 {
+                let folder = tempfile::tempdir().unwrap();
+                let (home, names, unpacked) = scene(folder.path());
+                let before = state(names.root());
+                let journal = plan(&names, &unpacked, &replaced, NOW).unwrap();
+                let journal = Journal { unpacked: Some(unpacked.clone()), ..journal };
+                write_journal(&names, &journal).unwrap();
+                journal.prepare(&replaced).unwrap();
+                journal.go_on(steps).unwrap();
+                let is_done = journal.is_done();
+                let after = state(names.root());
+                assert_eq!(recover(&home, &names, NOW).unwrap(), !is_done);
+                let found = state(names.root());
+                assert_eq!(found, if is_done { after } else { before }, "{replaced:?} {steps}");
+                assert!(is_done || !is_there(&unpacked));
+                assert!(!is_there(&names.journal()));
+                assert!(!recover(&home, &names, NOW).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_home_that_a_program_made_meanwhile_is_kept_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, names, unpacked) = scene(folder.path());
+        let before = state(names.root());
+        let journal = plan(&names, &unpacked, &Replaced::Whole, NOW).unwrap();
+        write_journal(&names, &journal).unwrap();
+        journal.go_on(1).unwrap();
+        write(&folder.path().join("home/SOUL.md"), "a stranger");
+        assert!(recover(&home, &names, NOW).unwrap());
+        assert_eq!(state(names.root()), before);
+        let stranger = names.last_aside().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(stranger.join("SOUL.md")).unwrap(), "a stranger");
+    }
+}

@@ -1,0 +1,11 @@
+//! Bringing back what a backup holds, and refusing what it should not hold.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up should stop")]
+
+mod drills;
+mod foreign;
+mod killed;
+mod marks;
+mod parts;
+mod sandbox;
+mod tampered;
+mod whole;
