@@ -10,7 +10,7 @@ use hermes_home::{Home, atomic};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use crate::archive::{self, Packed};
+use crate::archive::{self, Form, Packed};
 use crate::contents::{self, Contents, Scope};
 use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, STAGING, sidecar_path};
 use crate::manifest::{self, Kind, Manifest, Previous, Sidecar};
@@ -111,7 +111,8 @@ fn write(
     let id = name.id();
     let partial = Partial::new(folder, &name)?;
     let manifest = first_manifest(request, &mut staged, id.clone(), begun)?;
-    let packed = pack(request, &mut staged, &manifest, staging.path(), &partial, &mut *tell)?;
+    let work = Work { request, staging: staging.path(), partial: &partial };
+    let packed = pack(&work, &mut staged, &manifest, &mut *tell)?;
     staging.close().map_err(|source| Error::file("remove", folder.path(), source))?;
     read_back(&partial, &packed, &mut *tell)?;
     let verified = later(request.now, begun);
@@ -195,25 +196,25 @@ fn first_manifest(
 /// How often a large file may become shorter while it is read.
 const TRIES: usize = 3;
 
+/// What packing is about.
+struct Work<'a> {
+    request: &'a Request<'a>,
+    staging: &'a Path,
+    partial: &'a Partial,
+}
+
 fn pack(
-    request: &Request<'_>,
+    work: &Work<'_>,
     staged: &mut Staged,
     manifest: &Manifest,
-    staging: &Path,
-    partial: &Partial,
     tell: Tell<'_>,
 ) -> Result<Packed> {
+    let (partial, request) = (work.partial, work.request);
+    let form = Form { compression: request.compression, sealing: request.sealing };
     let mut tries = 0;
     loop {
         let out = partial.file.try_clone().map_err(|source| partial.unwritten(source))?;
-        let packed = archive::pack(
-            &staged.sources,
-            manifest.clone(),
-            request.compression,
-            request.sealing,
-            out,
-            &mut *tell,
-        );
+        let packed = archive::pack(&staged.sources, manifest.clone(), form, out, &mut *tell);
         let shorter = match packed {
             Err(Error::File { source, path, .. })
                 if source.kind() == io::ErrorKind::UnexpectedEof && tries < TRIES =>
@@ -224,7 +225,7 @@ fn pack(
         };
         tries += 1;
         partial.begin_anew()?;
-        hold_still(staged, &shorter, &staging.join(format!("still-{tries}")))?;
+        hold_still(staged, &shorter, &work.staging.join(format!("still-{tries}")))?;
     }
 }
 

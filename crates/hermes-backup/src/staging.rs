@@ -72,31 +72,9 @@ impl Staged {
             // For the progress alone; what is packed is measured when it is.
             Some(from) => from.metadata().map_err(unread)?.len(),
         };
-        self.push(&entry.path, kind, size, &metadata, link, from);
-        Ok(())
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of one member")]
-    fn push(
-        &mut self,
-        path: &str,
-        kind: Kind,
-        size: u64,
-        metadata: &Metadata,
-        link: Option<String>,
-        from: Option<PathBuf>,
-    ) {
-        let (mode, modified) = mode_and_time(metadata);
-        let file = manifest::File {
-            path: path.to_owned(),
-            kind,
-            size,
-            mode,
-            modified,
-            sha256: String::new(),
-            link,
-        };
+        let file = manifest::File { link, ..member(&entry.path, kind, size, &metadata) };
         self.sources.push(Source { file, from });
+        Ok(())
     }
 
     fn database(&mut self, entry: &Entry, target: &Path, tell: Tell<'_>) -> Result<()> {
@@ -149,7 +127,8 @@ impl Staged {
             copy_private(&log, &copy)?;
             let path = format!("{}{suffix}", entry.path);
             self.left_out.retain(|left| left.path != path);
-            self.push(&path, Kind::Damaged, metadata.len(), &metadata, None, Some(copy));
+            let file = member(&path, Kind::Damaged, metadata.len(), &metadata);
+            self.sources.push(Source { file, from: Some(copy) });
         }
         copy_private(&entry.from, target)?;
         self.add(entry, Kind::Damaged, Some(target.to_owned()))?;
@@ -176,6 +155,12 @@ impl Staged {
             }
         }
     }
+}
+
+fn member(path: &str, kind: Kind, size: u64, metadata: &Metadata) -> manifest::File {
+    let (mode, modified) = mode_and_time(metadata);
+    let (path, sha256) = (path.to_owned(), String::new());
+    manifest::File { path, kind, size, mode, modified, sha256, link: None }
 }
 
 /// Ten minutes, and a second more for each megabyte.

@@ -18,7 +18,8 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use crate::manifest::{self, Manifest};
-use crate::seal::Keys;
+use crate::name::Compression;
+use crate::seal::{Keys, Sealing};
 
 /// A member to be packed: what the manifest says of it, and where its bytes are now.
 #[derive(Debug, Clone)]
@@ -27,6 +28,15 @@ pub struct Source {
     pub file: manifest::File,
     /// Where its bytes are; none for a folder.
     pub from: Option<PathBuf>,
+}
+
+/// How an archive is made smaller and encrypted.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'a> {
+    /// How it is made smaller.
+    pub compression: Compression,
+    /// How it is encrypted.
+    pub sealing: &'a Sealing,
 }
 
 /// What packing gave.

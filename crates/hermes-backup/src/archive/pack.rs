@@ -11,11 +11,11 @@ use flate2::GzBuilder;
 use sha2::{Digest, Sha256};
 
 use super::read::hex;
-use super::{Packed, Source};
+use super::{Form, Packed, Source};
 use crate::contents::VANISHED;
 use crate::manifest::{self, Kind, LeftOut, MEMBER, Manifest, ROOT};
 use crate::name::Compression;
-use crate::seal::{self, Sealing};
+use crate::seal;
 use crate::{Error, Progress, Result, Tell};
 
 /// zstd at its lowest level is five times as fast as gzip for a twelfth more bytes, measured on SQLite pages.
@@ -36,16 +36,16 @@ const TELL_EVERY: u64 = 1024 * 1024;
 pub fn pack(
     sources: &[Source],
     manifest: Manifest,
-    compression: Compression,
-    sealing: &Sealing,
+    form: Form<'_>,
     out: File,
     tell: Tell<'_>,
 ) -> Result<Packed> {
     let mut archive = Archive { file: out, hash: Sha256::new(), size: 0, trouble: None };
     let (from_packer, to_sealer) = io::pipe().map_err(unwritten)?;
     let (packed, sealed) = thread::scope(|scope| {
-        let sealer = scope.spawn(|| seal::seal(sealing, from_packer, &mut archive));
-        let packed = Packing::new(sources, manifest, tell).write(sources, compression, to_sealer);
+        let sealer = scope.spawn(|| seal::seal(form.sealing, from_packer, &mut archive));
+        let packed = Packing::new(sources, manifest, tell);
+        let packed = packed.write(sources, form.compression, to_sealer);
         (packed, sealer.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     if let Some(trouble) = archive.trouble.take() {

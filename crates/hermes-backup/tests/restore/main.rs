@@ -4,6 +4,7 @@
 mod drills;
 mod foreign;
 mod killed;
+mod marks;
 mod parts;
 mod sandbox;
 mod tampered;

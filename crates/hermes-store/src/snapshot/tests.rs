@@ -59,6 +59,11 @@ impl Place {
     }
 }
 
+fn overwrite(path: &Path, bytes: &[u8]) {
+    use std::io::Write;
+    fs::File::create(path).unwrap().write_all(bytes).unwrap();
+}
+
 #[test]
 fn a_copy_is_whole_private_and_alone() {
     let place = place();
@@ -157,7 +162,7 @@ fn what_is_no_database_is_refused_and_no_copy_is_left() {
         (vec![0; 8192], "not a SQLite database"),
         (fs::read(&place.source).unwrap()[..9000].to_vec(), "malformed"),
     ] {
-        fs::write(&place.source, bytes).unwrap();
+        overwrite(&place.source, &bytes);
         let refused = place.take().unwrap_err();
         assert_eq!(refused.kind(), crate::ErrorKind::Damaged, "{refused}");
         assert!(refused.to_string().contains(why), "{refused}");
@@ -171,7 +176,7 @@ fn damaged_pages_are_found_in_the_copy() {
     let mut bytes = fs::read(&place.source).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 8192].fill(0x5a);
-    fs::write(&place.source, bytes).unwrap();
+    overwrite(&place.source, &bytes);
     match place.take() {
         Ok(()) => assert!(!examine(&place.target, Depth::Full).unwrap().is_whole()),
         Err(error) => assert_eq!(error.kind(), crate::ErrorKind::Damaged, "{error}"),

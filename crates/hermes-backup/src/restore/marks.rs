@@ -1,0 +1,153 @@
+//! What a person had forgotten since a backup was made stays forgotten when it is restored.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use hermes_store::memory::{
+    Admin, Change, ExportChoice, ExportHead, Exported, Facts, PortableItem, Scope, Section,
+    SqliteMemory, Transfer, UserNumber, Wanted,
+};
+use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::Result;
+use crate::restore::check;
+
+/// The one who had it forgotten is a person.
+const ACTOR: &str = "user:restore";
+
+/// Carries the marks of every memory.db of the present home into the one that is unpacked; says what that did.
+///
+/// A present memory that cannot be read does not keep a restore from being made.
+pub(super) fn carry_marks(present: &Path, unpacked: &Path, now: Timestamp) -> Vec<String> {
+    let mut profiles = vec![("default".to_owned(), String::new())];
+    for entry in fs::read_dir(unpacked.join("profiles")).into_iter().flatten().flatten() {
+        if let Some(name) = entry.file_name().to_str() {
+            profiles.push((name.to_owned(), format!("profiles/{name}")));
+        }
+    }
+    let mut remarks = Vec::new();
+    for (profile, folder) in profiles {
+        let [old, new] = [present, unpacked].map(|home| home.join(&folder).join("memory.db"));
+        if !old.is_file() || !new.is_file() {
+            continue;
+        }
+        let change = Change { actor: ACTOR, at: now };
+        let [from, to] = [&old, &new].map(|path| Wanted { path, profile: &profile });
+        let carried = carry(from, to, change);
+        match check::remove_sidecars(&new).and(carried) {
+            Ok(0) => {}
+            Ok(count) => remarks.push(format!(
+                "{count} facts of {profile} that had been forgotten or corrected since the backup \
+                 stay out of every answer"
+            )),
+            Err(error) => remarks.push(format!(
+                "what had been forgotten in {profile} since the backup may be back: {error}"
+            )),
+        }
+    }
+    remarks
+}
+
+/// Carries the marks of one memory; returns how many facts they took out.
+fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<u64> {
+    let old = SqliteMemory::open(from, Access::Read, DEFAULT_WAIT)?;
+    let marks = Marks::of(&old, &[Section::Graves])?;
+    let mut new = SqliteMemory::open(to, Access::Write, DEFAULT_WAIT)?;
+    if marks.graves().next().is_none() || Marks::of(&new, &[])?.head.home_id != marks.head.home_id {
+        return Ok(0);
+    }
+    take_in(&mut new, &marks, change)?;
+    let mut erased = None;
+    let mut count = 0;
+    for (user, fact) in marks.facts() {
+        let scope = Scope::of(user);
+        let Some(there) = new.facts(scope, &[fact])?.pop() else {
+            continue;
+        };
+        match old.facts(scope, &[fact])?.pop() {
+            // What is held as it was then was taken back and said again.
+            Some(here) if here.uid != there.uid || is_held(&here, &there) => continue,
+            Some(_) if there.retired_at.is_some() => continue,
+            Some(_) => new.retire_fact(scope, fact, change)?,
+            None => {
+                let erased = match &mut erased {
+                    Some(erased) => erased,
+                    none => none.insert(erased_in(&old)?),
+                };
+                if !erased.contains(&there.uid.to_string()) {
+                    continue;
+                }
+                new.erase_fact(scope, fact, change)?;
+            }
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn is_held(here: &hermes_store::memory::Fact, there: &hermes_store::memory::Fact) -> bool {
+    here.retired_at.is_none() && here.statement == there.statement
+}
+
+/// Takes in the marks, so that nothing of it is recorded or drawn again.
+fn take_in(memory: &mut SqliteMemory, marks: &Marks, change: Change<'_>) -> Result<()> {
+    let mut import = memory.import_begin(Admin, &marks.head, change)?;
+    memory.import_items(&mut import, &marks.items, &|_| Vec::new(), change)?;
+    memory.import_end(&import, true, change)?;
+    Ok(())
+}
+
+/// The ids of everything that was erased in a memory; they are in a whole export alone.
+fn erased_in(memory: &SqliteMemory) -> Result<BTreeSet<String>> {
+    let mut erased = BTreeSet::new();
+    memory.export(Admin, &ExportChoice::default(), &mut |exported| {
+        if let Exported::Item(Section::Tombstones, line) = exported {
+            let fields: Value = serde_json::from_slice(line).map_err(io::Error::from)?;
+            erased.extend(fields["uid"].as_str().map(str::to_owned));
+        }
+        Ok(())
+    })?;
+    Ok(erased)
+}
+
+/// What a memory says was taken back, and by whom.
+struct Marks {
+    head: ExportHead,
+    items: Vec<PortableItem>,
+}
+
+impl Marks {
+    fn of(memory: &SqliteMemory, sections: &[Section]) -> Result<Marks> {
+        let mut marks = Marks { head: ExportHead::default(), items: Vec::new() };
+        let choice = ExportChoice { sections: Some(sections), ..ExportChoice::default() };
+        memory.export(Admin, &choice, &mut |exported| {
+            match exported {
+                Exported::Head(head) => marks.head = head,
+                Exported::Item(section @ (Section::Users | Section::Graves), line) => {
+                    let fields = serde_json::from_slice(line).map_err(io::Error::from)?;
+                    marks.items.push(PortableItem { section, fields });
+                }
+                Exported::Item(..) => {}
+            }
+            Ok(())
+        })?;
+        Ok(marks)
+    }
+
+    fn graves(&self) -> impl Iterator<Item = &PortableItem> {
+        self.items.iter().filter(|item| item.section == Section::Graves)
+    }
+
+    /// The facts that graves name, each with its user.
+    fn facts(&self) -> BTreeSet<(UserNumber, i64)> {
+        let named = self.graves().filter_map(|grave| {
+            let number = grave.fields.get("item")?.as_str()?.strip_prefix("fact:")?.parse().ok()?;
+            Some((UserNumber::new(grave.fields.get("user")?.as_i64()?), number))
+        });
+        named.collect()
+    }
+}
