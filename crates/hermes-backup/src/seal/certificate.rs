@@ -212,6 +212,7 @@ impl Certificate {
 }
 
 /// What helps a key that cannot encrypt.
+#[derive(Clone, Copy)]
 enum Mend {
     AddSubkey,
     Prolong,

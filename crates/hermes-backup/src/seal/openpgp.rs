@@ -138,7 +138,7 @@ fn has_odd_point(packet: &Esk) -> bool {
     match packet.values() {
         Ok(PkeskBytes::Ecdh { public_point, .. }) => {
             let point = public_point.as_ref();
-            point.len() == 33 && point[0] == 0x40 && point[32] & 0x80 != 0
+            point.len() == 33 && (point[0] != 0x40 || point[32] & 0x80 != 0)
         }
         Ok(PkeskBytes::X25519 { ephemeral, .. }) => ephemeral[31] & 0x80 != 0,
         _ => false,

@@ -109,6 +109,10 @@ fn unlock(
     key: &dyn DecryptionKey,
     word: &Password,
 ) -> Option<PlainSessionKey> {
+    // some algorithms share a form, so that another one's number would go unseen
+    if packet.algorithm().ok()? != key.algorithm() {
+        return None;
+    }
     let kind = match packet.version() {
         PkeskVersion::V3 => EskType::V3_4,
         PkeskVersion::V6 => EskType::V6,
