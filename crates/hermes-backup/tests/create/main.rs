@@ -1,4 +1,5 @@
 //! Making backups: of homes at rest, under writers, of damaged databases, killed and on a full disk.
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
 mod child;
 mod damaged;
