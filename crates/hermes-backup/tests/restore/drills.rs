@@ -123,7 +123,7 @@ fn a_receipt_of_another_machine_is_taken_in_if_it_is_about_this_archive() {
     let (receipt, path) = drill_on("there", &there, &backup);
     assert_eq!(drill::import_receipt(&here.backups(), &path).unwrap(), receipt);
     drill::import_receipt(&here.backups(), &path).unwrap();
-    assert_eq!(drill::receipts(&here.backups()).unwrap(), [receipt.clone()]);
+    assert_eq!(drill::receipts(&here.backups()).unwrap(), std::slice::from_ref(&receipt));
     assert_eq!(here.backups().history().unwrap().last().unwrap().what, Happened::Drilled);
     let forged = Receipt { sha256: "00".repeat(32), ..receipt };
     let file = here.path().join("forged.json");

@@ -11,7 +11,7 @@ use tar::{EntryType, Header};
 use crate::sandbox::{Sandbox, is_full, now, tree};
 
 /// One header as it pleases whoever wrote it.
-fn add(tar: &mut Vec<u8>, kind: u8, path: &str, link: &str, mode: u32, content: &[u8]) {
+fn add(tar: &mut Vec<u8>, (kind, path, link, mode): (u8, &str, &str, u32), content: &[u8]) {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::new(kind));
     let (name, target) = (path.as_bytes(), link.as_bytes());
@@ -79,10 +79,10 @@ proptest! {
         let outside = sandbox.path().join("outside");
         fs::create_dir(&outside).unwrap();
         let mut bytes = Vec::new();
-        add(&mut bytes, b'0', ".hermes/config.yaml", "", 0o600, b"x");
+        add(&mut bytes, (b'0', ".hermes/config.yaml", "", 0o600), b"x");
         for (kind, path, link, mode) in &members {
             let content: &[u8] = if matches!(kind, b'0' | b'L' | b'x') { b"evil" } else { b"" };
-            add(&mut bytes, *kind, path, link, *mode, content);
+            add(&mut bytes, (*kind, path, link, *mode), content);
         }
         if ended {
             bytes.extend([0; 1024]);
