@@ -89,12 +89,15 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
+/// The list of an archive, and every member's path and content.
+type Taken = (Manifest, Vec<(String, Vec<u8>)>);
+
 /// What is read from a tar that is made smaller with zstd.
-fn try_read(tar: &[u8]) -> Result<(Manifest, Vec<(String, Vec<u8>)>)> {
+fn try_read(tar: &[u8]) -> Result<Taken> {
     try_sealed(&zstd::encode_all(tar, 1).unwrap(), ROOMY)
 }
 
-fn try_sealed(sealed: &[u8], limits: Limits) -> Result<(Manifest, Vec<(String, Vec<u8>)>)> {
+fn try_sealed(sealed: &[u8], limits: Limits) -> Result<Taken> {
     let mut taken = Vec::new();
     let manifest = read_opened(sealed, "an archive", limits, &mut |member| {
         let mut content = Vec::new();

@@ -58,7 +58,7 @@ pub(crate) fn members(
     let mut known = Known::new(limits);
     while let Some(announced) = members.next().map_err(|broken| subject.broken(broken))? {
         let (path, sort) = known.admit(&announced, links).map_err(|why| subject.tampered(&why))?;
-        hand_out(&mut members, announced, (path, sort), &subject, take)?;
+        hand_out(&mut members, &announced, (path, sort), &subject, take)?;
     }
     members.must_be_over(LONGEST_END).map_err(|broken| subject.broken(broken))?;
     drop(members);
@@ -72,7 +72,7 @@ pub(crate) fn members(
 
 fn hand_out(
     members: &mut Members<impl Read>,
-    announced: Announced,
+    announced: &Announced,
     (path, sort): (String, Safely),
     subject: &Subject<'_>,
     take: &mut dyn FnMut(&mut Safe<'_>) -> Result<()>,

@@ -1,19 +1,17 @@
 //! The checks of a drill, one after the other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hermes_store::sessions::{
     Message, SearchFilter, SearchRequest, SearchResult, SessionId, SessionStore, Window,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
-use crate::drill::Check;
-use crate::folder::Backup;
+use crate::drill::{Check, Request};
 use crate::manifest::{Kind, Manifest};
 use crate::restore::{From, check, unpack};
-use crate::seal::Keys;
 use crate::{Error, Progress, Result, Tell};
 
 /// How many searches are made.
@@ -25,9 +23,7 @@ const WORDS: usize = 5;
 
 /// What is drilled, and where.
 pub(super) struct Drilled<'a> {
-    pub(super) backup: &'a Backup,
-    pub(super) keys: &'a Keys,
-    pub(super) now: Timestamp,
+    pub(super) request: &'a Request<'a>,
     pub(super) sha256: &'a str,
     pub(super) scratch: &'a Path,
 }
@@ -73,7 +69,7 @@ pub(super) fn every(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<Vec<Check>>
 }
 
 fn archive(drilled: &Drilled<'_>) -> Check {
-    match &drilled.backup.sidecar {
+    match &drilled.request.backup.sidecar {
         Some(sidecar) if sidecar.sha256 == drilled.sha256 => {
             passed("archive", "its SHA-256 is the one that is written beside it".to_owned())
         }
@@ -85,8 +81,9 @@ fn archive(drilled: &Drilled<'_>) -> Check {
 }
 
 fn members(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<(Check, Manifest)> {
-    let path = drilled.backup.path.as_path();
-    let from = From { archive: path, sha256: None, keys: drilled.keys, now: drilled.now };
+    let Request { backup, keys, now, .. } = *drilled.request;
+    let path = backup.path.as_path();
+    let from = From { archive: path, sha256: None, keys, now };
     let unpacked = unpack::unpack(&from, drilled.scratch, tell)?;
     let Some(manifest) = unpacked.manifest else {
         let why = "it has no list of its members".to_owned();
@@ -134,7 +131,7 @@ fn searches(drilled: &Drilled<'_>, manifest: &Manifest) -> Vec<Check> {
     }
 }
 
-fn search(path: &PathBuf, id: &str) -> Result<Vec<Check>> {
+fn search(path: &Path, id: &str) -> Result<Vec<Check>> {
     let store = SessionStore::open(path, Access::Read, DEFAULT_WAIT)?;
     let sessions = store.every_id()?;
     let mut checks = Vec::new();

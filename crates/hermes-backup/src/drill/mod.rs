@@ -45,6 +45,21 @@ pub struct Check {
     pub seen: String,
 }
 
+/// What is to be drilled.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The folder of backups.
+    pub folder: &'a Folder,
+    /// One of them.
+    pub backup: &'a Backup,
+    /// What may open it.
+    pub keys: &'a Keys,
+    /// The name of this host.
+    pub host: &'a str,
+    /// Now.
+    pub now: Timestamp,
+}
+
 impl Receipt {
     /// The receipt as a person reads it.
     pub fn text(&self) -> String {
@@ -60,22 +75,16 @@ const FORMAT: u32 = 1;
 ///
 /// A failed check is in the receipt, not an error; the path is that of the receipt as JSON, with the text beside it.
 /// Holds the lock of the folder: a backup that begins meanwhile would sweep the scratch folder away.
-pub fn drill(
-    folder: &Folder,
-    backup: &Backup,
-    keys: &Keys,
-    host: &str,
-    now: Timestamp,
-    tell: Tell<'_>,
-) -> Result<(Receipt, PathBuf)> {
+pub fn drill(request: &Request<'_>, tell: Tell<'_>) -> Result<(Receipt, PathBuf)> {
+    let Request { folder, backup, host, now, .. } = *request;
     let _held = folder.lock(&format!("drill, process {}, {now}", std::process::id()))?;
     let scratch = tempfile::Builder::new()
         .prefix(&format!("{STAGING}drill-"))
         .tempdir_in(folder.path())
         .map_err(|error| Error::file("make a folder in", folder.path(), error))?;
     let sha256 = unpack::sha256_of(&backup.path, tell)?;
-    let from = checks::Drilled { backup, keys, now, sha256: &sha256, scratch: scratch.path() };
-    let checks = checks::every(&from, tell)?;
+    let drilled = checks::Drilled { request, sha256: &sha256, scratch: scratch.path() };
+    let checks = checks::every(&drilled, tell)?;
     let passed = checks.iter().all(|check| check.passed);
     let id = backup.name.id();
     let receipt =

@@ -1,6 +1,7 @@
 //! A drill proves a backup, and its receipt stays.
 
 use std::fs;
+use std::path::PathBuf;
 
 use hermes_backup::contents::Scope;
 use hermes_backup::drill::{self, Receipt};
@@ -11,10 +12,15 @@ use hermes_backup::{Error, Result};
 
 use crate::sandbox::{Sandbox, is_full, now};
 
+fn drill_on(host: &str, sandbox: &Sandbox, backup: &Backup) -> (Receipt, PathBuf) {
+    let (folder, keys) = (sandbox.backups(), Keys::default());
+    let request = drill::Request { folder: &folder, backup, keys: &keys, host, now: now() };
+    drill::drill(&request, &mut |_| {}).unwrap()
+}
+
 fn drilled(sandbox: &Sandbox, backup: &Backup) -> Receipt {
     let folder = sandbox.backups();
-    let (receipt, path) =
-        drill::drill(&folder, backup, &Keys::default(), "host", now(), &mut |_| {}).unwrap();
+    let (receipt, path) = drill_on("host", sandbox, backup);
     let kept: Receipt = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert_eq!(kept, receipt);
     assert_eq!(fs::read_to_string(path.with_extension("txt")).unwrap(), receipt.text());
@@ -114,12 +120,10 @@ fn a_receipt_of_another_machine_is_taken_in_if_it_is_about_this_archive() {
         fs::copy(here.backups().path().join(&name), to).unwrap();
     }
     let backup = there.backups().find("latest").unwrap();
-    let (receipt, path) =
-        drill::drill(&there.backups(), &backup, &Keys::default(), "there", now(), &mut |_| {})
-            .unwrap();
+    let (receipt, path) = drill_on("there", &there, &backup);
     assert_eq!(drill::import_receipt(&here.backups(), &path).unwrap(), receipt);
     drill::import_receipt(&here.backups(), &path).unwrap();
-    assert_eq!(drill::receipts(&here.backups()).unwrap(), [receipt.clone()]);
+    assert_eq!(drill::receipts(&here.backups()).unwrap(), std::slice::from_ref(&receipt));
     assert_eq!(here.backups().history().unwrap().last().unwrap().what, Happened::Drilled);
     let forged = Receipt { sha256: "00".repeat(32), ..receipt };
     let file = here.path().join("forged.json");

@@ -52,6 +52,27 @@ fn the_zip_of_hermes_agent_comes_back() {
     assert_eq!(mode("skills/devops/deploy/run.sh") & 0o777, 0o755);
 }
 
+/// The real package makes the zip; `./test` says where its Python is.
+#[test]
+fn the_zip_that_the_real_hermes_agent_made_comes_back() {
+    let named = std::env::vars().find(|(name, _)| name == "HERMES_TEST_PEER");
+    let Some((_, python)) = named else {
+        // Without the real package its form is in the test above.
+        return;
+    };
+    let (old, new) = (Sandbox::filled(), Sandbox::empty());
+    let archive = old.path().join("peer.zip");
+    run(Command::new(python)
+        .args(["-m", "hermes_cli.main", "backup", "--output"])
+        .arg(&archive)
+        .env("HERMES_HOME", old.root())
+        .env("HOME", old.path()));
+    new.restore(&archive).unwrap();
+    assert_eq!(new.said("state.db").len(), 2);
+    assert_eq!(new.read("memories/MEMORY.md"), old.read("memories/MEMORY.md"));
+    assert_eq!(new.said("profiles/coder/state.db").len(), 1);
+}
+
 #[test]
 fn a_zip_with_a_path_that_leads_elsewhere_or_a_wrong_checksum_is_refused() {
     let sandbox = Sandbox::filled();

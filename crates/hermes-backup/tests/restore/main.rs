@@ -3,7 +3,9 @@
 
 mod drills;
 mod foreign;
+mod hostile;
 mod killed;
+mod large;
 mod marks;
 mod parts;
 mod sandbox;

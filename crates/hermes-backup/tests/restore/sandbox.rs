@@ -19,27 +19,27 @@ use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
 /// Whether the long run was asked for.
-pub fn is_full() -> bool {
+pub(crate) fn is_full() -> bool {
     std::env::vars().any(|(name, value)| name == "HERMES_TEST_FULL" && value == "1")
 }
 
-pub fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     "2026-11-16T03:30:00Z".parse().unwrap()
 }
 
 impl Sandbox {
     /// A place for a home that is not there.
-    pub fn empty() -> Sandbox {
+    pub(crate) fn empty() -> Sandbox {
         Sandbox { folder: tempfile::Builder::new().prefix("hr").tempdir().unwrap() }
     }
 
     /// A home with a little of everything.
-    pub fn filled() -> Sandbox {
+    pub(crate) fn filled() -> Sandbox {
         let sandbox = Sandbox::empty();
         sandbox.write("SOUL.md", "I am calm.\n");
         sandbox.write("config.yaml", "memory:\n  backend: sqlite\n");
@@ -61,39 +61,39 @@ impl Sandbox {
         sandbox
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.path().join("hermes")
     }
 
-    pub fn home(&self) -> Home {
+    pub(crate) fn home(&self) -> Home {
         let wanted = Wanted { home: Some(self.root()), profile: None };
         Home::locate(&wanted, &Env::of([])).unwrap()
     }
 
-    pub fn backups(&self) -> Folder {
+    pub(crate) fn backups(&self) -> Folder {
         Folder::at(&self.home().backups())
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root().join(path);
         hermes_home::atomic::make_folder(path.parent().unwrap()).unwrap();
         hermes_home::atomic::write(&path, text.as_bytes()).unwrap();
     }
 
-    pub fn mode(&self, path: &str, mode: u32) {
+    pub(crate) fn mode(&self, path: &str, mode: u32) {
         fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    pub fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
 
     /// Says something in a session of a state.db, both of which are made if they are missing.
-    pub fn talk(&self, database: &str, session: &str, texts: &[&str]) {
+    pub(crate) fn talk(&self, database: &str, session: &str, texts: &[&str]) {
         let path = self.root().join(database);
         if !path.exists() {
             SessionStore::create(&path).unwrap();
@@ -109,15 +109,15 @@ impl Sandbox {
     }
 
     /// Everything that is said in a state.db.
-    pub fn said(&self, database: &str) -> Vec<String> {
+    pub(crate) fn said(&self, database: &str) -> Vec<String> {
         said_in(&self.root().join(database))
     }
 
-    pub fn backup(&self) -> Created {
+    pub(crate) fn backup(&self) -> Created {
         self.backup_as(&Sealing::Plain, Scope::All, 1)
     }
 
-    pub fn backup_as(&self, sealing: &Sealing, scope: Scope, tag: u32) -> Created {
+    pub(crate) fn backup_as(&self, sealing: &Sealing, scope: Scope, tag: u32) -> Created {
         let (home, folder) = (self.home(), self.backups());
         let request = Request {
             home: &home,
@@ -136,17 +136,21 @@ impl Sandbox {
         create::create(&request, &mut |_| {}).unwrap()
     }
 
-    pub fn restore(&self, archive: &Path) -> hermes_backup::Result<Restored> {
+    pub(crate) fn restore(&self, archive: &Path) -> hermes_backup::Result<Restored> {
         self.restore_with(archive, &Keys::default())
     }
 
-    pub fn restore_with(&self, archive: &Path, keys: &Keys) -> hermes_backup::Result<Restored> {
+    pub(crate) fn restore_with(
+        &self,
+        archive: &Path,
+        keys: &Keys,
+    ) -> hermes_backup::Result<Restored> {
         let from = From { archive, sha256: None, keys, now: now() };
         restore::whole(&from, &self.home(), &mut |_| {})
     }
 
     /// What is beside the home, but for the folder of backups.
-    pub fn beside(&self) -> Vec<String> {
+    pub(crate) fn beside(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -157,7 +161,7 @@ impl Sandbox {
     }
 }
 
-pub fn said_in(path: &Path) -> Vec<String> {
+pub(crate) fn said_in(path: &Path) -> Vec<String> {
     let store = SessionStore::open(path, Access::Read, DEFAULT_WAIT).unwrap();
     let every = store.every_id().unwrap();
     let messages = every
@@ -167,7 +171,7 @@ pub fn said_in(path: &Path) -> Vec<String> {
 }
 
 /// Every file below a folder with its mode and content; databases by what is said in them.
-pub fn tree(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     walk(folder, folder, &mut found);
     found
