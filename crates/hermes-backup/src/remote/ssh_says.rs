@@ -19,11 +19,7 @@ pub(super) fn error(ssh: &Ssh, doing: &'static str, failed: Failed) -> Error {
         Failed::Missing(program) => Meaning {
             why: format!("the program {program} is not installed"),
             again: false,
-            hint: Some(match program {
-                "rsync" => "install it with `apt-get install rsync`, or leave transfer=rsync out",
-                _ => "install it with `apt-get install openssh-client`",
-            })
-            .map(str::to_owned),
+            hint: Some(install(program).to_owned()),
         },
         Failed::NotRun(program, error) => {
             Meaning { why: format!("could not run {program}: {error}"), again: false, hint: None }
@@ -31,6 +27,13 @@ pub(super) fn error(ssh: &Ssh, doing: &'static str, failed: Failed) -> Error {
         Failed::Said(said) => meaning(ssh, &said),
     };
     Error::Remote { doing, place, why, again, hint }
+}
+
+fn install(program: &str) -> &'static str {
+    match program {
+        "rsync" => "install it with `apt-get install rsync`, or leave transfer=rsync out",
+        _ => "install it with `apt-get install openssh-client`",
+    }
 }
 
 /// Whether it failed because the folder or file is not there.

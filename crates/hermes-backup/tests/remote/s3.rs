@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use hermes_backup::remote::Remote;
-
 use crate::support::bucket::{Service, place};
 use crate::support::proxy::{Proxy, Way};
 use crate::support::{NAME, Numbers, full, quiet, said, sample, sha256};

@@ -1,7 +1,5 @@
 //! What a bucket may answer, given by a service that answers as it is told.
 
-use hermes_backup::remote::Remote;
-
 use crate::support::answers::start;
 use crate::support::bucket::{keys, place, python};
 use crate::support::{NAME, quiet, said, sample, sha256};

@@ -4,8 +4,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use hermes_backup::remote::Remote;
-
 use crate::support::proxy::{Proxy, Way};
 use crate::support::sshd::Sshd;
 use crate::support::{NAME, Numbers, Sample, full, names, quiet, said, sample};
