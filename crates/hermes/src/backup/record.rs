@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::due::{Made, Plan, time_of_day};
 use crate::app::App;
+use crate::clock;
 use crate::failure::{Kind, Problem};
 
 /// What starts scheduled backups.
@@ -117,9 +118,11 @@ impl Record {
         Some(Made { day: last.day, at: last.began })
     }
 
-    /// When the next one is due.
+    /// When the next one is due. What chance adds is known of the daemon alone.
     pub(crate) fn next(&self, app: &App, home: &Home) -> anyhow::Result<Option<Timestamp>> {
-        Ok(self.plan(app, home)?.next(self.made(), app.now, &app.zone(home)?))
+        let plan = self.plan(app, home)?;
+        let plan = if self.by == By::Daemon { plan } else { plan.exactly() };
+        Ok(plan.next(self.made(), app.now, &app.zone(home)?))
     }
 }
 
@@ -167,8 +170,11 @@ pub(crate) fn begin(app: &App, home: &Home, by: By) -> anyhow::Result<Begin> {
         return Ok(Begin::Not(remark));
     }
     let (plan, zone) = (record.plan(app, home)?.exactly(), app.zone(home)?);
-    if plan.next(record.made(), app.now, &zone).is_none_or(|next| next > app.now) {
-        return Ok(Begin::Not("the backup of this day is made: nothing was done".to_owned()));
+    let next = plan.next(record.made(), app.now, &zone);
+    if let Some(next) = next.filter(|next| *next > app.now) {
+        let remark =
+            format!("the next backup is due at {}: nothing was done", clock::minute(next, &zone));
+        return Ok(Begin::Not(remark));
     }
     let Some(day) = plan.day_of(app.now, &zone) else { return Ok(Begin::Now) };
     record.last = Some(Run { day, began: app.now, ended: None });

@@ -5,8 +5,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use hermes_home::Home;
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 
 use super::log::{self, Log};
 use super::platform;
@@ -17,6 +17,8 @@ use crate::failure::kind_word;
 
 /// How often the schedule is looked at.
 const PAUSE: Duration = Duration::from_secs(30);
+/// How often a backup that is being made is looked at.
+const WATCH: SignedDuration = SignedDuration::from_secs(2);
 /// How long a backup may take to end when the daemon must stop.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -27,6 +29,8 @@ pub(super) struct Backups {
     running: Option<Running>,
     looked: Option<Instant>,
     next: Option<Timestamp>,
+    /// The day whose backup this daemon has made, or tried to.
+    tried: Option<Date>,
     is_in_trouble: bool,
 }
 
@@ -39,7 +43,14 @@ struct Running {
 impl Backups {
     pub(super) fn new() -> Backups {
         let program = std::env::current_exe().ok();
-        Backups { program, running: None, looked: None, next: None, is_in_trouble: false }
+        Backups {
+            program,
+            running: None,
+            looked: None,
+            next: None,
+            tried: None,
+            is_in_trouble: false,
+        }
     }
 
     /// The next look is a real one.
@@ -52,7 +63,7 @@ impl Backups {
     /// The databases must not be opened as files by the process that holds them, so that a backup is another process.
     pub(super) fn look(&mut self, app: &App, home: &Home, log: &mut Log) -> Option<Timestamp> {
         if self.is_running(home, log) {
-            return None;
+            return clock::now().checked_add(WATCH).ok();
         }
         let is_time = self.next.is_some_and(|next| next <= clock::now());
         if !is_time && self.looked.is_some_and(|looked| looked.elapsed() < PAUSE) {
@@ -99,6 +110,8 @@ impl Backups {
             return Ok(next);
         }
         let day = record.plan(&app, home)?.day_of(app.now, &app.zone(home)?);
+        // A day that could not be noted must not come again and again.
+        let day = day.filter(|day| self.tried != Some(*day));
         let Some((day, program)) = day.zip(self.program.clone()) else { return Ok(None) };
         let mut command = Command::new(program);
         command.arg("--home").arg(home.root()).args(["--quiet", "--no-input"]);
@@ -108,7 +121,8 @@ impl Backups {
         let child = command.spawn()?;
         log.line(app.now, &format!("backup: started for {day}, pid {}", child.id()));
         self.running = Some(Running { child, day, began: app.now });
-        Ok(None)
+        self.tried = Some(day);
+        Ok(app.now.checked_add(WATCH).ok())
     }
 
     /// Whether a backup is being made; what became of one that is over is noted.
@@ -125,14 +139,9 @@ impl Backups {
         log.line(now, &format!("backup: {how}"));
         // The process has noted more than this, unless it ended before it could.
         let ended = Ended { at: now, well, detail: how };
-        let noted = record::finish_for(home, running.day, running.began, ended);
+        let _ = record::finish_for(home, running.day, running.began, ended);
         self.running = None;
         self.looked = None;
-        if noted.is_err() {
-            // Without a note the next look would start it again at once.
-            self.looked = Some(Instant::now());
-            self.next = None;
-        }
         false
     }
 }

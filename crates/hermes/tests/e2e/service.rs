@@ -12,21 +12,21 @@ use crate::sandbox::{Ran, Sandbox, until};
 
 /// A program of the system that writes down how it was called.
 #[expect(clippy::disallowed_methods, reason = "a script of the test, not a file of the user")]
-fn pretend(sandbox: &Sandbox, name: &str, script: &str) {
+pub(crate) fn pretend(sandbox: &Sandbox, name: &str, script: &str) {
     let bin = sandbox.folder().join("bin");
     fs::create_dir_all(&bin).unwrap();
     fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn run(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+pub(crate) fn run(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let mut command = sandbox.command(arguments);
     let path = format!("{}:/usr/bin:/bin", sandbox.folder().join("bin").display());
     Ran::of(&command.env("PATH", path).output().unwrap())
 }
 
 /// The words of a command line in a unit, as systemd reads the quotes we write.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate().flat_map(|(place, part)| match place % 2 {
         1 => vec![part.replace("%%", "%").replace("$$", "$")],
         _ => part.split_whitespace().map(str::to_owned).collect(),

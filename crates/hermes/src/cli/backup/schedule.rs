@@ -155,7 +155,7 @@ pub(super) fn remove(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
 fn print(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
     let reach = if arguments.system { Reach::System } else { Reach::User };
     let record = Record::new(app, home, arguments.by())?;
-    let service = service_of(app, home, reach)?;
+    let service = service::service(app, home, reach)?;
     let text = match arguments.by() {
         By::Systemd => {
             let name = service::unit_name(app, home)?;
@@ -179,7 +179,7 @@ fn install_units(
     let Some(Place::Units { service: unit, timer, .. }) = &place else {
         return Err(no_systemd().into());
     };
-    let service = service_of(app, home, reach)?;
+    let service = service::service(app, home, reach)?;
     let texts = [(unit, unit::service(&service)), (timer, unit::timer(&times(app, home)?))];
     let is_same = |(path, text): &(&PathBuf, String)| {
         std::fs::read_to_string(path).is_ok_and(|before| before == *text)
@@ -218,7 +218,7 @@ fn install_line(
             .hint("let the daemon do it: `hermes backup schedule install --daemon`")
             .into());
     };
-    let service = service_of(app, home, Reach::User)?;
+    let service = service::service(app, home, Reach::User)?;
     let line = cron_line(app, home, &service, record)?;
     let after = text::with_marked(&before, &unit::cron_mark(&service), &line);
     let place = Some(Place::Line(line.clone()));
@@ -248,7 +248,7 @@ fn places(app: &App, home: &Home) -> anyhow::Result<Vec<Place>> {
             found.push(place);
         }
     }
-    let mark = unit::cron_mark(&service_of(app, home, Reach::User)?);
+    let mark = unit::cron_mark(&service::service(app, home, Reach::User)?);
     let crontab = manager::crontab().unwrap_or_default();
     let lines = crontab.lines().filter(|line| line.trim_end().ends_with(&mark));
     found.extend(lines.map(|line| Place::Line(line.to_owned())));
@@ -275,7 +275,7 @@ fn take_away(app: &App, home: &Home, place: &Place) -> anyhow::Result<String> {
             let question = format!("remove this line from your crontab?\n  {line}\n");
             confirm::consent(app.asking, &question)?;
             let crontab = manager::crontab().unwrap_or_default();
-            let mark = unit::cron_mark(&service_of(app, home, Reach::User)?);
+            let mark = unit::cron_mark(&service::service(app, home, Reach::User)?);
             manager::set_crontab(&text::without_marked(&crontab, &mark))?;
             Ok("the line was removed from your crontab".to_owned())
         }
@@ -289,17 +289,6 @@ fn units(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Option<Place>> 
         service: folder.join(format!("{name}.service")),
         timer: folder.join(format!("{name}.timer")),
     }))
-}
-
-/// What is started, and what it may write to: the home, the backups, and places that are folders.
-fn service_of(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Service> {
-    let settings = &app.config(home)?.config.backup;
-    let mut service = service::service(app, home, reach)?;
-    service.backups = home.backups_at(settings.folder.as_deref(), &app.env)?;
-    let folders = settings.targets.iter().filter(|target| target.starts_with('/'));
-    let folders = folders.filter_map(|target| target.split('?').next());
-    service.elsewhere.extend(folders.map(PathBuf::from));
-    Ok(service)
 }
 
 fn times(app: &App, home: &Home) -> anyhow::Result<Times> {

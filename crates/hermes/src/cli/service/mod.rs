@@ -230,9 +230,14 @@ fn uninstall(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
 
 /// What a unit of this home may start and write to.
 pub(super) fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Service> {
-    let memory = app.for_profile(home).memory_path(home).ok();
+    let own = app.for_profile(home);
+    let memory = own.memory_path(home).ok();
     let folder = memory.as_deref().and_then(Path::parent);
-    let elsewhere = folder.filter(|folder| !folder.starts_with(home.root())).map(Path::to_owned);
+    let folder = folder.filter(|folder| !folder.starts_with(home.root())).map(Path::to_owned);
+    let backup = own.config(home).map(|loaded| loaded.config.backup.clone()).unwrap_or_default();
+    // Places that backups are sent to may be folders.
+    let targets = backup.targets.iter().filter(|target| target.starts_with('/'));
+    let targets = targets.filter_map(|target| target.split('?').next()).map(PathBuf::from);
     let user = match reach {
         Reach::User => None,
         Reach::System => Some(platform::user_name().unwrap_or_else(|| "root".to_owned())),
@@ -240,8 +245,8 @@ pub(super) fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Se
     Ok(Service {
         program: std::env::current_exe()?,
         home: home.root().to_owned(),
-        backups: home.backups(),
-        elsewhere: elsewhere.into_iter().collect(),
+        backups: home.backups_at(backup.folder.as_deref(), &app.env)?,
+        elsewhere: folder.into_iter().chain(targets).collect(),
         user,
     })
 }
