@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use hermes_backup::drill::{self, Receipt};
+use hermes_backup::drill::{self, Receipt, Request};
 use hermes_backup::folder::Backup;
 use serde::Serialize;
 
@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut progress = Progress::of(app);
     let (receipt, kept_in) = arguments.opening.with(app, &wanted, |keys| {
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-        drill::drill(&wanted.folder, &backup, keys, &host, app.now, tell)
+        let (folder, backup, host) = (&wanted.folder, &backup, host.as_str());
+        drill::drill(&Request { folder, backup, keys, host, now: app.now }, tell)
     })?;
     progress.end();
     let passed = receipt.passed;

@@ -46,6 +46,8 @@ struct Sent {
     place: String,
     sent: Vec<String>,
     there: Vec<String>,
+    /// Not sent because of what is here.
+    skipped: Vec<String>,
     pruned: Vec<String>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +59,8 @@ struct There {
     place: String,
     name: String,
     size: u64,
+    /// Whether it was sent to the end.
+    whole: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,7 +102,7 @@ pub(super) fn to_all(app: &mut App, wanted: &Wanted, named: Option<&str>) -> any
     if results.is_empty() {
         return Ok(Outcome::Done);
     }
-    let is_well = results.iter().all(|one| one.error.is_none());
+    let is_well = results.iter().all(|one| one.error.is_none() && one.skipped.is_empty());
     app.out.show(&Listing { results })?;
     Ok(if is_well { Outcome::Done } else { Outcome::Partial })
 }
@@ -118,6 +122,7 @@ fn to_one(app: &App, wanted: &Wanted, target: &Target, progress: &mut Progress) 
         place: remote.place(),
         sent: pushed.sent,
         there: pushed.there,
+        skipped: pushed.skipped,
         pruned: pushed.pruned,
         warnings: pushed.warnings,
         error: None,
@@ -130,12 +135,13 @@ pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
     let target = targets.first().ok_or_else(no_place)?;
     let remote = wanted.remote(app, target)?;
     if arguments.list {
-        let there = |one: hermes_backup::remote::Stored| There {
+        let there = |one: push::Placed| There {
             place: remote.place(),
-            name: one.name,
+            name: one.name.to_string(),
             size: one.size,
+            whole: one.whole,
         };
-        let results = remote.list()?.into_iter().map(there).collect();
+        let results = push::placed(remote.as_ref())?.into_iter().map(there).collect();
         app.out.show(&Listing { results })?;
         return Ok(Outcome::Done);
     }
@@ -156,6 +162,7 @@ impl Sent {
             place: target.name.clone(),
             sent: Vec::new(),
             there: Vec::new(),
+            skipped: Vec::new(),
             pruned: Vec::new(),
             warnings: Vec::new(),
             error: Some(error),
@@ -188,9 +195,12 @@ impl Show for Listing<Sent> {
 
 impl Show for Listing<There> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let row = |one: &There| vec![one.name.clone(), crate::output::bytes(one.size)];
+        let row = |one: &There| {
+            let whole = if one.whole { "whole" } else { "unfinished" };
+            vec![one.name.clone(), crate::output::bytes(one.size), whole.to_owned()]
+        };
         let rows: Vec<_> = self.results.iter().map(row).collect();
-        page.table(&["name", "size"], &rows)
+        page.table(&["name", "size", "state"], &rows)
     }
 }
 

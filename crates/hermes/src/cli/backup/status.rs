@@ -78,7 +78,7 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
     let expected = Expected {
         interval: record::read(&wanted.home)?.map(|_| due::INTERVAL),
         drill_within: SignedDuration::from_hours(24 * days),
-        places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
+        places: wanted.targets(None)?.iter().map(|target| target.place()).collect(),
     };
     let (backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
     Ok(status::judge(&backups, &history, &expected, app.now))
