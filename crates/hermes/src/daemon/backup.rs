@@ -135,7 +135,7 @@ impl Backups {
         };
         let now = clock::now();
         let well = status.is_some_and(|status| status.success());
-        let how = status.map_or("lost".to_owned(), |status| describe(status));
+        let how = status.map_or("lost".to_owned(), describe);
         log.line(now, &format!("backup: {how}"));
         // The process has noted more than this, unless it ended before it could.
         let ended = Ended { at: now, well, detail: how };

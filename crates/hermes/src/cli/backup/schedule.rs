@@ -187,7 +187,7 @@ fn install_units(
     if texts.iter().all(is_same) && manager::is_active(reach, &file_name(timer)) {
         return Ok((Vec::new(), place));
     }
-    for (path, _) in texts.iter().filter(|(path, _)| path.exists() && !is_ours(path)) {
+    if let Some((path, _)) = texts.iter().find(|(path, _)| path.exists() && !is_ours(path)) {
         let what = format!("{} is there and not made by this program", path.display());
         return Err(Problem::new(Kind::Refused, what).hint("move it away first").into());
     }
