@@ -14,6 +14,7 @@ mod faults;
 mod forgotten;
 mod home;
 mod in_step;
+mod killed;
 mod manners;
 mod memory;
 mod model_server;
