@@ -8,9 +8,9 @@ use super::signs::Signs;
 const DIMS: usize = 256;
 const MAGIC: &[u8; 8] = b"HERMLIN1";
 /// A sign is looked for among those with the same highest bits.
-const BITS: u32 = 14;
+const BITS: u32 = 15;
 
-/// A trained model, read in place.
+/// A trained model.
 ///
 /// The file: `HERMLIN1`; as little-endian u32 the number of classes and of signs, and 1 if the meaning of
 /// the text counts too; f32 for each class: scale and bias; if meaning counts, 256 f32 for each class; the
@@ -18,10 +18,16 @@ const BITS: u32 = 14;
 pub struct Linear<const CLASSES: usize> {
     scales: [f32; CLASSES],
     biases: [f32; CLASSES],
-    meaning: Vec<f32>,
-    hashes: Vec<u32>,
-    rows: &'static [[u8; CLASSES]],
+    /// For each number of the meaning, how much it speaks for each class.
+    meaning: Vec<[f32; CLASSES]>,
+    rows: Vec<Row<CLASSES>>,
     starts: Vec<u32>,
+}
+
+/// A sign and what it says, side by side: both are found with one look into memory.
+struct Row<const CLASSES: usize> {
+    hash: u32,
+    weights: [i8; CLASSES],
 }
 
 impl<const CLASSES: usize> Linear<CLASSES> {
@@ -31,8 +37,7 @@ impl<const CLASSES: usize> Linear<CLASSES> {
             scales: [0.0; CLASSES],
             biases: [0.0; CLASSES],
             meaning: Vec::new(),
-            hashes: Vec::new(),
-            rows: &[],
+            rows: Vec::new(),
             starts: vec![0; (1 << BITS) + 1],
         })
     }
@@ -56,18 +61,19 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         if rows.len() != count || !rest.is_empty() {
             return None;
         }
-        let hashes: Vec<u32> = hashes.chunks_exact(4).map(number).collect();
-        let below = |high: u32| {
-            hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS))
-        };
-        let starts = (0..=1_u32 << BITS).map(|high| below(high) as u32).collect();
+        let rows: Vec<Row<CLASSES>> = hashes
+            .chunks_exact(4)
+            .zip(rows)
+            .map(|(hash, row)| Row { hash: number(hash), weights: row.map(u8::cast_signed) })
+            .collect();
+        let meaning = floats(meaning);
+        let all_classes = |at: usize| std::array::from_fn(|class| meaning[class * DIMS + at]);
         Some(Self {
             scales: floats(scales).try_into().ok()?,
             biases: floats(biases).try_into().ok()?,
-            meaning: floats(meaning),
-            hashes,
+            meaning: (0..meaning.len() / classes.max(1)).map(all_classes).collect(),
+            starts: starts(&rows),
             rows,
-            starts,
         })
     }
 
@@ -77,7 +83,7 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         for (hash, weight) in &signs.list {
             if let Some(row) = self.row(*hash) {
                 for class in 0..CLASSES {
-                    sums[class] += weight * f32::from(row[class].cast_signed());
+                    sums[class] += weight * f32::from(row[class]);
                 }
             }
         }
@@ -98,19 +104,40 @@ impl<const CLASSES: usize> Linear<CLASSES> {
             sums[class] = (sums[class] + common) * self.scales[class] + self.biases[class];
         }
         if let Some(meaning) = meaning {
-            for (sum, row) in sums.iter_mut().zip(self.meaning.chunks_exact(DIMS)) {
-                *sum += row.iter().zip(meaning).map(|(one, other)| one * other).sum::<f32>();
+            let mut all = [-0.0_f32; CLASSES];
+            for (row, number) in self.meaning.iter().zip(meaning) {
+                for class in 0..CLASSES {
+                    all[class] += row[class] * number;
+                }
             }
+            sums.iter_mut().zip(all).for_each(|(sum, all)| *sum += all);
         }
         softmax(sums)
     }
 
-    fn row(&self, hash: u32) -> Option<&[u8; CLASSES]> {
-        let high = (hash >> (32 - BITS)) as usize;
+    fn row(&self, hash: u32) -> Option<&[i8; CLASSES]> {
+        let high = high(hash);
         let (start, end) = (self.starts[high] as usize, self.starts[high + 1] as usize);
-        let at = start + self.hashes[start..end].iter().position(|known| *known == hash)?;
-        self.rows.get(at)
+        let row = self.rows.get(start..end)?.iter().find(|row| row.hash == hash)?;
+        Some(&row.weights)
     }
+}
+
+/// The highest bits of a hash.
+fn high(hash: u32) -> usize {
+    (hash >> (32 - BITS)) as usize
+}
+
+/// Where the rows with the same highest bits begin, for each value of these; one more for the end.
+fn starts<const CLASSES: usize>(rows: &[Row<CLASSES>]) -> Vec<u32> {
+    let mut starts = vec![0; (1 << BITS) + 1];
+    rows.iter().for_each(|row| starts[high(row.hash) + 1] += 1);
+    let mut before = 0;
+    for start in &mut starts {
+        before += *start;
+        *start = before;
+    }
+    starts
 }
 
 fn number(four: &[u8]) -> u32 {
