@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use crate::killed::moments::{Moments, is_full};
+use crate::moments::{Moments, is_full};
 use crate::sandbox::{Holder, Ran, Sandbox};
 
 #[test]

@@ -1,7 +1,5 @@
 //! Kills in the midst of every kind of work: whenever the program dies, nothing is lost, twice or half done.
 
-pub(crate) mod moments;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::process::Command;
@@ -12,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::compacting::{all_are_there, old_talk, open, owner};
 use crate::edges::sqlite3;
+use crate::moments::{Fell, Work};
 use crate::reflect::{lessons, marks};
 use crate::sandbox::Sandbox;
 use crate::transfer::{filled, without_time};
-use moments::{Fell, Work};
 
 /// A command that reads a file of the sandbox's folder from its standard input.
 fn reading(sandbox: &Sandbox, arguments: &[&str], file: &str) -> Command {

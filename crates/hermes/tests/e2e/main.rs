@@ -19,6 +19,7 @@ mod manners;
 mod memory;
 mod model_server;
 mod models;
+mod moments;
 mod peer;
 mod recall;
 mod reflect;

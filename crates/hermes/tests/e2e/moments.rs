@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use crate::sandbox::Sandbox;
 
 /// Work that is killed again and again, and what must hold.
-pub(super) struct Work<'a> {
-    pub(super) sandbox: &'a Sandbox,
+pub(crate) struct Work<'a> {
+    pub(crate) sandbox: &'a Sandbox,
     /// The program with its arguments; what was cut short is begun again with the same ones.
-    pub(super) command: &'a dyn Fn() -> Command,
+    pub(crate) command: &'a dyn Fn() -> Command,
     /// Checks what holds after every kill.
-    pub(super) killed: &'a dyn Fn() -> Fell,
+    pub(crate) killed: &'a dyn Fn() -> Fell,
     /// Checks what holds once the work came to its end, however often it was killed before.
-    pub(super) done: &'a dyn Fn(),
+    pub(crate) done: &'a dyn Fn(),
 }
 
 /// Where a kill fell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fell {
+pub(crate) enum Fell {
     /// Before anything was done, or after everything.
     Beside,
     /// Something was done and something was not.
@@ -35,7 +35,7 @@ pub(super) enum Fell {
 }
 
 impl Fell {
-    pub(super) fn between(finished: usize, all: usize) -> Fell {
+    pub(crate) fn between(finished: usize, all: usize) -> Fell {
         if (1..all).contains(&finished) { Fell::InTheMidst } else { Fell::Beside }
     }
 }
@@ -44,8 +44,9 @@ impl Fell {
 const MANY: u32 = 300;
 
 impl Work<'_> {
+    #[expect(clippy::print_stderr, reason = "how many kills fell into the work is worth knowing")]
     /// Kills the work this often, or a few hundred times when all tests are to be made.
-    pub(super) fn is_killed_often(&self, few: u32) {
+    pub(crate) fn is_killed_often(&self, few: u32) {
         let kills = if is_full() { MANY } else { few };
         let beginning = Beginning::of(self.sandbox);
         let mut moments = Moments::of(self.whole());
@@ -148,6 +149,7 @@ impl Moments {
 }
 
 impl Drop for Moments {
+    #[expect(clippy::print_stderr, reason = "a test that failed says which moments it had")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let last = self.last.borrow();
