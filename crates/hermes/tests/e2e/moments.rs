@@ -140,9 +140,9 @@ impl Moments {
         assert!(was_killed || status.success(), "a run after a kill failed: {status}");
         // The machine may be busier or idler than when the first run was measured.
         match (is_new, was_killed) {
-            (true, true) => self.usual = self.usual.mul_f64(1.02),
+            (_, true) => self.usual = self.usual.mul_f64(1.02),
             (true, false) => self.usual = begun.elapsed(),
-            _ => {}
+            (false, false) => {}
         }
         was_killed
     }
