@@ -12,13 +12,13 @@ const BITS: u32 = 15;
 
 /// A trained model.
 ///
-/// The file: `HERMLIN1`; as little-endian u32 the number of classes and of signs, and 1 if the meaning of
-/// the text counts too; f32 for each class: scale and bias; if meaning counts, 256 f32 for each class; the
-/// hashes of the signs in their order as u32; for each sign an i8 for each class.
+/// The file: `HERMLIN1`; as little-endian u32 the number of classes, of signs and of texts whose meaning
+/// counts too; f32 for each class: scale and bias; for each meaning 256 f32 for each class; the hashes of
+/// the signs in their order as u32; for each sign an i8 for each class.
 pub struct Linear<const CLASSES: usize> {
     scales: [f32; CLASSES],
     biases: [f32; CLASSES],
-    /// For each number of the meaning, how much it speaks for each class.
+    /// For each number of each meaning, how much it speaks for each class.
     meaning: Vec<[f32; CLASSES]>,
     rows: Vec<Row<CLASSES>>,
     starts: Vec<u32>,
@@ -51,14 +51,13 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         let rest = file.strip_prefix(MAGIC)?;
         let (header, rest) = rest.split_at_checked(12)?;
         let header: Vec<usize> = header.chunks_exact(4).map(|four| number(four) as usize).collect();
-        let (classes, count, has_meaning) = (header[0], header[1], header[2] == 1);
+        let (classes, count, meanings) = (header[0], header[1], header[2]);
         let (scales, rest) = rest.split_at_checked(classes * 4)?;
         let (biases, rest) = rest.split_at_checked(classes * 4)?;
-        let (meaning, rest) =
-            rest.split_at_checked(if has_meaning { classes * DIMS * 4 } else { 0 })?;
+        let (meaning, rest) = rest.split_at_checked(meanings.checked_mul(classes * DIMS * 4)?)?;
         let (hashes, rows) = rest.split_at_checked(count * 4)?;
         let (rows, rest) = rows.as_chunks::<CLASSES>();
-        if rows.len() != count || !rest.is_empty() {
+        if classes != CLASSES || rows.len() != count || !rest.is_empty() {
             return None;
         }
         let rows: Vec<Row<CLASSES>> = hashes
@@ -67,11 +66,14 @@ impl<const CLASSES: usize> Linear<CLASSES> {
             .map(|(hash, row)| Row { hash: number(hash), weights: row.map(u8::cast_signed) })
             .collect();
         let meaning = floats(meaning);
-        let all_classes = |at: usize| std::array::from_fn(|class| meaning[class * DIMS + at]);
+        let all_classes = |row: usize| {
+            let (part, at) = (row / DIMS, row % DIMS);
+            std::array::from_fn(|class| meaning[(part * CLASSES + class) * DIMS + at])
+        };
         Some(Self {
             scales: floats(scales).try_into().ok()?,
             biases: floats(biases).try_into().ok()?,
-            meaning: (0..meaning.len() / classes.max(1)).map(all_classes).collect(),
+            meaning: (0..meanings * DIMS).map(all_classes).collect(),
             starts: starts(&rows),
             rows,
         })
@@ -90,27 +92,33 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         sums
     }
 
-    /// How likely each class is; `common` are the sums of signs that were not settled, `meaning` that of
-    /// the text if the model was trained with it.
+    /// How much the meaning of a text speaks for each class; `part` is which of the texts it is that the
+    /// model was trained with.
+    pub fn meant(&self, part: usize, meaning: &[f32]) -> [f32; CLASSES] {
+        let mut sums = [0f32; CLASSES];
+        for (row, number) in self.meaning.iter().skip(part * DIMS).zip(meaning) {
+            for class in 0..CLASSES {
+                sums[class] += row[class] * number;
+            }
+        }
+        sums
+    }
+
+    /// How likely each class is; `common` are the sums of signs that were not settled, `meant` what the
+    /// meanings of texts speak for.
     pub fn judge(
         &self,
         signs: &Signs,
         common: Option<&[f32; CLASSES]>,
-        meaning: Option<&[f32]>,
+        meant: &[[f32; CLASSES]],
     ) -> [f32; CLASSES] {
         let mut sums = self.sums(signs);
         for class in 0..CLASSES {
             let common = common.map_or(0.0, |common| common[class] * signs.scale);
             sums[class] = (sums[class] + common) * self.scales[class] + self.biases[class];
         }
-        if let Some(meaning) = meaning {
-            let mut all = [-0.0_f32; CLASSES];
-            for (row, number) in self.meaning.iter().zip(meaning) {
-                for class in 0..CLASSES {
-                    all[class] += row[class] * number;
-                }
-            }
-            sums.iter_mut().zip(all).for_each(|(sum, all)| *sum += all);
+        for meant in meant {
+            sums.iter_mut().zip(meant).for_each(|(sum, more)| *sum += more);
         }
         softmax(sums)
     }
