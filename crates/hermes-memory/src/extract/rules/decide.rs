@@ -11,7 +11,7 @@ use crate::reader::{Linear, clauses};
 static MODEL: OnceLock<Linear<10>> = OnceLock::new();
 
 /// As sure as this a clause is kept; `model/README.md` says what it was chosen by.
-const SURE: f32 = 0.6;
+const SURE: f32 = 0.68;
 /// What the user asked to remember may be of any kind, if it states something.
 const SURE_IF_ASKED: f32 = 0.6;
 /// Two neighbours in a sentence of which both may state something of one kind are one fact.
