@@ -1,10 +1,15 @@
 //! Write a file whole or not at all.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+
+/// How the names of files begin and end that are being written.
+const PREFIX: &str = ".hermes_";
+const SUFFIX: &str = ".tmp";
 
 /// Replaces the file at `path` by `bytes`: a reader sees the old or the new content, never a mix.
 ///
@@ -31,6 +36,12 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
         Err(error) => Err(error.error),
     });
     created.map_err(|source| Error::write(path, source))
+}
+
+/// Whether a file has the name of one that was being written: left over if nobody writes.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
 /// Makes a folder and its missing parents, each with mode 0700.
@@ -83,8 +94,7 @@ fn write_beside(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 
 /// A file of mode 0600 that disappears unless it is persisted; its bytes are on the disk.
 fn temporary(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
-    let mut file =
-        tempfile::Builder::new().prefix(".hermes_").suffix(".tmp").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)

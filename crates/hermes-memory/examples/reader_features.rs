@@ -34,7 +34,7 @@ fn clauses(turn: &Value, text: &str) -> anyhow::Result<Value> {
             "sentence": clause.sentence,
             "statement": clause.statement,
             "signs": clause.signs.packed(),
-            "meaning": meaning(&text[clause.place]),
+            "meanings": clause.meanings.map(|one| packed(&one)),
         })
     });
     Ok(seen.collect())
@@ -90,5 +90,9 @@ fn tags(turn: &Value, text: &str, words: &[Word]) -> Vec<Tag> {
 }
 
 fn meaning(text: &str) -> Value {
-    EmbeddedModel::get().embed(text).into_iter().map(|v| (v * 10_000.0).round() as i32).collect()
+    packed(&EmbeddedModel::get().embed(text))
+}
+
+fn packed(vector: &[f32]) -> Value {
+    vector.iter().map(|v| (v * 10_000.0).round() as i32).collect()
 }

@@ -39,14 +39,17 @@ def rows_of(*paths):
 
 
 class Model:
-    """A logistic regression over hashed signs, and over the meaning of the text if `meaning` is not 0."""
+    """A logistic regression over hashed signs and the meanings of texts; `scales` has how much each of these weighs."""
 
-    def __init__(self, signs, meanings, labels, strength, meaning=0.0, weights=None):
+    def __init__(self, signs, meanings, labels, strength, scales=(), weights=None, counted=None):
         hashes, counts = np.unique(
-            np.concatenate([np.array(row[0], dtype=np.uint32) for row in signs]), return_counts=True
+            np.concatenate([np.array(row[0], dtype=np.uint32) for row in signs[:counted]]), return_counts=True
         )
-        self.hashes, self.meaning = hashes[counts >= 2], meaning
-        self.fit = LogisticRegression(C=strength, max_iter=400, tol=1e-4)
+        self.hashes, self.scales = hashes[counts >= 2], scales
+        # Stopped before it has wholly settled: more rounds gave no better judgement of sets left out.
+        self.fit = LogisticRegression(C=strength, solver="sag", max_iter=40, tol=1e-3, random_state=0)
+        if not scales:
+            self.fit = LogisticRegression(C=strength, max_iter=400, tol=1e-4)
         self.fit.fit(self.matrix(signs, meanings), labels, sample_weight=weights)
         self.classes = list(self.fit.classes_)
 
@@ -62,9 +65,10 @@ class Model:
         plain = csr_matrix(
             (np.concatenate(values), np.concatenate(places), starts), shape=(len(signs), len(self.hashes))
         )
-        if not self.meaning:
+        if not self.scales:
             return plain
-        return hstack([plain, csr_matrix(np.array(meanings) / 1e4 * self.meaning)]).tocsr()
+        weight = np.repeat(self.scales, 256) / 1e4
+        return hstack([plain, csr_matrix(np.array(meanings).reshape(len(signs), -1) * weight)]).tocsr()
 
     def judge(self, signs, meanings=None):
         return self.fit.predict_proba(self.matrix(signs, meanings))
@@ -81,10 +85,11 @@ class Model:
         kept = np.abs(small).max(0) >= 1
         with open(path, "wb") as file:
             file.write(b"HERMLIN1")
-            file.write(struct.pack("<III", len(order), int(kept.sum()), 1 if self.meaning else 0))
+            file.write(struct.pack("<III", len(order), int(kept.sum()), len(self.scales)))
             file.write(scale.astype("<f4").tobytes() + bias.astype("<f4").tobytes())
-            if self.meaning:
-                file.write((weights[:, count:] * self.meaning).astype("<f4").tobytes())
+            for part, scale_of_part in enumerate(self.scales):
+                start = count + 256 * part
+                file.write((weights[:, start : start + 256] * scale_of_part).astype("<f4").tobytes())
             file.write(self.hashes[kept].astype("<u4").tobytes())
             file.write(np.ascontiguousarray(small[:, kept].T).tobytes())
         print(path, os.path.getsize(path), "bytes,", int(kept.sum()), "signs")
@@ -110,15 +115,19 @@ def kinds_of(turn):
     return kinds
 
 
-def clauses_model(turns):
-    clauses = [clause for turn in turns for clause in turn["clauses"]]
-    labels = [kind for turn in turns for kind in kinds_of(turn)]
-    return Model([c["signs"] for c in clauses], [c["meaning"] for c in clauses], labels, 0.5, meaning=4.0)
+def clauses_model(turns, lower):
+    """Learns from the messages, and half as much from the same in lower case, as many people write."""
+    count = sum(len(turn["clauses"]) for turn in turns)
+    clauses = [clause for turn in turns + lower for clause in turn["clauses"]]
+    labels = [kind for turn in turns + lower for kind in kinds_of(turn)]
+    weights = np.where(np.arange(len(clauses)) < count, 1.0, 0.5)
+    signs, meanings = [c["signs"] for c in clauses], [c["meanings"] for c in clauses]
+    return Model(signs, meanings, labels, 1.0, (1.2, 1.2, 1.6), weights, count)
 
 
 def tasks_model(turns):
     signs, meanings = [t["task_signs"] for t in turns], [t["task_meaning"] for t in turns]
-    return Model(signs, meanings, [t["task"] for t in turns], 1.0, meaning=5.0)
+    return Model(signs, meanings, [t["task"] for t in turns], 2.0, scales=(2.0,))
 
 
 def names_model(turns):
@@ -194,13 +203,13 @@ def figures(name, judged, wanted):
     print(f"  {name:8}", "  ".join(shown), flush=True)
 
 
-def measure(learnt, left_out):
-    model, judged = clauses_model(learnt), []
+def measure(learnt, lower, left_out):
+    model, judged = clauses_model(learnt, lower), []
     for turn in left_out:
         clauses, labels = turn["clauses"], list(turn["facts"])
         if not clauses:
             continue
-        likely = model.judge([c["signs"] for c in clauses], [c["meaning"] for c in clauses])
+        likely = model.judge([c["signs"] for c in clauses], [c["meanings"] for c in clauses])
         for row, clause in sorted(zip(likely, clauses), key=lambda one: -one[0][1:].max()):
             kind = int(row[1:].argmax())
             said = [label for label in labels if fits(KINDS[kind], clause["statement"], label)]
@@ -219,9 +228,11 @@ def main():
     turns = [turn for turn in rows_of(f"{HERE}/turns.jsonl", f"{DEV}/turns-dev.jsonl") if turn["role"] == "user"]
     pairs = rows_of(f"{HERE}/pairs.jsonl", f"{DEV}/pairs-dev.jsonl")
     read = seen("reader_features", turns)
+    mixed = [turn for turn in turns if turn["set"] != "plain" and turn["text"] != turn["text"].lower()]
+    lower = seen("reader_features", [{**turn, "text": turn["text"].lower()} for turn in mixed])
     if sys.argv[1] == "save":
         out = sys.argv[2]
-        clauses_model(read).save(f"{out}/clauses.bin", list(range(1 + len(KINDS))))
+        clauses_model(read, lower).save(f"{out}/clauses.bin", list(range(1 + len(KINDS))))
         tasks_model(read).save(f"{out}/tasks.bin", TASKS)
         names_model(read).save(f"{out}/names.bin", [0, 1, 2])
         # The judge of pairs sees facts that are drawn with the models above.
@@ -229,7 +240,8 @@ def main():
     else:
         for name in sys.argv[2].split(","):
             print(name)
-            measure([t for t in read if t["set"] != name], [t for t in read if t["set"] == name])
+            learnt, lower_learnt = ([t for t in rows if t["set"] != name] for rows in (read, lower))
+            measure(learnt, lower_learnt, [t for t in read if t["set"] == name])
 
 
 if __name__ == "__main__":

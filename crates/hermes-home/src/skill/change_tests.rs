@@ -333,3 +333,11 @@ fn the_catalog_follows_no_links_and_every_name_is_there_once() {
     broken.sort_unstable();
     assert_eq!(broken, ["linked", "outside", "twice", "wrong"]);
 }
+
+#[test]
+fn what_a_write_that_was_cut_short_left_behind_is_not_in_the_way() {
+    let Case { home, .. } = &case();
+    write(&home.pending_skills().join("deploy/.hermes_a1b2c3.tmp"), "---\nname: dep");
+    let offered = offer(home, &new("x"), Keep::Pending).unwrap();
+    assert_eq!(written(&offered), (State::Pending, false));
+}

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::atomic;
 use crate::error::Result;
 use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
@@ -107,7 +108,7 @@ impl Place {
         let folder = root.join(name);
         let usual = folder.join(SKILL_FILE);
         let is_taken =
-            skill.is_none() && (catalog.get_broken(name).is_some() || holds_something(&folder));
+            skill.is_none() && (catalog.get_broken(name).is_some() || holds_work(&folder));
         let file = skill.as_ref().map_or(usual, |skill| skill.file.clone());
         Place { skill, file, is_taken }
     }
@@ -170,4 +171,14 @@ pub(super) fn holds_something(folder: &Path) -> bool {
         }
         Ok(_) => true,
     }
+}
+
+/// The same, but what a write that was cut short left behind is nothing either.
+fn holds_work(folder: &Path) -> bool {
+    let is_left_over = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| atomic::is_temporary(&entry.file_name()))
+    };
+    let is_only_left_over =
+        || std::fs::read_dir(folder).is_ok_and(|mut inside| inside.all(is_left_over));
+    holds_something(folder) && !is_only_left_over()
 }

@@ -113,10 +113,32 @@ fn around(signs: &mut Signs, message: &Message, number: usize) {
         }
         None => signs.flag(true, "first clause"),
     }
+    place(signs, message, number);
     if let Some(next) = message.clauses.get(number + 1) {
         for token in tokens[next.place.clone()].iter().take(4) {
             signs.add("next", token.word, 0.3);
         }
+    }
+}
+
+/// Where the clause stands, and how the sentences beside its own begin.
+fn place(signs: &mut Signs, message: &Message, number: usize) {
+    let clause = &message.clauses[number];
+    let sentences = &message.sentences;
+    let later = sentences.len() - 1 - clause.sentence;
+    signs.add("sentences before", clause.sentence.min(3) as u32, 0.7);
+    signs.add("sentences after", later.min(3) as u32, 0.7);
+    signs.flag(number + 1 == message.clauses.len(), "last clause");
+    let beside = [
+        ("sentence before", clause.sentence.checked_sub(1)),
+        ("sentence after", Some(clause.sentence + 1)),
+    ];
+    for (sort, which) in beside {
+        let Some(place) = which.and_then(|which| sentences.get(which)) else { continue };
+        let words = &message.tokens[place.clone()];
+        signs.add(sort, run(&words[..words.len().min(1)]), 0.5);
+        signs.add(sort, run(&words[..words.len().min(2)]), 0.5);
+        signs.add(sort, run(&words[words.len() - 1..]), 0.5);
     }
 }
 

@@ -8,20 +8,26 @@ use super::signs::Signs;
 const DIMS: usize = 256;
 const MAGIC: &[u8; 8] = b"HERMLIN1";
 /// A sign is looked for among those with the same highest bits.
-const BITS: u32 = 14;
+const BITS: u32 = 15;
 
-/// A trained model, read in place.
+/// A trained model.
 ///
-/// The file: `HERMLIN1`; as little-endian u32 the number of classes and of signs, and 1 if the meaning of
-/// the text counts too; f32 for each class: scale and bias; if meaning counts, 256 f32 for each class; the
-/// hashes of the signs in their order as u32; for each sign an i8 for each class.
+/// The file: `HERMLIN1`; as little-endian u32 the number of classes, of signs and of texts whose meaning
+/// counts too; f32 for each class: scale and bias; for each meaning 256 f32 for each class; the hashes of
+/// the signs in their order as u32; for each sign an i8 for each class.
 pub struct Linear<const CLASSES: usize> {
     scales: [f32; CLASSES],
     biases: [f32; CLASSES],
-    meaning: Vec<f32>,
-    hashes: Vec<u32>,
-    rows: &'static [[u8; CLASSES]],
+    /// For each number of each meaning, how much it speaks for each class.
+    meaning: Vec<[f32; CLASSES]>,
+    rows: Vec<Row<CLASSES>>,
     starts: Vec<u32>,
+}
+
+/// A sign and what it says, side by side: both are found with one look into memory.
+struct Row<const CLASSES: usize> {
+    hash: u32,
+    weights: [i8; CLASSES],
 }
 
 impl<const CLASSES: usize> Linear<CLASSES> {
@@ -31,8 +37,7 @@ impl<const CLASSES: usize> Linear<CLASSES> {
             scales: [0.0; CLASSES],
             biases: [0.0; CLASSES],
             meaning: Vec::new(),
-            hashes: Vec::new(),
-            rows: &[],
+            rows: Vec::new(),
             starts: vec![0; (1 << BITS) + 1],
         })
     }
@@ -46,28 +51,31 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         let rest = file.strip_prefix(MAGIC)?;
         let (header, rest) = rest.split_at_checked(12)?;
         let header: Vec<usize> = header.chunks_exact(4).map(|four| number(four) as usize).collect();
-        let (classes, count, has_meaning) = (header[0], header[1], header[2] == 1);
+        let (classes, count, meanings) = (header[0], header[1], header[2]);
         let (scales, rest) = rest.split_at_checked(classes * 4)?;
         let (biases, rest) = rest.split_at_checked(classes * 4)?;
-        let (meaning, rest) =
-            rest.split_at_checked(if has_meaning { classes * DIMS * 4 } else { 0 })?;
+        let (meaning, rest) = rest.split_at_checked(meanings.checked_mul(classes * DIMS * 4)?)?;
         let (hashes, rows) = rest.split_at_checked(count * 4)?;
         let (rows, rest) = rows.as_chunks::<CLASSES>();
-        if rows.len() != count || !rest.is_empty() {
+        if classes != CLASSES || rows.len() != count || !rest.is_empty() {
             return None;
         }
-        let hashes: Vec<u32> = hashes.chunks_exact(4).map(number).collect();
-        let below = |high: u32| {
-            hashes.partition_point(|hash| u64::from(*hash) < u64::from(high) << (32 - BITS))
+        let rows: Vec<Row<CLASSES>> = hashes
+            .chunks_exact(4)
+            .zip(rows)
+            .map(|(hash, row)| Row { hash: number(hash), weights: row.map(u8::cast_signed) })
+            .collect();
+        let meaning = floats(meaning);
+        let all_classes = |row: usize| {
+            let (part, at) = (row / DIMS, row % DIMS);
+            std::array::from_fn(|class| meaning[(part * CLASSES + class) * DIMS + at])
         };
-        let starts = (0..=1_u32 << BITS).map(|high| below(high) as u32).collect();
         Some(Self {
             scales: floats(scales).try_into().ok()?,
             biases: floats(biases).try_into().ok()?,
-            meaning: floats(meaning),
-            hashes,
+            meaning: (0..meanings * DIMS).map(all_classes).collect(),
+            starts: starts(&rows),
             rows,
-            starts,
         })
     }
 
@@ -77,40 +85,67 @@ impl<const CLASSES: usize> Linear<CLASSES> {
         for (hash, weight) in &signs.list {
             if let Some(row) = self.row(*hash) {
                 for class in 0..CLASSES {
-                    sums[class] += weight * f32::from(row[class].cast_signed());
+                    sums[class] += weight * f32::from(row[class]);
                 }
             }
         }
         sums
     }
 
-    /// How likely each class is; `common` are the sums of signs that were not settled, `meaning` that of
-    /// the text if the model was trained with it.
+    /// How much the meaning of a text speaks for each class; `part` is which of the texts it is that the
+    /// model was trained with.
+    pub fn meant(&self, part: usize, meaning: &[f32]) -> [f32; CLASSES] {
+        let mut sums = [0f32; CLASSES];
+        for (row, number) in self.meaning.iter().skip(part * DIMS).zip(meaning) {
+            for class in 0..CLASSES {
+                sums[class] += row[class] * number;
+            }
+        }
+        sums
+    }
+
+    /// How likely each class is; `common` are the sums of signs that were not settled, `meant` what the
+    /// meanings of texts speak for.
     pub fn judge(
         &self,
         signs: &Signs,
         common: Option<&[f32; CLASSES]>,
-        meaning: Option<&[f32]>,
+        meant: &[[f32; CLASSES]],
     ) -> [f32; CLASSES] {
         let mut sums = self.sums(signs);
         for class in 0..CLASSES {
             let common = common.map_or(0.0, |common| common[class] * signs.scale);
             sums[class] = (sums[class] + common) * self.scales[class] + self.biases[class];
         }
-        if let Some(meaning) = meaning {
-            for (sum, row) in sums.iter_mut().zip(self.meaning.chunks_exact(DIMS)) {
-                *sum += row.iter().zip(meaning).map(|(one, other)| one * other).sum::<f32>();
-            }
+        for meant in meant {
+            sums.iter_mut().zip(meant).for_each(|(sum, more)| *sum += more);
         }
         softmax(sums)
     }
 
-    fn row(&self, hash: u32) -> Option<&[u8; CLASSES]> {
-        let high = (hash >> (32 - BITS)) as usize;
+    fn row(&self, hash: u32) -> Option<&[i8; CLASSES]> {
+        let high = high(hash);
         let (start, end) = (self.starts[high] as usize, self.starts[high + 1] as usize);
-        let at = start + self.hashes[start..end].iter().position(|known| *known == hash)?;
-        self.rows.get(at)
+        let row = self.rows.get(start..end)?.iter().find(|row| row.hash == hash)?;
+        Some(&row.weights)
     }
+}
+
+/// The highest bits of a hash.
+fn high(hash: u32) -> usize {
+    (hash >> (32 - BITS)) as usize
+}
+
+/// Where the rows with the same highest bits begin, for each value of these; one more for the end.
+fn starts<const CLASSES: usize>(rows: &[Row<CLASSES>]) -> Vec<u32> {
+    let mut starts = vec![0; (1 << BITS) + 1];
+    rows.iter().for_each(|row| starts[high(row.hash) + 1] += 1);
+    let mut before = 0;
+    for start in &mut starts {
+        before += *start;
+        *start = before;
+    }
+    starts
 }
 
 fn number(four: &[u8]) -> u32 {

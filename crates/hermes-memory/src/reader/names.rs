@@ -57,7 +57,7 @@ pub fn find(text: &str, guessed: &[String]) -> Vec<Range<usize>> {
     let mut before = Tag::Other;
     for at in 0..words.len() {
         let seen = signs(&words, at, before, is_all_lower);
-        let [other, mut begins, mut goes] = model.judge(&seen, None, None);
+        let [other, mut begins, mut goes] = model.judge(&seen, None, &[]);
         if before == Tag::Other {
             begins += std::mem::take(&mut goes);
         } else if words[at - 1].is_end {

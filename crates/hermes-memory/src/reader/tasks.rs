@@ -17,7 +17,8 @@ const LONGEST: usize = 4_000;
 pub fn judge(text: &str) -> [f32; 8] {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let model = Linear::once(&MODEL, include_bytes!("../../model/tasks.bin"));
-    model.judge(&seen(text), None, Some(&EmbeddedModel::get().embed(text)))
+    let meant = model.meant(0, &EmbeddedModel::get().embed(text));
+    model.judge(&seen(text), None, &[meant])
 }
 
 /// What can be seen of a text that may ask for something to be done.

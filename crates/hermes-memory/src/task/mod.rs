@@ -63,7 +63,7 @@ impl TaskType {
 
 /// The type of the task that a text asks for; `General` when it asks for none, or it is not sure which.
 pub fn infer(text: &str) -> TaskType {
-    const SURE: f32 = 0.8;
+    const SURE: f32 = 0.68;
     let likely = reader::tasks::judge(text);
     let best = TaskType::ALL
         .into_iter()

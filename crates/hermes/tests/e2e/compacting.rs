@@ -1,8 +1,6 @@
-//! Compression from the command line, and kills in the midst of it.
+//! Compression from the command line.
 
-use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hermes_store::memory::{
     Admin, Episodes as _, Lifecycle as _, Scope, SqliteMemory, UserNumber, Wanted,
@@ -14,14 +12,14 @@ use crate::sandbox::Sandbox;
 
 const SESSIONS: usize = 30;
 
-fn open(sandbox: &Sandbox) -> SqliteMemory {
+pub(crate) fn open(sandbox: &Sandbox) -> SqliteMemory {
     let path = sandbox.path("memory.db");
     let wanted = Wanted { path: &path, profile: "default" };
     SqliteMemory::open(wanted, Access::Write, Duration::from_secs(10)).unwrap()
 }
 
 /// A home with old conversations from which everything was drawn; the numbers of the episodes.
-fn old_talk() -> (Sandbox, Vec<i64>) {
+pub(crate) fn old_talk() -> (Sandbox, Vec<i64>) {
     let sandbox = Sandbox::ready();
     let mut lines = String::new();
     for session in 0..SESSIONS {
@@ -64,44 +62,12 @@ fn old_conversations_become_summaries_that_are_found() {
     sandbox.fails(&["--no-input", "memory", "compact", "--older-than", "1h"], 5, &["--yes"]);
 }
 
-#[test]
-fn a_kill_in_the_midst_loses_no_episode_and_the_work_can_be_finished() {
-    let (sandbox, ids) = old_talk();
-    let whole = fs::read(sandbox.path("memory.db")).unwrap();
-    let begun = Instant::now();
-    sandbox.ok(&["memory", "compact", "--no-vacuum"]);
-    let length = begun.elapsed();
-    let full = std::env::vars().any(|(name, value)| name == "HERMES_TEST_FULL" && value == "1");
-    let rounds: u32 = if full { 300 } else { 20 };
-    for round in 0..rounds {
-        for log in ["memory.db-wal", "memory.db-shm"] {
-            let _ = fs::remove_file(sandbox.path(log));
-        }
-        sandbox.write("memory.db", &whole);
-        let mut command = sandbox.command(&["memory", "compact"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        while begun.elapsed() < length * round / rounds {
-            std::hint::spin_loop();
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        all_are_there(&sandbox, &ids);
-        if round % 5 == 0 {
-            sandbox.ok(&["memory", "compact"]);
-            let covered = open(&sandbox).covering(owner(), &ids).unwrap();
-            assert_eq!(covered.len(), ids.len(), "round {round}");
-            assert_eq!(sandbox.run(&["doctor"]).code, 0, "round {round}");
-        }
-    }
-}
-
-fn owner() -> Scope {
+pub(crate) fn owner() -> Scope {
     Scope::of(UserNumber::OWNER)
 }
 
 /// Every episode has its messages, or a summary tells of it.
-fn all_are_there(sandbox: &Sandbox, ids: &[i64]) {
+pub(crate) fn all_are_there(sandbox: &Sandbox, ids: &[i64]) {
     let store = open(sandbox);
     for id in ids {
         let raw = store.episodes(owner(), &[*id]).unwrap();

@@ -11,7 +11,7 @@ use crate::daemon::send;
 use crate::model_server::{ModelServer, Reply};
 use crate::sandbox::{Holder, Ran, Sandbox, until};
 
-fn sqlite3(sandbox: &Sandbox, file: &str, sql: &str) -> String {
+pub(crate) fn sqlite3(sandbox: &Sandbox, file: &str, sql: &str) -> String {
     let output = Command::new("sqlite3").arg(sandbox.path(file)).arg(sql).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()

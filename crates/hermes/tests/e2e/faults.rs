@@ -4,7 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Instant;
 
+use crate::moments::{Moments, is_full};
 use crate::sandbox::{Holder, Ran, Sandbox};
 
 #[test]
@@ -251,8 +254,7 @@ fn two_processes_at_once_lose_nothing() {
 
 /// How many kills a run makes: a few in every run, many with `./test --full`.
 fn kills() -> u64 {
-    let full = std::env::vars().any(|(name, value)| name == "HERMES_TEST_FULL" && value == "1");
-    if full { 1000 } else { 30 }
+    if is_full() { 1000 } else { 30 }
 }
 
 #[test]
@@ -264,6 +266,9 @@ fn a_kill_at_any_moment_loses_no_acknowledged_write_and_leaves_nothing_half_done
          && echo \"message $1-$n\"; {0} memory add \"fact $1-$n\" >/dev/null && echo \"fact $1-$n\"; done",
         env!("CARGO_BIN_EXE_hermes")
     );
+    let begun = Instant::now();
+    sandbox.ok(&["sessions", "append", &id, "--role", "user", "said before"]);
+    let moments = Moments::of(begun.elapsed() * 4);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..kills() {
         let mut command =
@@ -271,16 +276,23 @@ fn a_kill_at_any_moment_loses_no_acknowledged_write_and_leaves_nothing_half_done
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // Another number of writes each round, then the kill falls somewhere into the next one.
-        let seen: Vec<String> =
-            lines.by_ref().take((round % 5) as usize).map(|line| line.unwrap()).collect();
-        acknowledged.extend(seen);
-        spin(round);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (send, received) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| send.send(line).unwrap_or_default());
+        });
+        // The first write is awaited; the kill falls somewhere into those that follow.
+        acknowledged.push(received.recv().unwrap());
+        let until = Instant::now() + moments.next();
+        while let Ok(line) = received.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            acknowledged.push(line);
+        }
         let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
         nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL).unwrap();
         child.wait().unwrap();
-        acknowledged.extend(lines.map_while(Result::ok));
+        reader.join().unwrap();
+        acknowledged.extend(received.try_iter());
     }
     let messages = sandbox.ok(&["sessions", "show", &id]);
     let facts = sandbox.ok(&["memory", "show", "--raw"]);
@@ -295,12 +307,4 @@ fn a_kill_at_any_moment_loses_no_acknowledged_write_and_leaves_nothing_half_done
     assert_eq!(sandbox.run(&["sessions", "repair", "--check"]).code, 0);
     let stats = sandbox.json(&["sessions", "stats"]);
     assert_eq!(stats["messages"], stats["full_text_rows"]);
-}
-
-/// A little work whose length differs from round to round, so that kills fall at different moments.
-fn spin(round: u64) {
-    let mut value = round;
-    for _ in 0..(round * 7919) % 400_000 {
-        value = std::hint::black_box(value.wrapping_mul(31).wrapping_add(7));
-    }
 }

@@ -201,3 +201,71 @@ fn forgetting_by_a_name_that_nobody_knows_says_which_are_known() {
     assert!(ran.stderr.contains("known sources: cli, "), "{}", ran.stderr);
     sandbox.fails(&["memory", "forget", "--session", "nosuch", "--yes"], 4, &["nosuch", "hint"]);
 }
+
+/// The facts of a context, and what stands below them.
+fn context_of(sandbox: &Sandbox, question: &str) -> (String, String) {
+    let context = sandbox.ok(&["memory", "context", question, "--no-files"]);
+    let (facts, said) = context.split_once("## Earlier conversations").unwrap_or((&context, ""));
+    (facts.to_owned(), said.to_owned())
+}
+
+#[test]
+fn what_the_user_quit_or_dropped_is_superseded_and_no_longer_told_as_a_fact() {
+    for (old, statement, new, question) in [
+        (
+            "I work at Northwind as a nurse.",
+            "User works at Northwind as a nurse",
+            "I quit my job at Northwind.",
+            "Where does the user work?",
+        ),
+        ("I use Vim.", "User uses Vim", "I no longer use Vim.", "Which editor does the user use?"),
+        (
+            "Atlas uses Redis for the queue.",
+            "Atlas uses Redis for the queue",
+            "We dropped Redis from Atlas.",
+            "What does Atlas use?",
+        ),
+    ] {
+        let sandbox = Sandbox::ready();
+        said(&sandbox, "s1", old);
+        assert!(context_of(&sandbox, question).0.contains(statement), "{old}");
+        assert_eq!(said(&sandbox, "s2", new)["superseded"], 1, "{new}");
+        let list = sandbox.ok(&["memory", "fact", "list", "--all"]);
+        assert!(list.contains(&format!("[fact:001] [superseded] {statement} (")), "{list}");
+        assert!(!sandbox.ok(&["memory", "fact", "list"]).contains("[fact:001]"), "{list}");
+        let (facts, below) = context_of(&sandbox, question);
+        assert!(facts.contains("[fact:002]") && !facts.contains(statement), "{facts}");
+        let told = below.find(old).map(|at| below[..at].lines().rev().nth(1).unwrap_or_default());
+        assert!(told.is_none_or(|line| line.ends_with("superseded by fact:002")), "{below}");
+        let subject = sandbox.json(&["memory", "fact", "show", "2"])["subject"].clone();
+        assert_ne!(subject, "longer", "{new}");
+    }
+}
+
+#[test]
+fn a_job_that_was_quit_leaves_the_files_and_a_new_one_stands() {
+    let sandbox = Sandbox::ready();
+    said(&sandbox, "s1", "Remember that I work at Northwind as a nurse.");
+    assert!(files(&sandbox).contains("- User works at Northwind as a nurse"));
+    said(&sandbox, "s2", "I quit my job at Northwind.");
+    assert!(!files(&sandbox).contains("works at Northwind"), "{}", files(&sandbox));
+    said(&sandbox, "s3", "I work at Contoso as a baker.");
+    let list = sandbox.ok(&["memory", "fact", "list"]);
+    assert!(list.contains("User works at Contoso as a baker"), "{list}");
+    assert!(!list.contains("User works at Northwind"), "{list}");
+}
+
+#[test]
+fn what_somebody_else_left_changes_nothing_about_the_user() {
+    for (old, new) in [
+        ("I work at Northwind as a nurse.", "My sister quit her job at Northwind."),
+        ("I use Vim.", "My brother no longer uses Vim."),
+        ("Atlas uses Redis for the queue.", "We dropped Redis from Borealis."),
+    ] {
+        let sandbox = Sandbox::ready();
+        said(&sandbox, "s1", old);
+        assert_eq!(said(&sandbox, "s2", new)["superseded"], 0, "{new}");
+        let list = sandbox.ok(&["memory", "fact", "list"]);
+        assert!(list.contains("[fact:001] "), "{list}");
+    }
+}

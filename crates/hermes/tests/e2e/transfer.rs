@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::sandbox::Sandbox;
 
 /// A home with some hundred messages and a few facts, and its export.
-fn filled() -> (Sandbox, String) {
+pub(crate) fn filled() -> (Sandbox, String) {
     let sandbox = Sandbox::ready();
     let lines: String = (0..1500)
         .map(|number| {
@@ -28,7 +28,7 @@ fn filled() -> (Sandbox, String) {
     (sandbox, document)
 }
 
-fn without_time(document: &str) -> String {
+pub(crate) fn without_time(document: &str) -> String {
     let lines = document.lines().filter(|line| !line.starts_with("\"exported_at\""));
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -38,7 +38,7 @@ impl<'a> Side<'a> {
 pub(super) fn judge(older: &Side<'_>, newer: &Side<'_>) -> Option<f32> {
     let common = Common::of(older, newer)?;
     let model = Linear::once(&MODEL, include_bytes!("../../../model/pairs.bin"));
-    let [_, replaced] = model.judge(&signs(older, newer, &common), None, None);
+    let [_, replaced] = model.judge(&signs(older, newer, &common), None, &[]);
     Some(replaced)
 }
 

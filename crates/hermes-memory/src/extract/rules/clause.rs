@@ -37,26 +37,20 @@ pub(super) fn starts_with_any(words: &[Word], phrases: &[&str]) -> bool {
 }
 
 fn has(words: &[Word], phrase: &str) -> bool {
-    let (first, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
-    (0..words.len()).any(|at| is_word(&words[at], first) && follows(&words[at + 1..], rest))
+    (0..words.len()).any(|at| is_at(&words[at..], phrase))
 }
 
+/// Whether the words begin with a phrase. Most do not even begin with its first letter.
 fn is_at(words: &[Word], phrase: &str) -> bool {
-    let (first, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
-    words.first().is_some_and(|word| is_word(word, first)) && follows(&words[1..], rest)
-}
-
-fn is_word(word: &Word, part: &str) -> bool {
-    word.lower == part && !word.is_quoted
-}
-
-/// Whether the words begin with the rest of a phrase, which may be empty.
-fn follows(words: &[Word], rest: &str) -> bool {
-    rest.is_empty()
-        || rest
-            .split(' ')
-            .enumerate()
-            .all(|(at, part)| words.get(at).is_some_and(|word| is_word(word, part)))
+    let Some((word, words)) = words.split_first() else { return false };
+    if word.lower.as_bytes().first() != phrase.as_bytes().first() || word.is_quoted {
+        return false;
+    }
+    match phrase.strip_prefix(word.lower.as_str()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix(' ').is_some_and(|rest| is_at(words, rest)),
+        None => false,
+    }
 }
 
 /// Whether a new clause begins at a word.

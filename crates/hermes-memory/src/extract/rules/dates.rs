@@ -28,7 +28,9 @@ pub(super) fn last(words: &[Word], said: Date) -> Option<(usize, Named)> {
     let mut found = None;
     let mut at = 0;
     while at < words.len() {
-        match at_start(&words[at..], said) {
+        // `Friday EOD` is Friday.
+        let is_hour = found.is_some() && words[at].lower == "eod";
+        match at_start(&words[at..], said).filter(|_| !is_hour) {
             Some(named) => {
                 found = Some((at, named));
                 at += named.length.max(1);
@@ -69,6 +71,7 @@ fn named(words: &[&str], said: Date) -> Option<Named> {
     let one = |day: Option<Date>, length: usize| day.map(|day| Named { day, length });
     match first {
         "today" | "tonight" | "heute" | "hoy" | "hoje" | "oggi" => return one(Some(said), 1),
+        "tomorrow" if second == "week" => return one(after(said, 8.days()), 2),
         "tomorrow" | "morgen" | "demain" | "mañana" | "amanhã" | "domani" => {
             return one(after(said, 1.day()), 1);
         }
@@ -93,7 +96,8 @@ fn named(words: &[&str], said: Date) -> Option<Named> {
         .map(|found| with_week(words, said, found))
 }
 
-/// `Friday next week`, `Friday this week`, `Friday after next`, `Friday the 13th`.
+/// `Friday next week`, `Friday of next week`, `Friday this week`, `Friday week`, `Friday after next`,
+/// `Friday the 13th`.
 fn with_week(words: &[&str], said: Date, found: Named) -> Named {
     let is_weekday = found.length == 1 && words.first().is_some_and(|word| weekday(word).is_some());
     if is_weekday {
@@ -103,6 +107,9 @@ fn with_week(words: &[&str], said: Date, found: Named) -> Named {
             return Named { day: day.day, length: 1 + skipped + day.length };
         }
         let later = |length: Span| after(found.day, length).map(|day| Named { day, length: 3 });
+        if words.get(1) == Some(&"week") {
+            return after(found.day, 1.week()).map_or(found, |day| Named { day, length: 2 });
+        }
         match words.get(1..3) {
             Some(["after", "next"]) => return later(1.week()).unwrap_or(found),
             Some(["this", "week"]) => {
@@ -112,14 +119,15 @@ fn with_week(words: &[&str], said: Date, found: Named) -> Named {
             _ => {}
         }
     }
-    let is_next_week = words.get(1..3) == Some(&["next", "week"]);
+    let of = usize::from(words.get(1) == Some(&"of"));
+    let is_next_week = words.get(1 + of..3 + of) == Some(&["next", "week"]);
     match words.first().and_then(|word| weekday(word)) {
         Some(day) if is_weekday && is_next_week => {
             let monday = start_of_week(said).and_then(|monday| after(monday, 1.week()));
             let offset = i64::from(day.to_monday_zero_offset());
             monday
                 .and_then(|monday| after(monday, offset.days()))
-                .map_or(found, |day| Named { day, length: 3 })
+                .map_or(found, |day| Named { day, length: 3 + of })
         }
         _ => found,
     }
@@ -182,7 +190,9 @@ fn end_of(words: &[&str], said: Date) -> Option<Named> {
             if let Some(quarter) = quarter(&words[at..], said) {
                 return found(Some(quarter.day), at + quarter.length);
             }
-            if let Some(month) = month(unit) {
+            // `close August 28` names the day itself.
+            let has_day = words.get(at + 1).is_some_and(|word| day_number(word).is_some());
+            if let Some(month) = month(unit).filter(|_| !has_day) {
                 let (year, length) = year_at(words, at + 1, month, 28, said)?;
                 return found(
                     Some(Date::new(year, month, 1).ok()?.last_of_month()),
@@ -213,11 +223,16 @@ fn span(words: &[&str], said: Date) -> Option<Named> {
     after(said, length).map(|day| Named { day, length: 3 })
 }
 
-/// `two weeks from today`, `a week from Friday`.
+/// `two weeks from today`, `a week from Friday`, `three weeks today`.
 fn from_today(words: &[&str], said: Date) -> Option<Named> {
     let count = number(words.first()?)?;
     let unit = words.get(1)?.trim_end_matches('s');
-    if !matches!(*words.get(2)?, "from") {
+    let (count, unit) = if unit == "fortnight" { (count * 2, "week") } else { (count, unit) };
+    let third = *words.get(2)?;
+    if third == "today" && unit == "week" {
+        return after(said, count.weeks()).map(|day| Named { day, length: 3 });
+    }
+    if third != "from" {
         return None;
     }
     let base = named(&words[3..], said).filter(|_| words[3..].first() != Some(&"in"));

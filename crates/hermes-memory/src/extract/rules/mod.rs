@@ -32,7 +32,7 @@ use crate::reader::words::{self, Word};
 use crate::task;
 
 /// The name of these rules, kept with what they find; another number when they find something else.
-pub const EXTRACTOR: &str = "rules-2";
+pub const EXTRACTOR: &str = "rules-3";
 
 /// A longer message is a document: only its beginning is read.
 const LONGEST: usize = 20_000;
@@ -78,6 +78,8 @@ pub struct SeenClause {
     pub statement: String,
     /// What can be seen.
     pub signs: Signs,
+    /// What it means, what its sentence means and what the whole message means.
+    pub meanings: [Vec<f32>; 3],
 }
 
 /// What can be seen of each clause of a message: what the reader is trained with.
@@ -85,6 +87,7 @@ pub fn seen(message: &Spoken<'_>) -> Vec<SeenClause> {
     let drawing = Drawing::of(message);
     let units = units::units(&drawing);
     let common = clauses::common(&units.seen);
+    let meanings = units.meanings(drawing.text);
     let signs = |number| {
         let mut signs = clauses::signs(&units.seen, number, common.squares());
         let scale = signs.scale;
@@ -96,6 +99,11 @@ pub fn seen(message: &Spoken<'_>) -> Vec<SeenClause> {
         place: unit.place.clone(),
         statement: rewrite::third_person(drawing.text, &units.words[unit.words.clone()]),
         signs: signs(number),
+        meanings: [
+            meanings.clauses[number].clone(),
+            meanings.sentences[unit.sentence].clone(),
+            meanings.message.clone(),
+        ],
     });
     seen.collect()
 }

@@ -91,7 +91,7 @@ impl Drawing<'_> {
 fn is_allowed(rule: &Rule, found: &Match, words: &[Word]) -> bool {
     let taken = |name: char| found.taken(name).map_or(&[][..], |place| &words[place]);
     let is_denied = found.words.start > 0
-        && matches!(words[found.words.start - 1].lower.as_str(), "not" | "never");
+        && matches!(words[found.words.start - 1].lower.as_str(), "not" | "never" | "no");
     !is_denied
         && match rule.needs {
             Needs::Words | Needs::Day => true,

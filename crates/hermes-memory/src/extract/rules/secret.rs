@@ -1,29 +1,52 @@
 //! Secrets are never kept: words that look like passwords, keys, tokens or card numbers, and sentences about them.
 
+use std::sync::LazyLock;
+
 /// Whether a text says or shows a secret.
 pub fn has_secret(text: &str) -> bool {
     names_a_secret(text) || text.split_whitespace().any(is_secret_token) || has_card_number(text)
 }
 
-/// Whether a text speaks of a password or key and gives something that can be one.
+/// What passwords and keys are called.
 #[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "password", "passwort", "passphrase", "passcode", "pwd", "api key", "api-key", "apikey",
+    "api_key", "secret key", "secret_key", "access key", "access token", "access_token",
+    "auth token", "bearer", "private key", "client secret", "client_secret", "pin code",
+    "my pin", "pin is", "pin:", "cvv", "cvc", "credit card", "card number", "seed phrase",
+    "recovery code", "recovery phrase", "mot de passe", "contraseña", "senha", "ssn",
+    "social security", "iban", "2fa code", "token is", "token:", "token=", "license key",
+    "webhook secret", "signing secret", "kennwort", "parola d'ordine", "clave de", "door code",
+    "alarm code", "verification code", "otp", "passwd", "credentials are", "secret:",
+    "secret is",
+];
+
+/// For each byte, the names that begin with it.
+static BY_FIRST: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let mut lists = vec![Vec::new(); 256];
+    for name in NAMES {
+        lists[usize::from(name.as_bytes()[0])].push(*name);
+    }
+    lists
+});
+
+/// Where the first name of a password or key ends.
+fn first_end(lower: &str) -> Option<usize> {
+    let lists = &*BY_FIRST;
+    let bytes = lower.as_bytes();
+    let ends = (0..bytes.len()).flat_map(|at| {
+        let names = lists[usize::from(bytes[at])].iter();
+        names
+            .filter(move |name| bytes[at..].starts_with(name.as_bytes()))
+            .map(move |name| at + name.len())
+    });
+    ends.min()
+}
+
+/// Whether a text speaks of a password or key and gives something that can be one.
 fn names_a_secret(text: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "password", "passwort", "passphrase", "passcode", "pwd", "api key", "api-key", "apikey",
-        "api_key", "secret key", "secret_key", "access key", "access token", "access_token",
-        "auth token", "bearer", "private key", "client secret", "client_secret", "pin code",
-        "my pin", "pin is", "pin:", "cvv", "cvc", "credit card", "card number", "seed phrase",
-        "recovery code", "recovery phrase", "mot de passe", "contraseña", "senha", "ssn",
-        "social security", "iban", "2fa code", "token is", "token:", "token=", "license key",
-        "webhook secret", "signing secret", "kennwort", "parola d'ordine", "clave de", "door code",
-        "alarm code", "verification code", "otp", "passwd", "credentials are", "secret:",
-        "secret is",
-    ];
     let lower = text.to_lowercase();
-    let Some(at) = NAMES.iter().filter_map(|name| lower.find(name).map(|at| at + name.len())).min()
-    else {
-        return false;
-    };
+    let Some(at) = first_end(&lower) else { return false };
     // The name alone is no secret: `use a password manager`.
     let rest = &lower[at..];
     let gives = [" is ", ":", "=", " für", " for the", " to ", " 's "]

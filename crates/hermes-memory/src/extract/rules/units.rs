@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use hermes_llm::EmbeddedModel;
+
 use super::wish::{self, Asked};
 use super::{Drawing, clause, is_not_meant, own};
 use crate::reader::clauses::{Clause as Seen, Message};
@@ -32,6 +34,17 @@ pub(super) struct Units {
     pub(super) seen: Message,
 }
 
+/// What the parts of a message mean, as vectors.
+#[derive(Debug, Default)]
+pub(super) struct Meanings {
+    /// Of each clause.
+    pub(super) clauses: Vec<Vec<f32>>,
+    /// Of each sentence.
+    pub(super) sentences: Vec<Vec<f32>>,
+    /// Of all clauses together.
+    pub(super) message: Vec<f32>,
+}
+
 /// Cuts a message into clauses.
 pub(super) fn units(drawing: &Drawing<'_>) -> Units {
     let mut units = Units::default();
@@ -55,6 +68,26 @@ pub(super) fn units(drawing: &Drawing<'_>) -> Units {
 }
 
 impl Units {
+    /// What each clause means, and all of them.
+    pub(super) fn meanings(&self, text: &str) -> Meanings {
+        let model = EmbeddedModel::get();
+        let mut tokens = Vec::new();
+        let mut meanings = Meanings::default();
+        let mut sentence = 0;
+        for (at, unit) in self.list.iter().enumerate() {
+            let start = tokens.len();
+            if at == 0 || self.list[at - 1].sentence != unit.sentence {
+                sentence = start;
+            }
+            model.tokens(&text[unit.place.clone()], &mut tokens);
+            meanings.clauses.push(model.pool(&tokens[start..]));
+            meanings.sentences.resize(unit.sentence, Vec::new());
+            meanings.sentences.push(model.pool(&tokens[sentence..]));
+        }
+        meanings.message = model.pool(&tokens);
+        meanings
+    }
+
     /// The sentence before is to be remembered: `Remember that.`
     fn wish_for_last(&mut self) {
         let last = self.list.last().map_or(0, |unit| unit.sentence);
@@ -88,6 +121,9 @@ impl Units {
             let has_digit = |word: &Word| word.lower.contains(|c: char| c.is_ascii_digit());
             notes.extend(clause.words.iter().any(has_digit).then_some("digit"));
             notes.extend(is_rule.then_some("rule"));
+            let quoted = clause.words.iter().filter(|word| word.is_quoted).count();
+            notes.extend((quoted == clause.words.len()).then_some("quoted"));
+            notes.extend((quoted > 0).then_some("partly quoted"));
             self.seen.clauses.push(Seen { sentence, place: starts[at]..starts[end], notes });
             self.list.push(Unit {
                 sentence,
@@ -108,6 +144,7 @@ fn notes(words: &[Word], text: &str, asked: Option<Asked>) -> Vec<&'static str> 
     note(asked.is_some_and(|asked| asked.is_order), "order");
     note(is_not_meant(text), "not meant");
     note(wish::points_back(words), "points back");
+    note(words.iter().any(|word| word.after.question), "asks");
     note(text.contains(['"', '“', '„', '«']), "quotes");
     notes
 }
