@@ -298,12 +298,11 @@ impl Show for Made {
         };
         page.line(format_args!("{style}{word}{style:#}  {BOLD}{}{BOLD:#}", self.id))?;
         page.line(format_args!("  file       {} ({})", self.path.display(), bytes(self.size)))?;
-        let databases = counted(self.databases, "database");
         page.line(format_args!(
-            "  holds      {}, {} of them consistent copies; {} before packing",
+            "  holds      {} with {} before packing; {} copied whole and checked",
             counted(self.files, "file"),
-            databases,
-            bytes(self.bytes)
+            bytes(self.bytes),
+            counted(self.databases, "database")
         ))?;
         let to = match self.encrypted_to.is_empty() {
             true => "nobody: it is plain text".to_owned(),

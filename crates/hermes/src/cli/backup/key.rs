@@ -152,7 +152,7 @@ fn encrypt_to(app: &mut App, wanted: &Wanted, key: &PublicKey) -> anyhow::Result
 fn set_recipients(app: &mut App, wanted: &Wanted, recipients: &[String]) -> anyhow::Result<()> {
     match recipients.is_empty() {
         true => wanted.unset(app, "backup.recipients"),
-        false => wanted.set(app, "backup.recipients", &recipients.join(" ")),
+        false => wanted.set_list(app, "backup.recipients", recipients),
     }
 }
 

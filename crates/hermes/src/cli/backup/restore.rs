@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use hermes_backup::folder::{Event, Happened};
 use hermes_backup::restore::{self, From, Part, Piece, Restored};
 use hermes_backup::seal::Keys;
 use serde::Serialize;
@@ -56,6 +57,14 @@ struct Done {
     remarks: Vec<String>,
 }
 
+/// What a restore had moved aside is back.
+#[derive(Debug, Serialize)]
+struct Back {
+    home: PathBuf,
+    kept_aside: Option<PathBuf>,
+    remarks: Vec<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct Brought {
     what: String,
@@ -69,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         let question = format!("put back what the last restore of {} moved aside?", wanted.home.root().display());
         confirm::consent(app.asking, &question)?;
         let done = restore::rollback(&wanted.home, app.now)?;
-        app.out.show(&Done::of(done))?;
+        app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
         return Ok(Outcome::Done);
     }
     let (archive, sha256) = archive(arguments, &wanted)?;
@@ -97,6 +106,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     })?;
     progress.end();
     let moved = done.aside.is_some();
+    if arguments.to.is_none() && wanted.folder.path().is_dir() {
+        let id = done.manifest.as_ref().map(|manifest| manifest.id.clone());
+        let detail = done.at.display().to_string();
+        let what = Happened::Restored;
+        wanted.folder.note(&Event { at: app.now, what, id, place: None, detail })?;
+    }
     app.out.show(&Done::of(done))?;
     if moved {
         app.out.hint("undo it with `hermes backup restore --rollback`");
@@ -192,6 +207,19 @@ impl Show for Done {
         ))?;
         if let Some(aside) = &self.kept_aside {
             page.line(format_args!("  before     kept in {}", aside.display()))?;
+        }
+        for remark in &self.remarks {
+            page.line(format_args!("  {DIM}note{DIM:#}       {remark}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Show for Back {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!("{GOOD}undone{GOOD:#}  {BOLD}{}{BOLD:#}", self.home.display()))?;
+        if let Some(aside) = &self.kept_aside {
+            page.line(format_args!("  restored   kept in {}", aside.display()))?;
         }
         for remark in &self.remarks {
             page.line(format_args!("  {DIM}note{DIM:#}       {remark}"))?;

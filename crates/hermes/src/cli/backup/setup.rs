@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         Some(chosen) => done.push(encrypt(arguments, app, &wanted, chosen)?),
     }
     if !targets.is_empty() {
-        wanted.set(app, "backup.targets", &targets.join(" "))?;
+        wanted.set_list(app, "backup.targets", &targets)?;
         done.push(format!("sent to {}", targets.join(", ")));
     }
     if let Some(by) = by.schedule() {
@@ -175,7 +175,7 @@ fn encrypt(
             let user = "Hermes backups";
             let new = NewKey { format, user, private: &private, passphrase: protected.as_ref() };
             let key = keyring::generate(&wanted.keys(), &new, app.now)?;
-            wanted.set(app, "backup.recipients", &key.id)?;
+            wanted.set_list(app, "backup.recipients", std::slice::from_ref(&key.id))?;
             Ok(format!("encrypted to {}; the private key is in {}", key.id, private.display()))
         }
         Encryption::PassphraseFile(file) => {

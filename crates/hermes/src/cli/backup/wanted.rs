@@ -66,6 +66,11 @@ impl Wanted {
         Ok(())
     }
 
+    /// Writes a list as a setting of the root home.
+    pub(super) fn set_list(&self, app: &mut App, key: &str, values: &[String]) -> anyhow::Result<()> {
+        self.set(app, key, &serde_json::to_string(values)?)
+    }
+
     /// Takes a setting of the root home away.
     pub(super) fn unset(&self, app: &mut App, key: &str) -> anyhow::Result<()> {
         config::clear_setting(&self.home, app.owner(&self.home)?, key, Unknown::Refuse)?;
