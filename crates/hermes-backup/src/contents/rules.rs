@@ -100,6 +100,9 @@ impl Place {
         match (self, name) {
             (Place::Root | Place::Profile, "gateway_state.json")
             | (Place::Own, "daemon.json" | "daemon.lock") => Some(RUNNING),
+            (Place::Own, "backup-schedule.json") => {
+                Some("what makes backups on this machine is this machine's own")
+            }
             (Place::Own, "backup-manifest.json") => {
                 Some("the list of a backup that this home was restored from")
             }

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::backup;
 use crate::background::{self, Trouble};
+use crate::cli::backup;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Outcome, message};
@@ -171,7 +171,9 @@ impl Show for Status {
         }
         page.line(&self.models)?;
         match &self.backups {
-            None => page.line(format_args!("{CARE}no backup{CARE:#} is made: `hermes backup setup` begins"))?,
+            None => page.line(format_args!(
+                "{CARE}no backup{CARE:#} is made: `hermes backup setup` begins"
+            ))?,
             Some(standing) => show_backups(standing, page)?,
         }
         self.profiles.iter().try_for_each(|profile| profile.text(page, &self.zone))

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its sandbox should stop")]
 
+mod backup;
 mod backup_schedule;
 mod bench;
 mod compacting;

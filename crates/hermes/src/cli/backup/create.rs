@@ -323,10 +323,18 @@ impl Show for Planned {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let files = self.included.iter().filter(|one| one.kind != "folder").count();
         for one in self.included.iter().filter(|one| one.kind != "folder") {
-            page.line(format_args!("{GOOD}in {GOOD:#}  {:>10}  {:<9} {}", bytes(one.size), one.kind, one.path))?;
+            page.line(format_args!(
+                "{GOOD}in {GOOD:#}  {:>10}  {:<9} {}",
+                bytes(one.size),
+                one.kind,
+                one.path
+            ))?;
         }
         for one in &self.left_out {
-            page.line(format_args!("{DIM}out{DIM:#}  {:>10}  {:<9} {}: {}", "", "", one.path, one.why))?;
+            page.line(format_args!(
+                "{DIM}out{DIM:#}  {:>10}  {:<9} {}: {}",
+                "", "", one.path, one.why
+            ))?;
         }
         page.line(format_args!(
             "{} and {} would go in, {} stay out",
@@ -339,5 +347,6 @@ impl Show for Planned {
 
 /// Refuses what makes no sense without a backup.
 pub(super) fn none_yet() -> Problem {
-    Problem::new(Kind::NotFound, "there is no backup yet").hint("make one with `hermes backup create`")
+    Problem::new(Kind::NotFound, "there is no backup yet")
+        .hint("make one with `hermes backup create`")
 }

@@ -113,7 +113,10 @@ impl Show for Listing<Receipt> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
             let (style, word) = if one.passed { (GOOD, "ok  ") } else { (BAD, "FAIL") };
-            page.line(format_args!("{style}{word}{style:#}  {}  {}  on {}", one.at, one.id, one.host))?;
+            page.line(format_args!(
+                "{style}{word}{style:#}  {}  {}  on {}",
+                one.at, one.id, one.host
+            ))?;
         }
         Ok(())
     }

@@ -94,7 +94,8 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
                 Form::Gpg => Format::Gpg,
                 Form::Age => Format::Age,
             };
-            let new = NewKey { format, user: name, private: &private, passphrase: protected.as_ref() };
+            let new =
+                NewKey { format, user: name, private: &private, passphrase: protected.as_ref() };
             generate(app, &wanted, &new)
         }
         Command::Import { key } => import(app, &wanted, key),
@@ -110,7 +111,11 @@ fn unprotected() -> Problem {
 }
 
 /// Makes a pair of keys and encrypts to it from now on.
-pub(super) fn generate(app: &mut App, wanted: &Wanted, new: &NewKey<'_>) -> anyhow::Result<Outcome> {
+pub(super) fn generate(
+    app: &mut App,
+    wanted: &Wanted,
+    new: &NewKey<'_>,
+) -> anyhow::Result<Outcome> {
     let key = keyring::generate(&wanted.keys(), new, app.now)?;
     encrypt_to(app, wanted, &key)?;
     let message = format!("backups are encrypted to {} from now on", key.id);
@@ -191,10 +196,9 @@ fn remove(app: &mut App, wanted: &Wanted, id: &str) -> anyhow::Result<Outcome> {
 fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result<Outcome> {
     let secret = match private {
         None => None,
-        Some(path) => Some(
-            std::fs::read(path)
-                .map_err(|error| Problem::usage(format!("could not read {}: {error}", path.display())))?,
-        ),
+        Some(path) => Some(std::fs::read(path).map_err(|error| {
+            Problem::usage(format!("could not read {}: {error}", path.display()))
+        })?),
     };
     let all = keyring::list(&wanted.keys())?;
     let text = keyring::kit(&all, secret.as_deref(), wanted.folder.path(), app.now);
@@ -208,7 +212,11 @@ impl Show for Keys {
         for row in &self.results {
             let used = if row.used { "used" } else { "    " };
             let expires = row.expires.map(|at| format!("  until {at}")).unwrap_or_default();
-            page.line(format_args!("{GOOD}{used}{GOOD:#}  {}  {}{DIM}{expires}{DIM:#}", row.id, printable(&row.user)))?;
+            page.line(format_args!(
+                "{GOOD}{used}{GOOD:#}  {}  {}{DIM}{expires}{DIM:#}",
+                row.id,
+                printable(&row.user)
+            ))?;
         }
         Ok(())
     }

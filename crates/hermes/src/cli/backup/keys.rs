@@ -44,8 +44,9 @@ impl Phrase {
             return Ok(Some(Passphrase::from_file(path)?));
         }
         let Some(number) = self.passphrase_fd else { return Ok(None) };
-        let opened = std::fs::File::open(format!("/dev/fd/{number}"))
-            .map_err(|error| Problem::usage(format!("could not read descriptor {number}: {error}")))?;
+        let opened = std::fs::File::open(format!("/dev/fd/{number}")).map_err(|error| {
+            Problem::usage(format!("could not read descriptor {number}: {error}"))
+        })?;
         let mut line = String::new();
         BufReader::new(opened).read_line(&mut line)?;
         let text = line.trim_end_matches(['\r', '\n']).to_owned();

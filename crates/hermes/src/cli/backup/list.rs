@@ -123,7 +123,11 @@ impl Row {
             made: backup.name.made,
             size: backup.size,
             state,
-            encrypted_to: backup.sidecar.as_ref().map(|s| s.encrypted_to.clone()).unwrap_or_default(),
+            encrypted_to: backup
+                .sidecar
+                .as_ref()
+                .map(|s| s.encrypted_to.clone())
+                .unwrap_or_default(),
             copies: backup.copies.clone(),
         }
     }
@@ -146,7 +150,11 @@ fn encrypted(to: &[String]) -> String {
         40.. => id[id.len().saturating_sub(16)..].to_owned(),
         _ => id.clone(),
     };
-    if to.is_empty() { "plain text".to_owned() } else { to.iter().map(short).collect::<Vec<_>>().join(" ") }
+    if to.is_empty() {
+        "plain text".to_owned()
+    } else {
+        to.iter().map(short).collect::<Vec<_>>().join(" ")
+    }
 }
 
 impl Show for Listed {
@@ -192,7 +200,14 @@ impl Show for Shown {
         if let Some(why) = &self.failed {
             page.line(format_args!("{BAD}failed{BAD:#}        {why}"))?;
         }
-        page.line(format_args!("encrypted to  {}", if self.row.encrypted_to.is_empty() { "nobody: plain text".to_owned() } else { self.row.encrypted_to.join(", ") }))?;
+        page.line(format_args!(
+            "encrypted to  {}",
+            if self.row.encrypted_to.is_empty() {
+                "nobody: plain text".to_owned()
+            } else {
+                self.row.encrypted_to.join(", ")
+            }
+        ))?;
         for place in &self.row.copies {
             page.line(format_args!("also at       {place}"))?;
         }

@@ -88,7 +88,11 @@ fn no_place() -> Problem {
 }
 
 /// Sends what is not there yet to every place; one that cannot be reached does not stop the others.
-pub(super) fn to_all(app: &mut App, wanted: &Wanted, named: Option<&str>) -> anyhow::Result<Outcome> {
+pub(super) fn to_all(
+    app: &mut App,
+    wanted: &Wanted,
+    named: Option<&str>,
+) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
     for target in wanted.targets(named)? {
         let mut progress = Progress::of(app);
@@ -107,7 +111,12 @@ pub(super) fn to_all(app: &mut App, wanted: &Wanted, named: Option<&str>) -> any
     Ok(if is_well { Outcome::Done } else { Outcome::Partial })
 }
 
-fn to_one(app: &App, wanted: &Wanted, target: &Target, progress: &mut Progress) -> anyhow::Result<Sent> {
+fn to_one(
+    app: &App,
+    wanted: &Wanted,
+    target: &Target,
+    progress: &mut Progress,
+) -> anyhow::Result<Sent> {
     let remote = wanted.remote(app, target)?;
     let folder: &Folder = &wanted.folder;
     let backups = folder.list()?;
@@ -183,7 +192,10 @@ impl Show for Listing<Sent> {
                 ))?,
             }
             if !one.pruned.is_empty() {
-                page.line(format_args!("      {} deleted there", counted(one.pruned.len() as u64, "backup")))?;
+                page.line(format_args!(
+                    "      {} deleted there",
+                    counted(one.pruned.len() as u64, "backup")
+                ))?;
             }
             for warning in &one.warnings {
                 page.line(format_args!("{CARE}warn{CARE:#}  {warning}"))?;

@@ -75,7 +75,10 @@ struct Brought {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     if arguments.rollback {
-        let question = format!("put back what the last restore of {} moved aside?", wanted.home.root().display());
+        let question = format!(
+            "put back what the last restore of {} moved aside?",
+            wanted.home.root().display()
+        );
         confirm::consent(app.asking, &question)?;
         let done = restore::rollback(&wanted.home, app.now)?;
         app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
@@ -162,12 +165,16 @@ fn archive(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(PathBuf, O
 }
 
 fn latest_good(wanted: &Wanted) -> anyhow::Result<hermes_backup::folder::Backup> {
-    let good = wanted.folder.list()?.into_iter().find(|one| !one.name.damaged && one.failed.is_none());
+    let good =
+        wanted.folder.list()?.into_iter().find(|one| !one.name.damaged && one.failed.is_none());
     good.ok_or_else(|| {
         let folder = wanted.folder.path().display();
-        Problem::new(crate::failure::Kind::NotFound, format!("could not find a good backup in {folder}"))
-            .hint("name the file, or fetch one with `hermes backup pull`")
-            .into()
+        Problem::new(
+            crate::failure::Kind::NotFound,
+            format!("could not find a good backup in {folder}"),
+        )
+        .hint("name the file, or fetch one with `hermes backup pull`")
+        .into()
     })
 }
 
@@ -231,7 +238,11 @@ impl Show for Back {
 impl Show for Listing<Brought> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
-            page.line(format_args!("{GOOD}restored{GOOD:#} {} as {}", one.what, one.path.display()))?;
+            page.line(format_args!(
+                "{GOOD}restored{GOOD:#} {} as {}",
+                one.what,
+                one.path.display()
+            ))?;
             if let Some(aside) = &one.kept_aside {
                 page.line(format_args!("  before     kept in {}", aside.display()))?;
             }

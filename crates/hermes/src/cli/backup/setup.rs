@@ -74,7 +74,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let by = by(arguments, ask)?;
     let mut done = Vec::new();
     match encryption {
-        None => done.push(format!("encrypted as before: {}", wanted.settings.recipients.join(", "))),
+        None => {
+            done.push(format!("encrypted as before: {}", wanted.settings.recipients.join(", ")))
+        }
         Some(chosen) => done.push(encrypt(arguments, app, &wanted, chosen)?),
     }
     if !targets.is_empty() {
@@ -85,11 +87,17 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         done.extend(schedule::install(app, &wanted.home, by, Reach::User)?);
     }
     app.out.show(&Ready { done })?;
-    app.out.hint("make the first one now: `hermes backup create`, and prove it: `hermes backup drill`");
+    app.out.hint(
+        "make the first one now: `hermes backup create`, and prove it: `hermes backup drill`",
+    );
     Ok(Outcome::Done)
 }
 
-fn encryption(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<Option<Encryption>> {
+fn encryption(
+    arguments: &Arguments,
+    wanted: &Wanted,
+    ask: bool,
+) -> anyhow::Result<Option<Encryption>> {
     if let Some(key) = &arguments.encrypt_to {
         return Ok(Some(Encryption::Key(key.clone())));
     }
@@ -113,9 +121,15 @@ fn encryption(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Resu
     let question = "1/3 Encrypt to which public key? (a file, age1…, or `new` to make one)";
     match keys::ask(question, default)?.as_str() {
         "keep" if is_set_up => Ok(None),
-        "" => Err(Problem::usage("a backup holds your keys and all you said: it must be encrypted").into()),
+        "" => {
+            Err(Problem::usage("a backup holds your keys and all you said: it must be encrypted")
+                .into())
+        }
         "new" => {
-            let place = keys::ask("    Write the private key to which file? (not on this machine's backup)", "")?;
+            let place = keys::ask(
+                "    Write the private key to which file? (not on this machine's backup)",
+                "",
+            )?;
             if place.is_empty() {
                 return Err(Problem::usage("no file was named for the private key").into());
             }
@@ -129,7 +143,8 @@ fn targets(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<
     let mut targets = arguments.target.clone();
     if targets.is_empty() && ask {
         let now = wanted.settings.targets.join(" ");
-        let question = "2/3 Send each one where? (a folder, ssh://user@host/path, s3://bucket; `none`)";
+        let question =
+            "2/3 Send each one where? (a folder, ssh://user@host/path, s3://bucket; `none`)";
         let said = keys::ask(question, if now.is_empty() { "none" } else { &now })?;
         targets = said.split_whitespace().filter(|one| *one != "none").map(str::to_owned).collect();
     }
@@ -144,9 +159,11 @@ fn by(arguments: &Arguments, ask: bool) -> anyhow::Result<By> {
         (Some(by), _) => Ok(by),
         (None, false) => Ok(By::None),
         (None, true) => {
-            let said = keys::ask("3/3 Every night by what? (systemd, cron, daemon, none)", "daemon")?;
-            By::from_str(&said, true)
-                .map_err(|_| Problem::usage(format!("{said:?} is none of systemd, cron, daemon, none")).into())
+            let said =
+                keys::ask("3/3 Every night by what? (systemd, cron, daemon, none)", "daemon")?;
+            By::from_str(&said, true).map_err(|_| {
+                Problem::usage(format!("{said:?} is none of systemd, cron, daemon, none")).into()
+            })
         }
     }
 }

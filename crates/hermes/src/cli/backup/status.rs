@@ -14,8 +14,8 @@ use crate::app::App;
 use crate::backup::{alert as told, due, record};
 use crate::clock;
 use crate::failure::Outcome;
-use crate::platform;
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
+use crate::platform;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {

@@ -4,9 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
+use hermes_backup::Error;
 use hermes_backup::folder::Backup;
 use hermes_backup::verify::{self, Verified};
-use hermes_backup::Error;
 use serde::Serialize;
 
 use super::create::none_yet;

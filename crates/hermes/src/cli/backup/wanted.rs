@@ -9,7 +9,7 @@ use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
 use hermes_backup::seal::keyring;
 use hermes_backup::seal::{Passphrase, Sealing};
-use hermes_home::config::{self, Unknown, Backup, ArchiveCompression, PassphraseFormat};
+use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Unknown};
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
@@ -67,7 +67,12 @@ impl Wanted {
     }
 
     /// Writes a list as a setting of the root home.
-    pub(super) fn set_list(&self, app: &mut App, key: &str, values: &[String]) -> anyhow::Result<()> {
+    pub(super) fn set_list(
+        &self,
+        app: &mut App,
+        key: &str,
+        values: &[String],
+    ) -> anyhow::Result<()> {
         self.set(app, key, &serde_json::to_string(values)?)
     }
 

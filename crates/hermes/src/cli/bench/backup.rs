@@ -159,7 +159,12 @@ fn writer(place: &Place, arguments: &Arguments, now: Timestamp) -> anyhow::Resul
         during.count(),
         milliseconds(before.at(0.99))
     );
-    Ok(Figure::new("a writer's p99 during a backup, to its own without", measured, "≤ 2 ×", ratio <= 2.0))
+    Ok(Figure::new(
+        "a writer's p99 during a backup, to its own without",
+        measured,
+        "≤ 2 ×",
+        ratio <= 2.0,
+    ))
 }
 
 /// Waiting counts here, so it is the clock that is read and not CPU time; both are measured in one run.
@@ -171,7 +176,8 @@ fn append(
 ) -> anyhow::Result<Vec<Duration>> {
     let mut times = Vec::new();
     while times.len() < most && !ended.load(Ordering::Relaxed) {
-        let message = NewMessage::text("user", "a message that is written while a backup is made", now);
+        let message =
+            NewMessage::text("user", "a message that is written while a backup is made", now);
         let begun = Instant::now();
         store.append(session, &[message])?;
         times.push(begun.elapsed());
@@ -187,7 +193,8 @@ fn large(place: &Place, megabytes: u64) -> anyhow::Result<Vec<Figure>> {
     let mut block = vec![0u8; 1_000_000];
     for _ in 0..megabytes {
         block.chunks_mut(8).for_each(|chunk| {
-            let word = (numbers.fraction().to_bits() ^ (numbers.below(1 << 30) as u64) << 20).to_le_bytes();
+            let word = (numbers.fraction().to_bits() ^ (numbers.below(1 << 30) as u64) << 20)
+                .to_le_bytes();
             chunk.copy_from_slice(&word[..chunk.len()]);
         });
         file.write_all(&block)?;
@@ -236,7 +243,11 @@ impl Place {
         export.arg("--armor").arg("--output").arg(&public).args(["--export", id]);
         done(export)?;
         let mut private = self.gpg();
-        private.arg("--armor").arg("--output").arg(self.private()).args(["--export-secret-keys", id]);
+        private
+            .arg("--armor")
+            .arg("--output")
+            .arg(self.private())
+            .args(["--export-secret-keys", id]);
         done(private)?;
         Ok(public)
     }
@@ -244,7 +255,8 @@ impl Place {
     fn end_agent(&self) {
         let homedir = self.folder.path().join("g");
         // An agent that is gone already is as good as one that was ended.
-        let _ = Command::new("gpgconf").arg("--homedir").arg(homedir).args(["--kill", "all"]).status();
+        let _ =
+            Command::new("gpgconf").arg("--homedir").arg(homedir).args(["--kill", "all"]).status();
     }
 
     fn pipeline(&self) -> anyhow::Result<Duration> {

@@ -11,9 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::later;
-use crate::cli::progress::Progress;
 use crate::app::{App, Memory};
 use crate::background::Background;
+use crate::cli::progress::Progress;
 use crate::daemon::compaction::{self, Wanted};
 use crate::failure::Outcome;
 use crate::output::{Page, Show, bytes, counted, thousands};

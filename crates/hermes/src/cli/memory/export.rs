@@ -13,8 +13,8 @@ use hermes_store::memory::{Section, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::app::App;
+use crate::cli::progress::Progress;
 use crate::clock;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, bytes, counted, thousands};

@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::later;
-use crate::cli::progress::Progress;
 use crate::app::App;
+use crate::cli::progress::Progress;
 use crate::embedding;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, bytes, counted, printable, thousands};

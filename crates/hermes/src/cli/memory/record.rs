@@ -12,9 +12,9 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::later;
-use crate::cli::progress::Progress;
 use super::whose::Whose;
 use crate::app::App;
+use crate::cli::progress::Progress;
 use crate::embedding;
 use crate::failure::{Outcome, Problem};
 use crate::output::{Page, Show, counted, printable, thousands};

@@ -10,8 +10,8 @@ use hermes_store::memory::{Admin, SqliteMemory, Vectors as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::app::App;
+use crate::cli::progress::Progress;
 use crate::embedding::{self, Haste};
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted, thousands};

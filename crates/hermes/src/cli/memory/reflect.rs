@@ -11,9 +11,9 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::later;
-use crate::cli::progress::Progress;
 use crate::app::App;
 use crate::background::Background;
+use crate::cli::progress::Progress;
 use crate::daemon::reflection;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted};
