@@ -8,7 +8,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
-/// One half of the set.
+/// One part of the set.
 pub(super) struct Half {
     pub(super) name: &'static str,
     pub(super) turns: Vec<Turn>,
@@ -61,14 +61,17 @@ impl Turn {
     }
 }
 
-/// The half for working on the rules, and unless it is to be alone the half for measuring.
+/// The part for working on the reader, and unless it is to be alone the part for measuring, and the one that
+/// was for measuring before.
 pub(super) fn halves(only_dev: bool) -> anyhow::Result<Vec<Half>> {
     let dev = half("dev", include_str!("turns-dev.jsonl"), include_str!("pairs-dev.jsonl"))?;
     if only_dev {
         return Ok(vec![dev]);
     }
     let held = half("held", include_str!("turns-held.jsonl"), include_str!("pairs-held.jsonl"))?;
-    Ok(vec![dev, held])
+    let earlier =
+        half("earlier", include_str!("turns-earlier.jsonl"), include_str!("pairs-earlier.jsonl"))?;
+    Ok(vec![dev, held, earlier])
 }
 
 /// Labelled messages, and pairs if there are any, from files.
