@@ -105,7 +105,7 @@ fn write(
     tell: Tell<'_>,
 ) -> Result<Created> {
     let folder = request.folder;
-    let staging = make_staging(folder)?;
+    let staging = make_staging(request.home)?;
     let mut staged = staging::stage(contents, staging.path(), &mut *tell)?;
     let name = name_of(request, &staged);
     let id = name.id();
@@ -154,7 +154,12 @@ fn name_of(request: &Request<'_>, staged: &Staged) -> ArchiveName {
 }
 
 /// A folder of our own on the same disk: copies of databases are plain text and do not belong into /tmp.
-fn make_staging(folder: &Folder) -> Result<TempDir> {
+/// Copies are staged inside the home, where their words are anyway: the folder of backups may be on another disk, or
+/// in somebody's cloud.
+fn make_staging(home: &Home) -> Result<TempDir> {
+    let own = home.sibling(None).own();
+    hermes_home::atomic::make_folder(&own)?;
+    sweep_staging(&own)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(STAGING);
     #[cfg(unix)]
@@ -162,9 +167,19 @@ fn make_staging(folder: &Folder) -> Result<TempDir> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o700));
     }
-    builder
-        .tempdir_in(folder.path())
-        .map_err(|source| Error::file("make a folder in", folder.path(), source))
+    builder.tempdir_in(&own).map_err(|source| Error::file("make a folder in", &own, source))
+}
+
+/// Takes away what a killed run left; whoever stages holds the lock.
+fn sweep_staging(own: &Path) -> Result<()> {
+    let failed = |source| Error::file("remove left-over files of", own, source);
+    for entry in fs::read_dir(own).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().starts_with(STAGING) {
+            fs::remove_dir_all(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Everything but the files, which are added while they are packed.

@@ -121,7 +121,7 @@ fn failed_checks(backups: &[Backup], history: &[Event]) -> Vec<Reason> {
         let id = backup.name.id();
         if let Some(why) = &backup.failed {
             let hint =
-                "`hermes backup create` makes a new one, `hermes backup delete` takes it away";
+                "`hermes backup create` makes a new one, `hermes backup delete ID` takes it away";
             reasons.push(red(About::Check, format!("backup {id} failed its check: {why}"), hint));
         }
         let of_it = history.iter().filter(|event| event.id.as_deref() == Some(id.as_str()));

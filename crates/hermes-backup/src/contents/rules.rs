@@ -1,5 +1,6 @@
 //! Which names stay out of a backup, and why. Most rules hold in one place alone.
 
+use crate::folder::STAGING;
 use std::path::Path;
 
 use crate::name::ArchiveName;
@@ -88,6 +89,7 @@ impl Place {
             Place::Root => among(HOME_FOLDERS).or_else(|| among(&[CODE])),
             Place::Profile => among(HOME_FOLDERS),
             Place::Own if name == "logs" => Some("logs"),
+            Place::Own if name.starts_with(STAGING) => Some(TEMPORARY),
             Place::Own | Place::Cron | Place::Inside => None,
         };
         here.or_else(|| among(PACKAGE_FOLDERS))

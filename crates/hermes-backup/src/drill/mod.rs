@@ -77,7 +77,9 @@ const FORMAT: u32 = 1;
 /// Holds the lock of the folder: a backup that begins meanwhile would sweep the scratch folder away.
 pub fn drill(request: &Request<'_>, tell: Tell<'_>) -> Result<(Receipt, PathBuf)> {
     let Request { folder, backup, host, now, .. } = *request;
-    let _held = folder.lock(&format!("drill, process {}, {now}", std::process::id()))?;
+    let held = folder.lock(&format!("drill, process {}, {now}", std::process::id()))?;
+    // What a killed drill left is a home in plain text.
+    folder.sweep(&held)?;
     let scratch = tempfile::Builder::new()
         .prefix(&format!("{STAGING}drill-"))
         .tempdir_in(folder.path())

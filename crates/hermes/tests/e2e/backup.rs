@@ -310,3 +310,86 @@ fn a_passphrase_comes_from_a_file_or_a_descriptor_and_never_from_an_argument() {
     assert_ne!(open.code, 0);
     assert!(open.stderr.contains("chmod 600"), "{}", open.stderr);
 }
+
+#[test]
+fn settings_that_cannot_be_read_do_not_stand_in_the_way_of_bringing_them_back() {
+    let place = Place::new();
+    place.create();
+    place.ok(&["backup", "schedule", "install", "--daemon"]);
+    place.sandbox.write("config.yaml", "backup: [unclosed\n");
+    let private = place.private();
+    place.ok(&["backup", "restore", "--path", "config.yaml", "--replace", "--identity", &private]);
+    assert!(place.sandbox.read("config.yaml").contains("recipients"));
+    place.sandbox.write("config.yaml", "backup: [unclosed\n");
+    place.ok(&["--yes", "backup", "restore", "--identity", &private]);
+    assert!(place.sandbox.read("config.yaml").contains("recipients"));
+    let scheduled = place.sandbox.run(&["backup", "schedule", "status"]).stdout;
+    assert!(scheduled.contains("by daemon"), "the schedule of this machine is kept: {scheduled}");
+}
+
+#[test]
+fn a_profile_that_is_named_is_all_that_is_touched() {
+    let place = Place::new();
+    let private = place.private();
+    place.ok(&["profile", "create", "coder"]);
+    place.sandbox.write("profiles/coder/SOUL.md", "You write programs.\n");
+    place.ok(&["--profile", "coder", "backup", "create"]);
+    let standing = place.sandbox.run(&["backup", "status"]);
+    assert_eq!(standing.code, 6, "one profile is no backup of the home: {}", standing.stdout);
+    place.create();
+    place.sandbox.write("SOUL.md", "Changed.\n");
+    place.sandbox.write("profiles/coder/SOUL.md", "Changed too.\n");
+    let named =
+        ["--profile", "coder", "--yes", "backup", "restore", "--identity", private.as_str()];
+    place.ok(&named);
+    assert_eq!(place.sandbox.read("SOUL.md"), "Changed.\n");
+    assert_eq!(place.sandbox.read("profiles/coder/SOUL.md"), "You write programs.\n");
+    place.sandbox.write("profiles/coder/SOUL.md", "Changed again.\n");
+    place.ok(&[
+        "--profile",
+        "coder",
+        "backup",
+        "restore",
+        "--path",
+        "SOUL.md",
+        "--replace",
+        "--identity",
+        &private,
+    ]);
+    assert_eq!(place.sandbox.read("profiles/coder/SOUL.md"), "You write programs.\n");
+    place.ok(&["--yes", "backup", "restore", "--identity", &private]);
+    assert_eq!(place.sandbox.read("SOUL.md"), "You are a careful librarian.\n");
+}
+
+#[test]
+fn plain_text_stays_on_this_machine_and_one_backup_can_be_deleted() {
+    let place = Place::new();
+    fs::create_dir(place.outside("disk")).unwrap();
+    let disk = place.outside("disk").to_str().unwrap().to_owned();
+    place.ok(&["backup", "create", "--plaintext"]);
+    let sent = place.sandbox.json(&["backup", "push", &disk]);
+    assert_eq!(sent["results"][0]["sent"], serde_json::json!([]));
+    assert_eq!(fs::read_dir(place.outside("disk")).unwrap().count(), 0);
+    let phrase = place.outside("phrase");
+    write(&phrase, b"correct horse\n");
+    let both = ["backup", "create", "--plaintext", "--passphrase-file", phrase.to_str().unwrap()];
+    assert_eq!(place.sandbox.run(&both).code, 2);
+    let id =
+        place.sandbox.json(&["backup", "list"])["results"][0]["id"].as_str().unwrap().to_owned();
+    place.ok(&["--yes", "backup", "delete", &id]);
+    assert!(place.archives().is_empty());
+}
+
+#[test]
+fn a_memory_outside_of_the_home_is_in_the_backup_and_its_move_is_named() {
+    let place = Place::new();
+    let outside = place.outside("elsewhere.db");
+    fs::rename(place.sandbox.path("memory.db"), &outside).unwrap();
+    place.ok(&["config", "set", "memory.path", outside.to_str().unwrap()]);
+    place.create();
+    let private = place.private();
+    let done = place.sandbox.json(&["--yes", "backup", "restore", "--identity", &private]);
+    let remarks = done["remarks"].to_string();
+    assert!(remarks.contains("elsewhere.db"), "{remarks}");
+    assert!(place.sandbox.path("memory.db").exists());
+}

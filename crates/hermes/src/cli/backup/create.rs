@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hermes_backup::contents::{Contents, What};
 use hermes_backup::create::{self, Created, Request};
-use hermes_backup::folder::{Event, Happened};
 use hermes_backup::name::Compression;
 use hermes_backup::seal::Sealing;
 use hermes_backup::seal::keyring;
@@ -48,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["plaintext", "encrypt_to"])]
     passphrase: Option<Form>,
     /// Do not encrypt: whoever has the file has your keys and everything you said
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
     plaintext: bool,
     /// Show what would go in and what would stay out, and make nothing
     #[arg(long)]
@@ -146,13 +145,12 @@ fn scheduled(
         Ok(outcome) => (*outcome != Outcome::Findings, String::new()),
         Err(error) => (false, message(error)),
     };
-    if let Err(error) = &done {
-        wanted.folder.make(wanted.home.root())?;
-        let (what, detail) = (Happened::CreateFailed, message(error));
-        wanted.folder.note(&Event { at: app.now, what, id: None, place: None, detail })?;
+    // None of these may keep the others from happening: that it failed must be told above all.
+    let noted = record::finish(&wanted.home, Ended { at: clock::now(), well, detail });
+    let told = status::alert(app, wanted, done.as_ref().err().map(message));
+    for error in [noted.err(), told.err()].into_iter().flatten() {
+        app.out.note(message(&error));
     }
-    record::finish(&wanted.home, Ended { at: clock::now(), well, detail })?;
-    status::alert(app, wanted)?;
     done
 }
 
@@ -170,12 +168,13 @@ fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Res
 
 fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {
     let exclude = &wanted.settings.exclude;
-    let outside = wanted.outside(app)?;
+    let scope = wanted::scope(app, arguments.all)?;
+    let outside = wanted.outside(app, &scope)?;
     // A plan needs no key.
     let sealing = if arguments.dry_run { Sealing::Plain } else { sealing(arguments, app, wanted)? };
     let request = Request {
         home: &wanted.home,
-        scope: wanted::scope(app, arguments.all)?,
+        scope,
         folder: &wanted.folder,
         compression: match arguments.compression {
             None => wanted.compression(),

@@ -51,7 +51,7 @@ struct Drilled {
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let backup = chosen(arguments, &wanted)?;
     let host = platform::host();
     let mut progress = Progress::of(app);
@@ -80,7 +80,7 @@ fn chosen(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<Backup> {
 }
 
 pub(crate) fn receipt(command: &Receipts, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, None)?;
+    let wanted = wanted::read_anyway(app, None)?;
     match command {
         Receipts::List => {
             let results = drill::receipts(&wanted.folder)?;

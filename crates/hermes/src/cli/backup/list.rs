@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hermes_backup::folder::Backup;
 use hermes_backup::manifest::Sidecar;
+use hermes_backup::name::Format;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -76,7 +77,7 @@ struct Shown {
 }
 
 pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let results: Vec<Row> = wanted.folder.list()?.into_iter().map(|one| Row::of(&one)).collect();
     let is_empty = results.is_empty();
     let zone = zone(app, &wanted);
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 pub(crate) fn show(arguments: &One, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let found = wanted.folder.find(&arguments.id)?;
     let zone = zone(app, &wanted);
     app.out.show(&Shown {
@@ -123,11 +124,11 @@ impl Row {
             made: backup.name.made,
             size: backup.size,
             state,
-            encrypted_to: backup
-                .sidecar
-                .as_ref()
-                .map(|s| s.encrypted_to.clone())
-                .unwrap_or_default(),
+            encrypted_to: match (&backup.sidecar, backup.name.format) {
+                (Some(sidecar), _) => sidecar.encrypted_to.clone(),
+                (None, Format::Plain) => Vec::new(),
+                (None, _) => vec!["somebody: the short list beside it is gone".to_owned()],
+            },
             copies: backup.copies.clone(),
         }
     }

@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Receipt(drill::Receipts),
     /// Delete the backups that the rules let go; the plan is shown first
     Prune(prune::Arguments),
+    /// Delete one backup
+    Delete(prune::Delete),
     /// Send backups to the places off this host
     Push(push::Push),
     /// Fetch a backup from a place off this host
@@ -66,6 +68,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Drill(arguments) => drill::run(arguments, app),
         Command::Receipt(command) => drill::receipt(command, app),
         Command::Prune(arguments) => prune::run(arguments, app),
+        Command::Delete(arguments) => prune::delete_one(arguments, app),
         Command::Push(arguments) => push::run(arguments, app),
         Command::Pull(arguments) => push::pull(arguments, app),
         Command::Status(arguments) => status::run(arguments, app),

@@ -45,6 +45,20 @@ pub(crate) struct Arguments {
     from: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// Its id, or a unique beginning of it
+    id: String,
+    /// The folder of backups [default: the one of the settings]
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Deleted {
+    id: String,
+}
+
 #[derive(Debug, Serialize)]
 struct Plan {
     deleted: bool,
@@ -70,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.show(&Plan::of(plan.clone(), false))?;
     }
     confirm::consent(app.asking, &format!("delete {}?", counted(going as u64, "backup")))?;
-    delete(app, &wanted, &plan)?;
+    delete(app, &wanted, &policy, &plan)?;
     if app.json {
         app.out.show(&Plan::of(plan, true))?;
     } else {
@@ -79,10 +93,25 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
+/// Deletes the one that is named; copies elsewhere stay.
+pub(crate) fn delete_one(arguments: &Delete, app: &mut App) -> anyhow::Result<Outcome> {
+    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let backup = wanted.folder.find(&arguments.id)?;
+    let id = backup.name.id();
+    confirm::consent(app.asking, &format!("delete backup {id} for ever?"))?;
+    let _held = wanted.folder.lock("hermes backup delete")?;
+    wanted.folder.delete(&backup)?;
+    let (what, detail) = (Happened::Pruned, "by hand".to_owned());
+    wanted.folder.note(&Event { at: app.now, what, id: Some(id.clone()), place: None, detail })?;
+    app.out.show(&Deleted { id })?;
+    Ok(Outcome::Done)
+}
+
 /// Deletes what the rules of the settings let go.
 pub(super) fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
-    let plan = decide(app, wanted, &wanted.policy()?)?;
-    let gone = delete(app, wanted, &plan)?;
+    let policy = wanted.policy()?;
+    let plan = decide(app, wanted, &policy)?;
+    let gone = delete(app, wanted, &policy, &plan)?;
     if gone > 0 {
         app.out.note(format_args!("{} deleted by the rules", counted(gone, "old backup")));
     }
@@ -108,14 +137,19 @@ fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Vec<Dec
     Ok(retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?)
 }
 
-fn delete(app: &App, wanted: &Wanted, plan: &[Decision]) -> anyhow::Result<u64> {
+fn delete(app: &App, wanted: &Wanted, policy: &Policy, plan: &[Decision]) -> anyhow::Result<u64> {
     if plan.iter().all(|one| !one.kept_by.is_empty()) {
         return Ok(0);
     }
     let _held = wanted.folder.lock("hermes backup prune")?;
+    // While the question was asked things may have changed: only what still goes is deleted.
+    let still = decide(app, wanted, policy)?;
     let mut gone = 0;
     for backup in wanted.folder.list()? {
         let id = backup.name.id();
+        if !still.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
+            continue;
+        }
         if !plan.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
             continue;
         }
@@ -152,6 +186,12 @@ impl Plan {
     fn of(plan: Vec<Decision>, deleted: bool) -> Plan {
         let row = |one: Decision| Row { id: one.id, kept_by: one.kept_by };
         Plan { deleted, results: plan.into_iter().map(row).collect() }
+    }
+}
+
+impl Show for Deleted {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!("backup {} is deleted", self.id))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hermes_backup::folder::Folder;
+use hermes_backup::name::Format;
 use hermes_backup::push;
 use hermes_backup::remote::Target;
 use serde::Serialize;
@@ -119,9 +120,15 @@ fn to_one(
 ) -> anyhow::Result<Sent> {
     let remote = wanted.remote(app, target)?;
     let folder: &Folder = &wanted.folder;
-    let backups = folder.list()?;
+    // What is not encrypted stays on this machine.
+    let (plain, backups): (Vec<_>, Vec<_>) =
+        folder.list()?.into_iter().partition(|one| one.name.format == Format::Plain);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
     let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
+    let stays = |one: &hermes_backup::folder::Backup| {
+        format!("backup {} is plain text and stays on this machine", one.name.id())
+    };
+    pushed.warnings.extend(plain.iter().map(stays));
     if let Some(policy) = &target.keep {
         let zone = app.zone(&wanted.home)?;
         let plan = push::plan_prune(remote.as_ref(), policy, app.now, &zone)?;
@@ -139,7 +146,7 @@ fn to_one(
 }
 
 pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.to.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.to.as_deref())?;
     let targets = wanted.targets(arguments.target.as_deref())?;
     let target = targets.first().ok_or_else(no_place)?;
     let remote = wanted.remote(app, target)?;

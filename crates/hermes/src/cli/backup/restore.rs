@@ -4,9 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hermes_backup::folder::{Event, Happened};
+use hermes_backup::folder::{Backup, Event, Happened};
 use hermes_backup::restore::{self, From, Part, Piece, Restored};
 use hermes_backup::seal::Keys;
+use hermes_home::layout::ChosenBy;
+use hermes_home::{Home, atomic, profile};
 use serde::Serialize;
 
 use super::keys::Opening;
@@ -14,7 +16,7 @@ use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::cli::progress::Progress;
 use crate::confirm;
-use crate::failure::{Outcome, Problem};
+use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{BOLD, DIM, GOOD, Listing, Page, Show, counted};
 
 #[derive(Debug, Args)]
@@ -73,7 +75,7 @@ struct Brought {
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     if arguments.rollback {
         let question = format!(
             "put back what the last restore of {} moved aside?",
@@ -84,8 +86,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
         return Ok(Outcome::Done);
     }
-    let (archive, sha256) = archive(arguments, &wanted)?;
-    let parts = arguments.parts();
+    let profile = named_profile(app)?;
+    let (archive, sha256) = archive(arguments, &wanted, profile.as_deref())?;
+    let parts = arguments.parts(profile.as_deref())?;
     if !parts.is_empty() {
         return bring(arguments, app, &wanted, (&archive, sha256.as_deref()), &parts);
     }
@@ -99,21 +102,28 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         confirm::consent(app.asking, &question)?;
     }
     let mut progress = Progress::of(app);
-    let done = arguments.opening.with(app, &wanted, |keys| {
+    let to = arguments.to.as_deref().map(std::path::absolute).transpose()?;
+    let mut done = arguments.opening.with(app, &wanted, |keys| {
         let from = From { archive: &archive, sha256: sha256.as_deref(), keys, now: app.now };
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-        match &arguments.to {
+        match &to {
             Some(folder) => restore::to_folder(&from, folder, tell),
             None => restore::whole(&from, &wanted.home, tell),
         }
     })?;
     progress.end();
     let moved = done.aside.is_some();
-    if arguments.to.is_none() && wanted.folder.path().is_dir() {
+    if to.is_none() {
+        done.remarks.extend(moved_memories(app, &wanted.home));
+        keep_schedule(&done, &wanted.home);
+    }
+    if to.is_none() && wanted.folder.path().is_dir() {
         let id = done.manifest.as_ref().map(|manifest| manifest.id.clone());
         let detail = done.at.display().to_string();
         let what = Happened::Restored;
-        wanted.folder.note(&Event { at: app.now, what, id, place: None, detail })?;
+        let noted = wanted.folder.note(&Event { at: app.now, what, id, place: None, detail });
+        // The home is back: that the history could not be written is no failure of it.
+        done.remarks.extend(noted.err().map(|error| error.to_string()));
     }
     app.out.show(&Done::of(done))?;
     if moved {
@@ -143,7 +153,11 @@ fn bring(
 }
 
 /// The archive that is meant, and the hash it must have.
-fn archive(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(PathBuf, Option<String>)> {
+fn archive(
+    arguments: &Arguments,
+    wanted: &Wanted,
+    profile: Option<&str>,
+) -> anyhow::Result<(PathBuf, Option<String>)> {
     let file = Path::new(&arguments.backup);
     if file.is_file() {
         let absolute = std::path::absolute(file)?;
@@ -154,36 +168,97 @@ fn archive(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(PathBuf, O
     }
     if arguments.backup.contains('/') {
         let missing = format!("could not find {}: there is no such file", file.display());
-        return Err(Problem::new(crate::failure::Kind::NotFound, missing).into());
+        return Err(Problem::new(Kind::NotFound, missing).into());
     }
     let found = match arguments.backup.as_str() {
         // One that is damaged or failed its check is restored only when it is named.
-        "latest" => latest_good(wanted)?,
+        "latest" => latest_good(wanted, profile, arguments.is_part())?,
         id => wanted.folder.find(id)?,
     };
+    if let Some(profile) = profile.filter(|name| *name != found.name.what && !arguments.is_part()) {
+        let what = format!("backup {} holds more than profile {profile}", found.name.id());
+        return Err(Problem::new(Kind::Refused, what)
+            .hint("leave out --profile to bring back all of it, or name single things with --path")
+            .into());
+    }
     Ok((found.path, found.sidecar.map(|sidecar| sidecar.sha256)))
 }
 
-fn latest_good(wanted: &Wanted) -> anyhow::Result<hermes_backup::folder::Backup> {
-    let good =
-        wanted.folder.list()?.into_iter().find(|one| !one.name.damaged && one.failed.is_none());
-    good.ok_or_else(|| {
+/// The profile that was named on the command line.
+fn named_profile(app: &App) -> anyhow::Result<Option<String>> {
+    let home = app.home()?;
+    let is_named = home.chosen_by() == ChosenBy::Flag;
+    Ok(is_named.then(|| home.profile_name().to_owned()))
+}
+
+fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow::Result<Backup> {
+    let is_wanted = |one: &Backup| match profile {
+        Some(name) => one.name.what == name || (is_part && one.name.what == "all"),
+        None => one.name.what == "all",
+    };
+    let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none() && is_wanted(one);
+    wanted.folder.list()?.into_iter().find(is_good).ok_or_else(|| {
         let folder = wanted.folder.path().display();
-        Problem::new(
-            crate::failure::Kind::NotFound,
-            format!("could not find a good backup in {folder}"),
-        )
-        .hint("name the file, or fetch one with `hermes backup pull`")
-        .into()
+        let of = profile.map_or_else(|| "the whole home".to_owned(), |name| format!("profile {name}"));
+        Problem::new(Kind::NotFound, format!("could not find a good backup of {of} in {folder}"))
+            .hint("name one of `hermes backup list` or a file, or fetch one with `hermes backup pull`")
+            .into()
     })
 }
 
+/// What belongs to this machine and is in no backup: who makes backups every night.
+fn keep_schedule(done: &Restored, home: &Home) {
+    let Some(aside) = &done.aside else { return };
+    let schedule = home.backup_schedule();
+    let Ok(below) = schedule.strip_prefix(home.root()) else { return };
+    if let Ok(bytes) = std::fs::read(aside.join(below))
+        && !schedule.exists()
+    {
+        // A schedule that cannot be carried is named by `backup schedule status`.
+        let _ = atomic::write_private(&schedule, &bytes);
+    }
+}
+
+/// Memories that were kept outside of the home lie in it now, and the settings name the old place.
+fn moved_memories(app: &App, root: &Home) -> Vec<String> {
+    let names = profile::list(root).unwrap_or_default();
+    let homes =
+        [None].into_iter().chain(names.into_iter().map(Some)).map(|name| root.sibling(name));
+    let remark = |home: Home| {
+        let here = home.folder().join("memory.db");
+        let named = app.for_profile(&home).memory_path(&home).ok()?;
+        let is_elsewhere = !named.starts_with(root.root()) && here.exists();
+        is_elsewhere.then(|| {
+            format!(
+                "{} is here, but memory.path names {}: copy it there, or `hermes config unset memory.path`",
+                here.display(),
+                named.display()
+            )
+        })
+    };
+    homes.filter_map(remark).collect()
+}
+
 impl Arguments {
-    fn parts(&self) -> Vec<Part> {
-        let paths = self.path.iter().cloned().map(Part::Path);
+    fn is_part(&self) -> bool {
+        !(self.path.is_empty() && self.skill.is_empty() && self.session.is_empty())
+    }
+
+    /// Paths are below the home, or below the profile that was named.
+    fn parts(&self, profile: Option<&str>) -> Result<Vec<Part>, Problem> {
+        let profile = profile.filter(|name| *name != "default");
+        if let (Some(name), Some(skill)) = (profile, self.skill.first()) {
+            return Err(Problem::usage("--skill looks in the home itself")
+                .hint(format!("for a profile: --path skills/{skill} with --profile {name}")));
+        }
+        let below = |path: &String| match profile {
+            Some(name) if !path.starts_with("profiles/") => format!("profiles/{name}/{path}"),
+            _ => path.clone(),
+        };
+        let paths = self.path.iter().map(below).map(Part::Path);
         let skills = self.skill.iter().cloned().map(Part::Skill);
         let sessions = self.session.iter().cloned().map(Part::Session);
-        paths.chain(skills).chain(sessions).collect()
+        Ok(paths.chain(skills).chain(sessions).collect())
     }
 }
 
@@ -212,6 +287,9 @@ impl Show for Done {
             counted(self.files, "file"),
             self.home.display()
         ))?;
+        if let Some(id) = &self.backup {
+            page.line(format_args!("  backup     {id}"))?;
+        }
         if let Some(aside) = &self.kept_aside {
             page.line(format_args!("  before     kept in {}", aside.display()))?;
         }

@@ -112,6 +112,10 @@ impl Install {
 ///
 /// The new way is there before it is noted, and the old one goes last: at every moment the one that is noted is there.
 pub(super) fn install(app: &App, home: &Home, by: By, reach: Reach) -> anyhow::Result<Vec<String>> {
+    // Whoever says no to the change of ways has nothing changed.
+    for place in places(app, home)?.iter().filter(|place| !place.is_by(by, reach)) {
+        place.consent(app)?;
+    }
     // A note that cannot be read is written anew.
     let before = record::read(home).ok().flatten();
     let mut record = Record::new(app, home, by)?;
@@ -144,6 +148,7 @@ pub(super) fn install(app: &App, home: &Home, by: By, reach: Reach) -> anyhow::R
 pub(super) fn remove(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     let mut done = Vec::new();
     for place in places(app, home)? {
+        place.consent(app)?;
         done.push(take_away(app, home, &place)?);
     }
     if record::clear(home)? && done.is_empty() {
@@ -255,11 +260,26 @@ fn places(app: &App, home: &Home) -> anyhow::Result<Vec<Place>> {
     Ok(found)
 }
 
+impl Place {
+    fn is_by(&self, by: By, wanted: Reach) -> bool {
+        match self {
+            Place::Units { reach, .. } => by == By::Systemd && *reach == wanted,
+            Place::Line(_) => by == By::Cron,
+        }
+    }
+
+    fn consent(&self, app: &App) -> anyhow::Result<()> {
+        let question = match self {
+            Place::Units { timer, .. } => format!("stop the timer and remove {}?", timer.display()),
+            Place::Line(line) => format!("remove this line from your crontab?\n  {line}\n"),
+        };
+        confirm::consent(app.asking, &question)
+    }
+}
+
 fn take_away(app: &App, home: &Home, place: &Place) -> anyhow::Result<String> {
     match place {
         Place::Units { reach, service, timer } => {
-            let question = format!("stop the timer and remove {}?", timer.display());
-            confirm::consent(app.asking, &question)?;
             if manager::has_systemd(*reach) {
                 manager::ask_systemd(*reach, &["disable", "--now", &file_name(timer)])?;
             }
@@ -271,9 +291,7 @@ fn take_away(app: &App, home: &Home, place: &Place) -> anyhow::Result<String> {
             }
             Ok(format!("{} and its service are removed", timer.display()))
         }
-        Place::Line(line) => {
-            let question = format!("remove this line from your crontab?\n  {line}\n");
-            confirm::consent(app.asking, &question)?;
+        Place::Line(_) => {
             let crontab = manager::crontab().unwrap_or_default();
             let mark = unit::cron_mark(&service::service(app, home, Reach::User)?);
             manager::set_crontab(&text::without_marked(&crontab, &mark))?;

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use hermes_backup::status::{self, Colour, Expected, Standing};
+use hermes_backup::status::{self, About, Colour, Expected, Reason, Standing};
 use hermes_home::Home;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::backup::{alert as told, due, record};
 use crate::clock;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message};
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
 use crate::platform;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let wanted = wanted::read(app, None)?;
     wanted.home.must_exist()?;
     if arguments.alert {
-        alert(app, &wanted)?;
+        alert(app, &wanted, None)?;
     }
     let standing = standing(app, &wanted)?;
     let colour = standing.colour;
@@ -80,13 +80,38 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
         drill_within: SignedDuration::from_hours(24 * days),
         places: wanted.targets(None)?.iter().map(|target| target.place()).collect(),
     };
-    let (backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
-    Ok(status::judge(&backups, &history, &expected, app.now))
+    let (mut backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
+    // One profile alone is no backup of the home.
+    backups.retain(|backup| backup.name.what == "all");
+    let mut standing = status::judge(&backups, &history, &expected, app.now);
+    if expected.interval.is_some() {
+        standing.reasons.extend(cannot_encrypt(app, wanted));
+        let worst = standing.reasons.iter().map(|reason| reason.colour).max();
+        standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
+    }
+    Ok(standing)
+}
+
+/// The next backup will not be made if it cannot be encrypted.
+fn cannot_encrypt(app: &App, wanted: &Wanted) -> Option<Reason> {
+    let what = match wanted.sealing(app) {
+        Ok(Some(_)) => return None,
+        Ok(None) => "no encryption is set up: the next backup will not be made".to_owned(),
+        Err(error) => format!("the next backup will not be made: {}", message(&error)),
+    };
+    let hint = "set it up again: `hermes backup setup`".to_owned();
+    Some(Reason { colour: Colour::Red, about: About::Attempts, what, hint })
 }
 
 /// Tells about what is not well, once for each streak.
-pub(super) fn alert(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
-    let (standing, history) = (standing(app, wanted)?, wanted.folder.history()?);
+pub(super) fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow::Result<()> {
+    let (mut standing, history) = (standing(app, wanted)?, wanted.folder.history()?);
+    if let Some(error) = error {
+        standing.colour = Colour::Red;
+        let hint = "try it by hand: `hermes backup create`".to_owned();
+        let (colour, about) = (Colour::Red, About::Attempts);
+        standing.reasons.insert(0, Reason { colour, about, what: error, hint });
+    }
     let host = platform::host();
     let said = (&standing, history.as_slice());
     for line in told::tell(&wanted.settings, &wanted.folder, said, &host, app.now)? {

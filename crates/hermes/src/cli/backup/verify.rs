@@ -14,7 +14,7 @@ use super::keys::Opening;
 use super::wanted;
 use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message};
 use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, thousands};
 
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ struct Checked {
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.from.as_deref())?;
+    let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let backups = match arguments.all {
         true => wanted.folder.list()?,
         false => vec![wanted.folder.find(&arguments.id)?],
@@ -53,16 +53,21 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut results = Vec::new();
     for backup in &backups {
         let mut progress = Progress::of(app);
-        let checked = arguments.opening.with(app, &wanted, |keys| {
+        let tried = arguments.opening.with(app, &wanted, |keys| {
             let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
             match verify::verify(&wanted.folder, backup, keys, app.now, tell) {
                 Ok(seen) => Ok(Checked::of(backup, &seen)),
                 Err(error @ Error::Tampered { .. }) => Ok(Checked::failed(backup, &error)),
                 Err(error) => Err(error),
             }
-        })?;
+        });
         progress.end();
-        results.push(checked);
+        results.push(match tried {
+            Ok(checked) => checked,
+            // One that cannot be opened does not keep the others from being checked.
+            Err(error) if arguments.all => Checked::unopened(backup, message(&error)),
+            Err(error) => return Err(error),
+        });
     }
     let is_well = results.iter().all(|one| one.passed);
     let by_hash = results.iter().any(|one| one.passed && !one.members);
@@ -82,6 +87,10 @@ impl Checked {
             Verified::HashOnly => (false, "ciphertext hash only: no key was given".to_owned()),
         };
         Checked { id: backup.name.id(), passed: true, members, seen }
+    }
+
+    fn unopened(backup: &Backup, why: String) -> Checked {
+        Checked { id: backup.name.id(), passed: false, members: false, seen: why }
     }
 
     fn failed(backup: &Backup, error: &Error) -> Checked {

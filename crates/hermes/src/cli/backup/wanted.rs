@@ -14,6 +14,7 @@ use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
 use crate::app::App;
+use crate::failure::message;
 use crate::variables::Variables;
 
 /// `hermes 0.1.0`
@@ -34,6 +35,22 @@ pub(super) fn read(app: &App, to: Option<&Path>) -> anyhow::Result<Wanted> {
         false => Backup::default(),
         true => app.config(&home)?.config.backup.clone(),
     };
+    with(app, home, settings, to)
+}
+
+/// The same for whoever brings something back: settings that cannot be read may be what is to be brought back.
+pub(super) fn read_anyway(app: &App, to: Option<&Path>) -> anyhow::Result<Wanted> {
+    match read(app, to) {
+        Ok(wanted) => Ok(wanted),
+        Err(error) => {
+            let home = app.root_home()?;
+            app.out.note(format_args!("going on without settings: {}", message(&error)));
+            with(app, home, Backup::default(), to)
+        }
+    }
+}
+
+fn with(app: &App, home: Home, settings: Backup, to: Option<&Path>) -> anyhow::Result<Wanted> {
     let path = match (to, settings.folder.as_deref()) {
         (Some(to), _) => std::path::absolute(to)?,
         (None, Some(said)) => home.folder().join(expand_tilde(said, &app.env)?),
@@ -153,13 +170,25 @@ impl Wanted {
     }
 
     /// Databases of memories that the settings of a profile keep outside of the home.
-    pub(super) fn outside(&self, app: &App) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    pub(super) fn outside(
+        &self,
+        app: &App,
+        scope: &Scope,
+    ) -> anyhow::Result<Vec<(String, PathBuf)>> {
         let mut found = Vec::new();
         let names = profile::list(&self.home)?;
         for name in [None].into_iter().chain(names.into_iter().map(Some)) {
             let home = self.home.sibling(name.clone());
-            let Ok(path) = app.for_profile(&home).memory_path(&home) else { continue };
-            if path.starts_with(self.home.root()) || !path.exists() {
+            if matches!(scope, Scope::Profile(wanted) if wanted != home.profile_name()) {
+                continue;
+            }
+            let path = app.for_profile(&home).memory_path(&home)?;
+            if path.starts_with(self.home.root()) {
+                continue;
+            }
+            if !path.exists() {
+                let place = path.display();
+                app.out.note(format_args!("memory.path leads to {place}, which is not there"));
                 continue;
             }
             let below = match &name {
