@@ -132,10 +132,8 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     };
     let replaced = swap::part_of(&earlier)?;
     let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
-    if earlier.exists() {
-        // Only the note about which part it was is left in it.
-        fs::remove_dir_all(&earlier).map_err(|error| Error::file("remove", &earlier, error))?;
-    }
+    // Only the note about which part it was is left in it.
+    swap::remove_emptied(&earlier)?;
     Ok(done(aside, &format!("{} is back in its place", earlier.display())))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hermes_home::{Home, atomic, lock};
@@ -64,6 +64,9 @@ pub(super) struct Journal {
 struct Move {
     /// What comes.
     new: Option<PathBuf>,
+    /// Its number on its file system: tells it from anything else that may be in the place.
+    #[serde(default)]
+    inode: Option<u64>,
     /// Where it comes to.
     place: PathBuf,
     /// Where what was there goes; none if nothing was.
@@ -140,6 +143,7 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
     let below = |name: &Path| {
         let (new, place) = (source.join(name), root.join(name));
         Move {
+            inode: inode(&new),
             new: is_there(&new).then_some(new),
             aside: is_there(&place).then(|| aside.join(name)),
             place,
@@ -147,6 +151,7 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
     };
     let moves = match replaced {
         Replaced::Whole => vec![Move {
+            inode: inode(source),
             new: Some(source.to_owned()),
             place: root.to_owned(),
             aside: is_there(root).then(|| aside.clone()),
@@ -199,35 +204,52 @@ impl Journal {
 
     fn is_done(&self) -> bool {
         self.moves.iter().all(|one| {
-            one.new.as_deref().is_none_or(|new| !is_there(new))
-                && one.aside.as_deref().is_none_or(is_there)
+            let has_come = |new: &PathBuf| !is_there(new) && is_there(&one.place);
+            one.new.as_ref().is_none_or(has_come) && one.aside.as_deref().is_none_or(is_there)
         })
     }
 
-    /// Puts back what was there before, however far the steps had come.
+    /// Puts back what was there before, however far the steps had come; doing it again changes nothing.
     fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
         for one in self.moves.iter().rev() {
-            if let Some(new) = one.new.as_deref().filter(|new| !is_there(new))
-                && is_there(&one.place)
-            {
-                rename(&one.place, new)?;
-            }
-            let Some(aside) = one.aside.as_deref().filter(|aside| is_there(aside)) else {
-                continue;
-            };
-            if is_there(&one.place) {
-                // A program found no home and made a new one.
-                rename(&one.place, &names.aside(now))?;
-            }
-            rename(aside, &one.place)?;
+            one.undo(names, now)?;
         }
-        if let Some(aside) = self.aside.as_deref().filter(|aside| aside.join(PART).exists()) {
-            remove_folder(aside)?;
+        if let Some(aside) = &self.aside {
+            remove_emptied(aside)?;
         }
         match self.unpacked.as_deref().filter(|folder| is_there(folder)) {
-            Some(unpacked) => remove_folder(unpacked),
-            None => Ok(()),
+            Some(unpacked) if names.is_unpacked(unpacked) => remove_folder(unpacked),
+            _ => Ok(()),
         }
+    }
+}
+
+impl Move {
+    fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
+        let aside = self.aside.as_deref().filter(|aside| is_there(aside));
+        if self.aside.is_some() && aside.is_none() {
+            // It was not moved aside yet, or is back already: what is in the place is the original.
+            return Ok(());
+        }
+        if let Some(new) = self.new.as_deref().filter(|new| !is_there(new) && self.has_come()) {
+            if let Some(parent) = new.parent() {
+                atomic::make_folder(parent)?;
+            }
+            rename(&self.place, new)?;
+        }
+        let Some(aside) = aside else {
+            return Ok(());
+        };
+        if is_there(&self.place) {
+            // A program found no home and made a new one.
+            rename(&self.place, &names.in_the_way(now))?;
+        }
+        rename(aside, &self.place)
+    }
+
+    /// Whether what is in the place is for certain what was to come there.
+    fn has_come(&self) -> bool {
+        self.inode.is_some() && inode(&self.place) == self.inode
     }
 }
 
@@ -311,6 +333,29 @@ fn remove_folder(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(|error| Error::file("remove", path, error))
 }
 
+/// Removes a folder that things were moved out of, unless something is still in it.
+pub(crate) fn remove_emptied(folder: &Path) -> Result<()> {
+    if entries(folder)?.iter().any(|name| name != PART && name != "profiles") {
+        return Ok(());
+    }
+    let profiles = folder.join("profiles");
+    if !entries(&profiles)?.is_empty() {
+        return Ok(());
+    }
+    let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let note = fs::remove_file(folder.join(PART));
+    for removed in [note, fs::remove_dir(profiles), fs::remove_dir(folder)] {
+        if let Err(error) = removed.or_else(|e| if is_missing(&e) { Ok(()) } else { Err(e) }) {
+            return Err(Error::file("remove", folder, error));
+        }
+    }
+    Ok(())
+}
+
+fn inode(path: &Path) -> Option<u64> {
+    path.symlink_metadata().ok().map(|found| found.ino())
+}
+
 fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
     if !is_there(folder) {
         return Ok(BTreeSet::new());
@@ -327,76 +372,5 @@ fn is_there(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use hermes_home::env::Env;
-    use hermes_home::layout::Wanted;
-
-    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-
-    fn write(path: &Path, text: &str) {
-        atomic::make_folder(path.parent().unwrap()).unwrap();
-        atomic::write(path, text.as_bytes()).unwrap();
-    }
-
-    /// A home with a profile, and beside it what was unpacked.
-    fn scene(folder: &Path) -> (Home, Names, PathBuf) {
-        write(&folder.join("home/SOUL.md"), "old");
-        write(&folder.join("home/only-old"), "old");
-        write(&folder.join("home/profiles/coder/SOUL.md"), "old coder");
-        let wanted = Wanted { home: Some(folder.join("home")), profile: None };
-        let home = Home::locate(&wanted, &Env::of([])).unwrap();
-        let names = Names::of(&home).unwrap();
-        let unpacked = names.beside(".restoring-x-1");
-        write(&unpacked.join("SOUL.md"), "new");
-        write(&unpacked.join("only-new"), "new");
-        write(&unpacked.join("profiles/coder/SOUL.md"), "new coder");
-        (home, names, unpacked)
-    }
-
-    fn state(root: &Path) -> Vec<Option<String>> {
-        ["SOUL.md", "only-old", "only-new", "profiles/coder/SOUL.md"]
-            .map(|path| fs::read_to_string(root.join(path)).ok())
-            .into()
-    }
-
-    #[test]
-    fn a_swap_that_is_cut_off_after_any_step_is_undone() {
-        let profile = Replaced::Profile("coder".to_owned());
-        for replaced in [Replaced::Whole, Replaced::Default, profile] {
-            for steps in 0..12 {
-                let folder = tempfile::tempdir().unwrap();
-                let (home, names, unpacked) = scene(folder.path());
-                let before = state(names.root());
-                let journal = plan(&names, &unpacked, &replaced, NOW).unwrap();
-                let journal = Journal { unpacked: Some(unpacked.clone()), ..journal };
-                write_journal(&names, &journal).unwrap();
-                journal.prepare(&replaced).unwrap();
-                journal.go_on(steps).unwrap();
-                let is_done = journal.is_done();
-                let after = state(names.root());
-                assert_eq!(recover(&home, &names, NOW).unwrap(), !is_done);
-                let found = state(names.root());
-                assert_eq!(found, if is_done { after } else { before }, "{replaced:?} {steps}");
-                assert!(is_done || !is_there(&unpacked));
-                assert!(!is_there(&names.journal()));
-                assert!(!recover(&home, &names, NOW).unwrap());
-            }
-        }
-    }
-
-    #[test]
-    fn a_home_that_a_program_made_meanwhile_is_kept_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let (home, names, unpacked) = scene(folder.path());
-        let before = state(names.root());
-        let journal = plan(&names, &unpacked, &Replaced::Whole, NOW).unwrap();
-        write_journal(&names, &journal).unwrap();
-        journal.go_on(1).unwrap();
-        write(&folder.path().join("home/SOUL.md"), "a stranger");
-        assert!(recover(&home, &names, NOW).unwrap());
-        assert_eq!(state(names.root()), before);
-        let stranger = names.last_aside().unwrap().unwrap();
-        assert_eq!(fs::read_to_string(stranger.join("SOUL.md")).unwrap(), "a stranger");
-    }
-}
+#[path = "swap_tests.rs"]
+mod tests;
