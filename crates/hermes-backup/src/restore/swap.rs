@@ -11,8 +11,8 @@ use hermes_home::{Home, atomic, lock};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::restore::holders;
 use crate::restore::names::Names;
+use crate::restore::{holders, note};
 use crate::{Error, Result};
 
 /// Which part of a home is replaced, as the list in an archive says it.
@@ -38,14 +38,15 @@ impl Replaced {
             },
         }
     }
-}
 
-/// In a folder that was moved aside only in part: which part.
-const PART: &str = ".moved-aside.json";
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Part {
-    what: String,
+    /// The word for it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Replaced::Whole => "all",
+            Replaced::Default => "default",
+            Replaced::Profile(name) => name,
+        }
+    }
 }
 
 /// What is being done, written beside the home before it is done.
@@ -95,6 +96,7 @@ pub(crate) fn swap(
         remove_journal(names)?;
         return Err(error);
     }
+    note::remove(names.root())?;
     remove_journal(names)?;
     Ok(journal.aside)
 }
@@ -121,20 +123,9 @@ pub(crate) fn recover(home: &Home, names: &Names, now: Timestamp) -> Result<bool
         holders::must_be_free(home, names.root())?;
         journal.undo(names, now)?;
     }
+    note::remove(names.root())?;
     remove_journal(names)?;
     Ok(was_cut_off)
-}
-
-/// Which part of a home a folder that was moved aside holds.
-pub(crate) fn part_of(aside: &Path) -> Result<Replaced> {
-    match fs::read(aside.join(PART)) {
-        Err(_) => Ok(Replaced::Whole),
-        Ok(text) => {
-            let part: Part = serde_json::from_slice(&text)
-                .map_err(|error| Error::file("read", &aside.join(PART), error.into()))?;
-            Replaced::named(&part.what)
-        }
-    }
 }
 
 fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Result<Journal> {
@@ -161,7 +152,7 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
             let mut every = entries(root)?;
             every.extend(entries(source)?);
             every.remove(&OsString::from("profiles"));
-            every.remove(&OsString::from(PART));
+            every.remove(&OsString::from(note::NAME));
             every.iter().map(|name| below(Path::new(name))).collect()
         }
     };
@@ -172,15 +163,14 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
 impl Journal {
     /// Makes the folders that things are moved into.
     fn prepare(&self, replaced: &Replaced) -> Result<()> {
-        let what = match replaced {
-            Replaced::Whole => return Ok(()),
-            Replaced::Default => "default",
-            Replaced::Profile(name) => name,
-        };
+        if *replaced == Replaced::Whole {
+            // The home takes its note along when it is moved aside.
+            let places = self.moves.iter().filter(|one| one.aside.is_some());
+            return places.map(|one| &one.place).try_for_each(|root| note::write(root, replaced));
+        }
         if let Some(aside) = &self.aside {
             atomic::make_folder(aside)?;
-            let text = serde_json::to_vec(&Part { what: what.to_owned() }).unwrap_or_default();
-            atomic::write_private(&aside.join(PART), &text)?;
+            note::write(aside, replaced)?;
         }
         for one in &self.moves {
             for path in one.aside.iter().chain([&one.place]) {
@@ -214,8 +204,9 @@ impl Journal {
         for one in self.moves.iter().rev() {
             one.undo(names, now)?;
         }
+        note::remove(names.root())?;
         if let Some(aside) = &self.aside {
-            remove_emptied(aside)?;
+            note::remove_emptied(aside)?;
         }
         match self.unpacked.as_deref().filter(|folder| is_there(folder)) {
             Some(unpacked) if names.is_unpacked(unpacked) => remove_folder(unpacked),
@@ -333,30 +324,11 @@ fn remove_folder(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(|error| Error::file("remove", path, error))
 }
 
-/// Removes a folder that things were moved out of, unless something is still in it.
-pub(crate) fn remove_emptied(folder: &Path) -> Result<()> {
-    if entries(folder)?.iter().any(|name| name != PART && name != "profiles") {
-        return Ok(());
-    }
-    let profiles = folder.join("profiles");
-    if !entries(&profiles)?.is_empty() {
-        return Ok(());
-    }
-    let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let note = fs::remove_file(folder.join(PART));
-    for removed in [note, fs::remove_dir(profiles), fs::remove_dir(folder)] {
-        if let Err(error) = removed.or_else(|e| if is_missing(&e) { Ok(()) } else { Err(e) }) {
-            return Err(Error::file("remove", folder, error));
-        }
-    }
-    Ok(())
-}
-
 fn inode(path: &Path) -> Option<u64> {
     path.symlink_metadata().ok().map(|found| found.ino())
 }
 
-fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
+pub(super) fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
     if !is_there(folder) {
         return Ok(BTreeSet::new());
     }
