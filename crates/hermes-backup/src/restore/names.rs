@@ -125,6 +125,11 @@ impl Names {
         self.is_beside(path) && self.rest_of(path, ASIDE).is_some()
     }
 
+    /// Whether a folder is one that a home may be put in its place from.
+    pub(crate) fn is_source(&self, path: &Path) -> bool {
+        self.is_unpacked(path) || self.is_aside(path)
+    }
+
     fn is_beside(&self, path: &Path) -> bool {
         path.parent() == Some(&self.parent)
     }

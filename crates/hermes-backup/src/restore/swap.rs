@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use hermes_home::{Home, atomic, lock};
 use jiff::Timestamp;
+use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
 use crate::restore::names::Names;
@@ -48,6 +49,9 @@ impl Replaced {
         }
     }
 }
+
+/// The form of a journal that this program writes and reads.
+const FORMAT: u32 = 1;
 
 /// What is being done, written beside the home before it is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,13 +115,10 @@ pub(crate) fn recover(home: &Home, names: &Names, now: Timestamp) -> Result<bool
     if is_there(&unwritten) {
         fs::remove_file(&unwritten).map_err(|error| Error::file("remove", &unwritten, error))?;
     }
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Error::file("read", &path, error)),
-    };
-    let journal: Journal = serde_json::from_slice(&text)
-        .map_err(|error| Error::file("read", &path, io::Error::other(error)))?;
+    if !is_there(&path) {
+        return Ok(false);
+    }
+    let journal = Journal::read(names)?;
     let was_cut_off = !journal.is_done();
     if was_cut_off {
         holders::must_be_free(home, names.root())?;
@@ -157,10 +158,60 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
         }
     };
     let aside = moves.iter().any(|one| one.aside.is_some()).then_some(aside);
-    Ok(Journal { format: 1, unpacked: None, aside, moves })
+    Ok(Journal { format: FORMAT, unpacked: None, aside, moves })
 }
 
 impl Journal {
+    /// Reads the journal beside the home, which must be our own and speak of this home alone.
+    fn read(names: &Names) -> Result<Journal> {
+        let path = names.journal();
+        let failed = |error| Error::file("read", &path, error);
+        let refused = |why: &str| Error::Tampered {
+            what: path.display().to_string(),
+            why: format!("{why}; look at it, and remove it if no restore of yours was cut off"),
+        };
+        let found = path.symlink_metadata().map_err(failed)?;
+        if !found.is_file() {
+            return Err(refused("it is no plain file"));
+        }
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+        let mut file = File::options();
+        let file = file.read(true).custom_flags(flags.bits()).open(&path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?;
+        if !found.is_file() || found.uid() != nix::unistd::geteuid().as_raw() {
+            return Err(refused("it is another user's"));
+        }
+        let journal: Journal = serde_json::from_reader(io::BufReader::new(file))
+            .map_err(|error| refused(&error.to_string()))?;
+        match journal.stranger(names) {
+            _ if journal.format != FORMAT => Err(refused("its format is unknown")),
+            Some(path) => Err(refused(&format!("it speaks of {}", path.display()))),
+            None => Ok(journal),
+        }
+    }
+
+    /// A path in it that no restore of this home would move or remove.
+    fn stranger(&self, names: &Names) -> Option<&Path> {
+        let is_source = |path: &Path| match &self.unpacked {
+            Some(unpacked) => is_within(path, unpacked),
+            None => path.ancestors().any(|top| names.is_source(top) && is_within(path, top)),
+        };
+        let is_aside =
+            |path: &Path| self.aside.as_ref().is_some_and(|aside| is_within(path, aside));
+        let tops = [
+            self.unpacked.as_deref().filter(|path| !names.is_unpacked(path)),
+            self.aside.as_deref().filter(|path| !names.is_aside(path)),
+        ];
+        let moved = self.moves.iter().flat_map(|one| {
+            [
+                Some(one.place.as_path()).filter(|path| !is_within(path, names.root())),
+                one.new.as_deref().filter(|path| !is_source(path)),
+                one.aside.as_deref().filter(|path| !is_aside(path)),
+            ]
+        });
+        tops.into_iter().chain(moved).flatten().next()
+    }
+
     /// Makes the folders that things are moved into.
     fn prepare(&self, replaced: &Replaced) -> Result<()> {
         if *replaced == Replaced::Whole {
@@ -322,6 +373,12 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 
 fn remove_folder(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(|error| Error::file("remove", path, error))
+}
+
+/// Whether a path is a folder or below it, without any way out of it.
+fn is_within(path: &Path, folder: &Path) -> bool {
+    let is_plain = |part| matches!(part, Component::Normal(_));
+    path.strip_prefix(folder).is_ok_and(|rest| rest.components().all(is_plain))
 }
 
 fn inode(path: &Path) -> Option<u64> {

@@ -126,3 +126,59 @@ fn undoing_without_the_unpacked_folder_leaves_the_original() {
         }
     }
 }
+
+#[test]
+fn a_journal_that_speaks_of_anything_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, names, unpacked) = scene(folder.path());
+    write(&folder.path().join("other/SOUL.md"), "another's");
+    let before = state(names.root());
+    let right = cut_off(&names, &unpacked, &Replaced::Default, 1);
+    let other = folder.path().join("other");
+    let mut wrong = vec![
+        Journal { format: 9, ..right.clone() },
+        Journal { unpacked: Some(other.clone()), ..right.clone() },
+        Journal { unpacked: Some(unpacked.join("../other")), ..right.clone() },
+        Journal { aside: Some(other.clone()), ..right.clone() },
+    ];
+    for path in [other.clone(), names.root().join("../other"), PathBuf::from("SOUL.md")] {
+        for field in 0..3 {
+            let mut journal = right.clone();
+            let one = &mut journal.moves[0];
+            match field {
+                0 => one.place = path.clone(),
+                1 => one.new = Some(path.clone()),
+                _ => one.aside = Some(path.clone()),
+            }
+            wrong.push(journal);
+        }
+    }
+    for journal in wrong {
+        write(&names.journal(), &serde_json::to_string(&journal).unwrap());
+        let refused = recover(&home, &names, NOW).unwrap_err();
+        assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+        assert!(refused.to_string().contains(".restore.json"), "{refused}");
+        assert!(is_there(&other) && is_there(&unpacked));
+    }
+    // A link to a right one is not followed.
+    write(&folder.path().join("right"), &serde_json::to_string(&right).unwrap());
+    fs::remove_file(names.journal()).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("right"), names.journal()).unwrap();
+    assert!(matches!(recover(&home, &names, NOW), Err(Error::Tampered { .. })));
+    fs::rename(folder.path().join("right"), names.journal()).unwrap();
+    assert!(recover(&home, &names, NOW).unwrap());
+    assert_eq!(state(names.root()), before);
+}
+
+#[test]
+fn a_journal_of_another_user_is_refused() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (home, names, unpacked) = scene(folder.path());
+    cut_off(&names, &unpacked, &Replaced::Whole, 1);
+    std::os::unix::fs::chown(names.journal(), Some(4321), None).unwrap();
+    let refused = recover(&home, &names, NOW).unwrap_err();
+    assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+}
