@@ -101,7 +101,7 @@ fn settle(path: &Path, archive: &Path) -> Result<bool> {
     if found.is_whole() { Ok(true) } else { Err(tampered(found.integrity)) }
 }
 
-fn is_database(path: &Path) -> bool {
+pub(super) fn is_database(path: &Path) -> bool {
     let mut first = [0; SQLITE.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && &first == SQLITE
 }
