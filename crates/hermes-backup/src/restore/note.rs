@@ -1,7 +1,8 @@
 //! The note in a folder that was moved aside: which part of a home it holds.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use hermes_home::atomic;
@@ -26,10 +27,13 @@ pub(crate) fn write(folder: &Path, replaced: &Replaced) -> Result<()> {
     let path = folder.join(NAME);
     remove(folder)?;
     let note = Note { what: replaced.name().to_owned() };
-    let text =
-        serde_json::to_vec(&note).map_err(|error| Error::file("write to", &path, error.into()))?;
-    atomic::create(&path, &text)?;
-    Ok(())
+    let failed = |error| Error::file("write to", &path, error);
+    let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
+    // Under its own name at once: cut off, it leaves nothing that the next restore would not take away.
+    let mut options = File::options();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+    file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+    atomic::sync_folder(folder).map_err(failed)
 }
 
 /// Takes the note away: what is a home again needs none.
