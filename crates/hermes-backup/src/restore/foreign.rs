@@ -13,7 +13,7 @@ use crate::archive::{Member, zipped};
 use crate::manifest::{Kind, MEMBER, ROOT};
 use crate::name::ArchiveName;
 use crate::restore::From;
-use crate::restore::check::{SIDECARS, remove_sidecars};
+use crate::restore::check::{SIDECARS, beside, remove_sidecars};
 use crate::restore::unpack::{self, Unpacked, Writer};
 use crate::{Error, Result, Tell, seal};
 
@@ -94,6 +94,10 @@ fn settle(path: &Path, archive: &Path) -> Result<bool> {
     // What was committed and is only in the log must not be lost: whoever closes the file last folds it in.
     let opened = sqlite::open(path, Access::Write, sqlite::DEFAULT_WAIT);
     drop(opened.map_err(|error| tampered(error.to_string()))?);
+    let log = beside(path, "-wal");
+    if log.symlink_metadata().is_ok_and(|found| found.len() > 0) {
+        return Err(tampered("its log could not be folded in".to_owned()));
+    }
     let size = path.metadata().map_or(0, |found| found.len());
     let found = snapshot::examine(path, Depth::for_size(size));
     remove_sidecars(path)?;
@@ -101,7 +105,7 @@ fn settle(path: &Path, archive: &Path) -> Result<bool> {
     if found.is_whole() { Ok(true) } else { Err(tampered(found.integrity)) }
 }
 
-fn is_database(path: &Path) -> bool {
+pub(super) fn is_database(path: &Path) -> bool {
     let mut first = [0; SQLITE.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && &first == SQLITE
 }

@@ -5,6 +5,7 @@ mod foreign;
 mod holders;
 mod marks;
 mod names;
+mod note;
 mod owner;
 mod parts;
 mod swap;
@@ -130,12 +131,10 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
             why: format!("no restore has moved anything aside beside {}", names.root().display()),
         });
     };
-    let replaced = swap::part_of(&earlier)?;
+    let replaced = note::part_of(&earlier)?;
     let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
-    if earlier.exists() {
-        // Only the note about which part it was is left in it.
-        fs::remove_dir_all(&earlier).map_err(|error| Error::file("remove", &earlier, error))?;
-    }
+    // Only the note about which part it was is left in it.
+    note::remove_emptied(&earlier)?;
     Ok(done(aside, &format!("{} is back in its place", earlier.display())))
 }
 

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use crate::{Error, Result};
 
 const ASIDE: &str = ".before-restore-";
+const IN_THE_WAY: &str = ".in-the-way-";
 const UNPACKED: &str = ".restoring-";
 
 /// The real folder of a home, and what is beside it.
@@ -65,7 +66,16 @@ impl Names {
 
     /// A name that nothing has yet, for what is moved aside.
     pub(crate) fn aside(&self, now: Timestamp) -> PathBuf {
-        let first = self.beside(&format!("{ASIDE}{}", stamp(now)));
+        self.free(ASIDE, now)
+    }
+
+    /// The same for what somebody else put where the home belongs: no restore moved it, none puts it back.
+    pub(crate) fn in_the_way(&self, now: Timestamp) -> PathBuf {
+        self.free(IN_THE_WAY, now)
+    }
+
+    fn free(&self, mark: &str, now: Timestamp) -> PathBuf {
+        let first = self.beside(&format!("{mark}{}", stamp(now)));
         let numbered = (2u32..).map(|number| {
             let mut name = first.as_os_str().to_owned();
             name.push(format!("-{number}"));
@@ -107,7 +117,21 @@ impl Names {
 
     /// Whether a folder is one that was unpacked into.
     pub(crate) fn is_unpacked(&self, path: &Path) -> bool {
-        self.rest_of(path, UNPACKED).is_some()
+        self.is_beside(path) && self.rest_of(path, UNPACKED).is_some()
+    }
+
+    /// Whether a folder is one that a restore moved things aside into.
+    pub(crate) fn is_aside(&self, path: &Path) -> bool {
+        self.is_beside(path) && self.rest_of(path, ASIDE).is_some()
+    }
+
+    /// Whether a folder is one that a home may be put in its place from.
+    pub(crate) fn is_source(&self, path: &Path) -> bool {
+        self.is_unpacked(path) || self.is_aside(path)
+    }
+
+    fn is_beside(&self, path: &Path) -> bool {
+        path.parent() == Some(&self.parent)
     }
 
     /// Takes away what killed restores had unpacked: it holds everything that the home holds.

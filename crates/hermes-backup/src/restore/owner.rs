@@ -21,13 +21,13 @@ pub(crate) fn give_to_owner_of(folder: &Path, like: &Path) -> Result<()> {
 
 fn give(path: &Path, user: u32, group: u32) -> Result<()> {
     let failed = |error: io::Error| Error::file("give to its owner", path, error);
-    lchown(path, Some(user), Some(group)).map_err(failed)?;
     if path.symlink_metadata().map_err(failed)?.is_dir() {
         for entry in fs::read_dir(path).map_err(failed)? {
             give(&entry.map_err(failed)?.path(), user, group)?;
         }
     }
-    Ok(())
+    // Last: before it is theirs, nobody else can put anything into the folder.
+    lchown(path, Some(user), Some(group)).map_err(failed)
 }
 
 /// Waits until everything on the disk of `folder` is written.

@@ -134,18 +134,25 @@ impl Bring<'_> {
             holders::must_be_free(self.home, &place)?;
         }
         let aside = free(&place, &ending("before-restore"));
-        // A log of the old database would be played into the new one.
-        for ending in SIDECARS {
-            if beside(&place, ending).symlink_metadata().is_ok() {
-                rename(&beside(&place, ending), &beside(&aside, ending))?;
-            }
-        }
+        let coming = free(&place, &ending("restoring"));
         let was_there = place.symlink_metadata().is_ok();
+        let mut steps = Vec::new();
         if was_there {
-            rename(&place, &aside)?;
+            steps.push((place.clone(), aside.clone()));
         }
-        rename(&new, &place)?;
-        Ok(Piece { what, at: place, aside: was_there.then_some(aside) })
+        // A log of the old database would be played into the new one. The database goes before its log: cut off
+        // between the two, the place is empty, and no program opens a database that lacks what its log holds.
+        if foreign::is_database(&place) || foreign::is_database(&new) {
+            let sidecars = SIDECARS.map(|ending| (beside(&place, ending), beside(&aside, ending)));
+            steps.extend(sidecars.into_iter().filter(|(from, _)| from.symlink_metadata().is_ok()));
+        }
+        steps.push((coming.clone(), place.clone()));
+        let done = bring_beside(&new, &coming).and_then(|()| all_or_none(&steps));
+        if done.is_err() {
+            // What went wrong first is what the user has to know.
+            let _ = fs::remove_file(&coming).or_else(|_| fs::remove_dir_all(&coming));
+        }
+        done.map(|()| Piece { what, at: place, aside: was_there.then_some(aside) })
     }
 
     /// Adds a session that is not there; one that is there stays as it is, and the other is written beside it.
@@ -223,10 +230,84 @@ fn copy_new(lines: &mut File, at: &Path) -> Result<()> {
     file.sync_all().map_err(failed)
 }
 
+/// Brings what was unpacked into the folder of its place, whole and on the disk, before anything is moved.
+fn bring_beside(new: &Path, coming: &Path) -> Result<()> {
+    match fs::rename(new, coming) {
+        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => copy_all(new, coming),
+        done => done,
+    }
+    .map_err(|error| Error::file("write to", coming, error))?;
+    owner::sync(coming.parent().unwrap_or(coming))
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, lchown};
+    let found = from.symlink_metadata()?;
+    if found.is_dir() {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy_all(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    } else {
+        fs::copy(from, to)?;
+        File::options().write(true).open(to)?.set_modified(found.modified()?)?;
+    }
+    if nix::unistd::geteuid().is_root() {
+        lchown(to, Some(found.uid()), Some(found.gid()))?;
+    }
+    fs::set_permissions(to, found.permissions())
+}
+
+/// Renames one after the other; if one fails, those before it are taken back.
+fn all_or_none(steps: &[(PathBuf, PathBuf)]) -> Result<()> {
+    for (count, (from, to)) in steps.iter().enumerate() {
+        if let Err(error) = rename(from, to) {
+            for (from, to) in steps.iter().take(count).rev() {
+                rename(to, from)?;
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
 fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::file("rename", from, error))
 }
 
 fn not_there(what: &str) -> Error {
     Error::NotFound { id: what.to_owned(), why: "it is not in this backup".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_taken_back_if_a_later_one_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        hermes_home::atomic::write(&at("state.db"), b"old").unwrap();
+        hermes_home::atomic::write(&at("state.db-wal"), b"log").unwrap();
+        let steps = [
+            (at("state.db"), at("aside")),
+            (at("state.db-wal"), at("aside-wal")),
+            (at("missing"), at("state.db")),
+        ];
+        assert!(matches!(all_or_none(&steps), Err(Error::File { .. })));
+        assert_eq!(fs::read(at("state.db")).unwrap(), b"old");
+        assert_eq!(fs::read(at("state.db-wal")).unwrap(), b"log");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_copy_has_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("from");
+        hermes_home::atomic::make_folder(&from.join("a/b")).unwrap();
+        hermes_home::atomic::write(&from.join("a/b/file"), b"text").unwrap();
+        copy_all(&from, &folder.path().join("to")).unwrap();
+        assert_eq!(fs::read(folder.path().join("to/a/b/file")).unwrap(), b"text");
+    }
 }

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
 
 use hermes_home::{Home, atomic, lock};
 use jiff::Timestamp;
+use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
-use crate::restore::holders;
 use crate::restore::names::Names;
+use crate::restore::{holders, note};
 use crate::{Error, Result};
 
 /// Which part of a home is replaced, as the list in an archive says it.
@@ -38,15 +39,19 @@ impl Replaced {
             },
         }
     }
+
+    /// The word for it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Replaced::Whole => "all",
+            Replaced::Default => "default",
+            Replaced::Profile(name) => name,
+        }
+    }
 }
 
-/// In a folder that was moved aside only in part: which part.
-const PART: &str = ".moved-aside.json";
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Part {
-    what: String,
-}
+/// The form of a journal that this program writes and reads.
+const FORMAT: u32 = 1;
 
 /// What is being done, written beside the home before it is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +69,9 @@ pub(super) struct Journal {
 struct Move {
     /// What comes.
     new: Option<PathBuf>,
+    /// Its number on its file system: tells it from anything else that may be in the place.
+    #[serde(default)]
+    inode: Option<u64>,
     /// Where it comes to.
     place: PathBuf,
     /// Where what was there goes; none if nothing was.
@@ -92,6 +100,7 @@ pub(crate) fn swap(
         remove_journal(names)?;
         return Err(error);
     }
+    note::remove(names.root())?;
     remove_journal(names)?;
     Ok(journal.aside)
 }
@@ -106,32 +115,18 @@ pub(crate) fn recover(home: &Home, names: &Names, now: Timestamp) -> Result<bool
     if is_there(&unwritten) {
         fs::remove_file(&unwritten).map_err(|error| Error::file("remove", &unwritten, error))?;
     }
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Error::file("read", &path, error)),
-    };
-    let journal: Journal = serde_json::from_slice(&text)
-        .map_err(|error| Error::file("read", &path, io::Error::other(error)))?;
+    if !is_there(&path) {
+        return Ok(false);
+    }
+    let journal = Journal::read(names)?;
     let was_cut_off = !journal.is_done();
     if was_cut_off {
         holders::must_be_free(home, names.root())?;
         journal.undo(names, now)?;
     }
+    note::remove(names.root())?;
     remove_journal(names)?;
     Ok(was_cut_off)
-}
-
-/// Which part of a home a folder that was moved aside holds.
-pub(crate) fn part_of(aside: &Path) -> Result<Replaced> {
-    match fs::read(aside.join(PART)) {
-        Err(_) => Ok(Replaced::Whole),
-        Ok(text) => {
-            let part: Part = serde_json::from_slice(&text)
-                .map_err(|error| Error::file("read", &aside.join(PART), error.into()))?;
-            Replaced::named(&part.what)
-        }
-    }
 }
 
 fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Result<Journal> {
@@ -140,6 +135,7 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
     let below = |name: &Path| {
         let (new, place) = (source.join(name), root.join(name));
         Move {
+            inode: inode(&new),
             new: is_there(&new).then_some(new),
             aside: is_there(&place).then(|| aside.join(name)),
             place,
@@ -147,6 +143,7 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
     };
     let moves = match replaced {
         Replaced::Whole => vec![Move {
+            inode: inode(source),
             new: Some(source.to_owned()),
             place: root.to_owned(),
             aside: is_there(root).then(|| aside.clone()),
@@ -156,26 +153,75 @@ fn plan(names: &Names, source: &Path, replaced: &Replaced, now: Timestamp) -> Re
             let mut every = entries(root)?;
             every.extend(entries(source)?);
             every.remove(&OsString::from("profiles"));
-            every.remove(&OsString::from(PART));
+            every.remove(&OsString::from(note::NAME));
             every.iter().map(|name| below(Path::new(name))).collect()
         }
     };
     let aside = moves.iter().any(|one| one.aside.is_some()).then_some(aside);
-    Ok(Journal { format: 1, unpacked: None, aside, moves })
+    Ok(Journal { format: FORMAT, unpacked: None, aside, moves })
 }
 
 impl Journal {
+    /// Reads the journal beside the home, which must be our own and speak of this home alone.
+    fn read(names: &Names) -> Result<Journal> {
+        let path = names.journal();
+        let failed = |error| Error::file("read", &path, error);
+        let refused = |why: &str| Error::Tampered {
+            what: path.display().to_string(),
+            why: format!("{why}; look at it, and remove it if no restore of yours was cut off"),
+        };
+        let found = path.symlink_metadata().map_err(failed)?;
+        if !found.is_file() {
+            return Err(refused("it is no plain file"));
+        }
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+        let mut file = File::options();
+        let file = file.read(true).custom_flags(flags.bits()).open(&path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?;
+        if !found.is_file() || found.uid() != nix::unistd::geteuid().as_raw() {
+            return Err(refused("it is another user's"));
+        }
+        let journal: Journal = serde_json::from_reader(io::BufReader::new(file))
+            .map_err(|error| refused(&error.to_string()))?;
+        match journal.stranger(names) {
+            _ if journal.format != FORMAT => Err(refused("its format is unknown")),
+            Some(path) => Err(refused(&format!("it speaks of {}", path.display()))),
+            None => Ok(journal),
+        }
+    }
+
+    /// A path in it that no restore of this home would move or remove.
+    fn stranger(&self, names: &Names) -> Option<&Path> {
+        let is_source = |path: &Path| match &self.unpacked {
+            Some(unpacked) => is_within(path, unpacked),
+            None => path.ancestors().any(|top| names.is_source(top) && is_within(path, top)),
+        };
+        let is_aside =
+            |path: &Path| self.aside.as_ref().is_some_and(|aside| is_within(path, aside));
+        let tops = [
+            self.unpacked.as_deref().filter(|path| !names.is_unpacked(path)),
+            self.aside.as_deref().filter(|path| !names.is_aside(path)),
+        ];
+        let moved = self.moves.iter().flat_map(|one| {
+            [
+                Some(one.place.as_path()).filter(|path| !is_within(path, names.root())),
+                one.new.as_deref().filter(|path| !is_source(path)),
+                one.aside.as_deref().filter(|path| !is_aside(path)),
+            ]
+        });
+        tops.into_iter().chain(moved).flatten().next()
+    }
+
     /// Makes the folders that things are moved into.
     fn prepare(&self, replaced: &Replaced) -> Result<()> {
-        let what = match replaced {
-            Replaced::Whole => return Ok(()),
-            Replaced::Default => "default",
-            Replaced::Profile(name) => name,
-        };
+        if *replaced == Replaced::Whole {
+            // The home takes its note along when it is moved aside.
+            let places = self.moves.iter().filter(|one| one.aside.is_some());
+            return places.map(|one| &one.place).try_for_each(|root| note::write(root, replaced));
+        }
         if let Some(aside) = &self.aside {
             atomic::make_folder(aside)?;
-            let text = serde_json::to_vec(&Part { what: what.to_owned() }).unwrap_or_default();
-            atomic::write_private(&aside.join(PART), &text)?;
+            note::write(aside, replaced)?;
         }
         for one in &self.moves {
             for path in one.aside.iter().chain([&one.place]) {
@@ -199,35 +245,53 @@ impl Journal {
 
     fn is_done(&self) -> bool {
         self.moves.iter().all(|one| {
-            one.new.as_deref().is_none_or(|new| !is_there(new))
-                && one.aside.as_deref().is_none_or(is_there)
+            let has_come = |new: &PathBuf| !is_there(new) && is_there(&one.place);
+            one.new.as_ref().is_none_or(has_come) && one.aside.as_deref().is_none_or(is_there)
         })
     }
 
-    /// Puts back what was there before, however far the steps had come.
+    /// Puts back what was there before, however far the steps had come; doing it again changes nothing.
     fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
         for one in self.moves.iter().rev() {
-            if let Some(new) = one.new.as_deref().filter(|new| !is_there(new))
-                && is_there(&one.place)
-            {
-                rename(&one.place, new)?;
-            }
-            let Some(aside) = one.aside.as_deref().filter(|aside| is_there(aside)) else {
-                continue;
-            };
-            if is_there(&one.place) {
-                // A program found no home and made a new one.
-                rename(&one.place, &names.aside(now))?;
-            }
-            rename(aside, &one.place)?;
+            one.undo(names, now)?;
         }
-        if let Some(aside) = self.aside.as_deref().filter(|aside| aside.join(PART).exists()) {
-            remove_folder(aside)?;
+        note::remove(names.root())?;
+        if let Some(aside) = &self.aside {
+            note::remove_emptied(aside)?;
         }
         match self.unpacked.as_deref().filter(|folder| is_there(folder)) {
-            Some(unpacked) => remove_folder(unpacked),
-            None => Ok(()),
+            Some(unpacked) if names.is_unpacked(unpacked) => remove_folder(unpacked),
+            _ => Ok(()),
         }
+    }
+}
+
+impl Move {
+    fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
+        let aside = self.aside.as_deref().filter(|aside| is_there(aside));
+        if self.aside.is_some() && aside.is_none() {
+            // It was not moved aside yet, or is back already: what is in the place is the original.
+            return Ok(());
+        }
+        if let Some(new) = self.new.as_deref().filter(|new| !is_there(new) && self.has_come()) {
+            if let Some(parent) = new.parent() {
+                atomic::make_folder(parent)?;
+            }
+            rename(&self.place, new)?;
+        }
+        let Some(aside) = aside else {
+            return Ok(());
+        };
+        if is_there(&self.place) {
+            // A program found no home and made a new one.
+            rename(&self.place, &names.in_the_way(now))?;
+        }
+        rename(aside, &self.place)
+    }
+
+    /// Whether what is in the place is for certain what was to come there.
+    fn has_come(&self) -> bool {
+        self.inode.is_some() && inode(&self.place) == self.inode
     }
 }
 
@@ -311,7 +375,17 @@ fn remove_folder(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).map_err(|error| Error::file("remove", path, error))
 }
 
-fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
+/// Whether a path is a folder or below it, without any way out of it.
+fn is_within(path: &Path, folder: &Path) -> bool {
+    let is_plain = |part| matches!(part, Component::Normal(_));
+    path.strip_prefix(folder).is_ok_and(|rest| rest.components().all(is_plain))
+}
+
+fn inode(path: &Path) -> Option<u64> {
+    path.symlink_metadata().ok().map(|found| found.ino())
+}
+
+pub(super) fn entries(folder: &Path) -> Result<BTreeSet<OsString>> {
     if !is_there(folder) {
         return Ok(BTreeSet::new());
     }
@@ -327,76 +401,5 @@ fn is_there(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use hermes_home::env::Env;
-    use hermes_home::layout::Wanted;
-
-    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-
-    fn write(path: &Path, text: &str) {
-        atomic::make_folder(path.parent().unwrap()).unwrap();
-        atomic::write(path, text.as_bytes()).unwrap();
-    }
-
-    /// A home with a profile, and beside it what was unpacked.
-    fn scene(folder: &Path) -> (Home, Names, PathBuf) {
-        write(&folder.join("home/SOUL.md"), "old");
-        write(&folder.join("home/only-old"), "old");
-        write(&folder.join("home/profiles/coder/SOUL.md"), "old coder");
-        let wanted = Wanted { home: Some(folder.join("home")), profile: None };
-        let home = Home::locate(&wanted, &Env::of([])).unwrap();
-        let names = Names::of(&home).unwrap();
-        let unpacked = names.beside(".restoring-x-1");
-        write(&unpacked.join("SOUL.md"), "new");
-        write(&unpacked.join("only-new"), "new");
-        write(&unpacked.join("profiles/coder/SOUL.md"), "new coder");
-        (home, names, unpacked)
-    }
-
-    fn state(root: &Path) -> Vec<Option<String>> {
-        ["SOUL.md", "only-old", "only-new", "profiles/coder/SOUL.md"]
-            .map(|path| fs::read_to_string(root.join(path)).ok())
-            .into()
-    }
-
-    #[test]
-    fn a_swap_that_is_cut_off_after_any_step_is_undone() {
-        let profile = Replaced::Profile("coder".to_owned());
-        for replaced in [Replaced::Whole, Replaced::Default, profile] {
-            for steps in 0..12 {
-                let folder = tempfile::tempdir().unwrap();
-                let (home, names, unpacked) = scene(folder.path());
-                let before = state(names.root());
-                let journal = plan(&names, &unpacked, &replaced, NOW).unwrap();
-                let journal = Journal { unpacked: Some(unpacked.clone()), ..journal };
-                write_journal(&names, &journal).unwrap();
-                journal.prepare(&replaced).unwrap();
-                journal.go_on(steps).unwrap();
-                let is_done = journal.is_done();
-                let after = state(names.root());
-                assert_eq!(recover(&home, &names, NOW).unwrap(), !is_done);
-                let found = state(names.root());
-                assert_eq!(found, if is_done { after } else { before }, "{replaced:?} {steps}");
-                assert!(is_done || !is_there(&unpacked));
-                assert!(!is_there(&names.journal()));
-                assert!(!recover(&home, &names, NOW).unwrap());
-            }
-        }
-    }
-
-    #[test]
-    fn a_home_that_a_program_made_meanwhile_is_kept_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let (home, names, unpacked) = scene(folder.path());
-        let before = state(names.root());
-        let journal = plan(&names, &unpacked, &Replaced::Whole, NOW).unwrap();
-        write_journal(&names, &journal).unwrap();
-        journal.go_on(1).unwrap();
-        write(&folder.path().join("home/SOUL.md"), "a stranger");
-        assert!(recover(&home, &names, NOW).unwrap());
-        assert_eq!(state(names.root()), before);
-        let stranger = names.last_aside().unwrap().unwrap();
-        assert_eq!(fs::read_to_string(stranger.join("SOUL.md")).unwrap(), "a stranger");
-    }
-}
+#[path = "swap_tests.rs"]
+mod tests;

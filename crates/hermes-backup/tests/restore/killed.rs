@@ -61,7 +61,9 @@ fn a_killed_restore_is_undone_or_done_again() {
     for number in 0..count {
         kill_after(&sandbox, &created.backup.path, Duration::from_millis(20 + number * 37 % 300));
         if sandbox.root().exists() {
-            let found = tree(&sandbox.root());
+            let mut found = tree(&sandbox.root());
+            // Written just before the home is moved aside, and taken away by the next restore.
+            found.remove(".moved-aside.json");
             assert!(found == present || found == archived, "neither the old nor the new home");
         }
         if number % 2 == 0 {

@@ -98,3 +98,17 @@ fn a_path_that_leads_out_of_the_home_is_refused() {
     let absolute = absolute.to_str().unwrap().to_owned();
     bring(&sandbox, &archive, Part::Path(absolute), true).unwrap();
 }
+
+#[test]
+fn replacing_a_skill_leaves_those_whose_names_begin_like_it() {
+    let sandbox = Sandbox::filled();
+    sandbox.write("skills/bullet/SKILL.md", "archived\n");
+    let archive = sandbox.backup().backup.path;
+    sandbox.write("skills/bullet/SKILL.md", "present\n");
+    sandbox.write("skills/bullet-journal/SKILL.md", "another\n");
+    sandbox.write("skills/bullet-wal/SKILL.md", "one more\n");
+    bring(&sandbox, &archive, Part::Skill("bullet".to_owned()), true).unwrap();
+    assert_eq!(sandbox.read("skills/bullet/SKILL.md"), "archived\n");
+    assert_eq!(sandbox.read("skills/bullet-journal/SKILL.md"), "another\n");
+    assert_eq!(sandbox.read("skills/bullet-wal/SKILL.md"), "one more\n");
+}

@@ -76,7 +76,9 @@ fn rolling_back_brings_the_earlier_home_back_and_rolling_back_again_the_restored
     let restored = tree(&sandbox.root());
     let back = restore::rollback(&sandbox.home(), now()).unwrap();
     assert_eq!(tree(&sandbox.root()), before);
-    assert_eq!(tree(&back.aside.unwrap()), restored);
+    let mut aside = tree(&back.aside.unwrap());
+    assert!(aside.remove(".moved-aside.json").is_some(), "it says what it is");
+    assert_eq!(aside, restored);
     restore::rollback(&sandbox.home(), now()).unwrap();
     assert_eq!(tree(&sandbox.root()), restored);
     assert_eq!(sandbox.beside().len(), 1, "{:?}", sandbox.beside());
@@ -87,6 +89,27 @@ fn rolling_back_without_a_restore_says_so() {
     let sandbox = Sandbox::filled();
     let refused = restore::rollback(&sandbox.home(), now()).unwrap_err();
     assert!(matches!(refused, Error::NotFound { .. }), "{refused}");
+}
+
+#[test]
+fn rolling_back_to_a_folder_that_is_no_home_is_refused() {
+    let sandbox = Sandbox::filled();
+    let before = tree(&sandbox.root());
+    let aside = sandbox.path().join("hermes.before-restore-20261116T033000Z");
+    fs::create_dir(&aside).unwrap();
+    let note = aside.join(".moved-aside.json");
+    let texts = [None, Some("{"), Some("{\"what\":\"default\"}"), Some("{\"what\":\"coder\"}")];
+    for text in texts {
+        text.iter().for_each(|text| hermes_home::atomic::write(&note, text.as_bytes()).unwrap());
+        let refused = restore::rollback(&sandbox.home(), now()).unwrap_err();
+        assert!(matches!(refused, Error::Setting { .. }), "{refused}");
+        assert!(refused.to_string().contains("before-restore"), "{refused}");
+        assert_eq!(tree(&sandbox.root()), before);
+    }
+    fs::remove_file(&note).unwrap();
+    hermes_home::atomic::write(&aside.join("SOUL.md"), b"earlier\n").unwrap();
+    restore::rollback(&sandbox.home(), now()).unwrap();
+    assert_eq!(sandbox.read("SOUL.md"), "earlier\n");
 }
 
 #[test]
