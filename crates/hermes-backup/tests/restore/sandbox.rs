@@ -174,6 +174,9 @@ pub(crate) fn said_in(path: &Path) -> Vec<String> {
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     walk(folder, folder, &mut found);
+    // The folder of our own is made when something is staged or locked in it.
+    found.remove("hermesd");
+    found.remove("hermesd/daemon.lock");
     found
 }
 
