@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+pub(super) use crate::archive::hex;
 use crate::{Error, Result};
 
 /// A hash that is being made.
@@ -48,14 +49,4 @@ pub(super) fn of_beginning(file: &mut dyn Read, length: u64) -> io::Result<Hashi
         left -= read as u64;
     }
     Ok(hashing)
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -115,7 +115,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let moved = done.aside.is_some();
     if to.is_none() {
         done.remarks.extend(moved_memories(app, &wanted.home));
-        keep_schedule(&done, &wanted.home);
+        let lost = keep_schedule(&done, &wanted.home);
+        done.remarks.extend(lost);
     }
     if to.is_none() && wanted.folder.path().is_dir() {
         let id = done.manifest.as_ref().map(|manifest| manifest.id.clone());
@@ -206,17 +207,16 @@ fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow:
     })
 }
 
-/// What belongs to this machine and is in no backup: who makes backups every night.
-fn keep_schedule(done: &Restored, home: &Home) {
-    let Some(aside) = &done.aside else { return };
+/// What belongs to this machine and is in no backup: who makes backups every night. Says if it could not be kept.
+fn keep_schedule(done: &Restored, home: &Home) -> Option<String> {
     let schedule = home.backup_schedule();
-    let Ok(below) = schedule.strip_prefix(home.root()) else { return };
-    if let Ok(bytes) = std::fs::read(aside.join(below))
-        && !schedule.exists()
-    {
-        // A schedule that cannot be carried is named by `backup schedule status`.
-        let _ = atomic::write_private(&schedule, &bytes);
+    let below = schedule.strip_prefix(home.root()).ok()?;
+    let bytes = std::fs::read(done.aside.as_ref()?.join(below)).ok()?;
+    if schedule.exists() {
+        return None;
     }
+    let kept = atomic::write_private(&schedule, &bytes);
+    kept.err().map(|error| format!("the schedule of backups is not kept: {error}"))
 }
 
 /// Memories that were kept outside of the home lie in it now, and the settings name the old place.
