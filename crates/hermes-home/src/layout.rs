@@ -282,6 +282,16 @@ impl Home {
         self.root.join(OWN).join("daemon.json")
     }
 
+    /// The token of the owner for the HTTP API.
+    pub fn api_token(&self) -> PathBuf {
+        self.root.join(OWN).join("api-token")
+    }
+
+    /// Hashes of the other tokens, with what each allows.
+    pub fn api_tokens(&self) -> PathBuf {
+        self.root.join(OWN).join("tokens.json")
+    }
+
     /// The logs of the daemon, one for each day.
     pub fn logs(&self) -> PathBuf {
         self.root.join(OWN).join("logs")

@@ -42,6 +42,8 @@ pub(crate) struct App {
     pub(crate) out: Output,
     pub(crate) asking: Asking,
     pub(crate) json: bool,
+    /// By whom changes are made, as the chain of changes says it.
+    pub(crate) actor: &'static str,
     wanted: Wanted,
     flags: Vec<String>,
     owner: OnceCell<Owner>,
@@ -73,6 +75,7 @@ impl App {
             out: Output::new(global.json, global.quiet, color, global.place()),
             asking: Asking { yes: global.yes, no_input: global.no_input },
             json: global.json,
+            actor: ACTOR,
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
             owner: OnceCell::new(),
@@ -89,6 +92,7 @@ impl App {
             out: Output::new(false, true, anstream::ColorChoice::Never, String::new()),
             asking: Asking { yes: false, no_input: true },
             json: false,
+            actor: self.actor,
             wanted: Wanted { home: Some(home.root().to_owned()), profile },
             flags: self.flags.clone(),
             owner: OnceCell::new(),
@@ -246,7 +250,7 @@ impl App {
 
     /// Who changes something now.
     pub(crate) fn change(&self) -> Change<'static> {
-        Change { actor: ACTOR, at: self.now }
+        Change { actor: self.actor, at: self.now }
     }
 
     /// The embedding model the settings ask for.

@@ -166,10 +166,21 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     Kind::Usage.exit_code()
 }
 
+/// What an error says to somebody: its kind, its message and the next thing to try.
+pub(crate) fn told(error: &anyhow::Error) -> (Kind, String, Option<String>) {
+    let Shown { kind, message, hint } = shown(error);
+    (kind, message, hint)
+}
+
+/// A kind in one word.
+pub(crate) fn word(kind: Kind) -> String {
+    let word = serde_json::to_value(kind).unwrap_or_default();
+    word.as_str().unwrap_or("failure").to_owned()
+}
+
 /// The kind of an error in one word, for logs that must not hold what the error says.
 pub(crate) fn kind_word(error: &anyhow::Error) -> String {
-    let kind = serde_json::to_value(shown(error).kind).unwrap_or_default();
-    kind.as_str().unwrap_or("failure").to_owned()
+    word(shown(error).kind)
 }
 
 fn print(shown: Shown, json: bool) {

@@ -15,6 +15,7 @@ mod input;
 mod models;
 mod output;
 mod platform;
+mod server;
 mod variables;
 
 use std::process::ExitCode;

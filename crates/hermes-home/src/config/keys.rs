@@ -119,6 +119,14 @@ pub const KEYS: &[Key] = &[
     used("backup.alert_webhook", Kind::Text, "Where a message is sent with POST as JSON when backups fail; keep it in .env and write ${NAME} here."),
     used("backup.alert_after", Kind::Whole(1, 1000), "After how many failures in a row an alert is sent."),
     used("backup.drill_days", Kind::Whole(1, 36_500), "After how many days without a drill the status is no longer green."),
+    used("server.enabled", Kind::Switch, "Whether the daemon listens for other programs: the HTTP API and MCP."),
+    used("server.bind", Kind::Text, "The address it listens on; anything but loopback needs TLS."),
+    used("server.port", Kind::Whole(1, 65_535), "The port it listens on; none: 8420, or any other where that one is taken."),
+    used("server.allowed_hosts", Kind::Texts, "Names besides localhost by which it may be called, such as memory.example."),
+    used("server.tls_cert", Kind::Text, "The file with the certificate for TLS, as PEM."),
+    used("server.tls_key", Kind::Text, "The file with the private key of the certificate, as PEM."),
+    used("server.requests_per_minute", Kind::Whole(0, 1_000_000), "How many requests a minute each token may make; 0: as many as it likes."),
+    used("server.max_body_mb", Kind::Whole(1, 1024), "The largest body of a request, in megabytes."),
 ];
 
 const fn used(path: &'static str, kind: Kind, doc: &'static str) -> Key {

@@ -41,6 +41,9 @@ pub trait Audit {
     /// The latest changes, newest first.
     fn audit_log(&self, admin: Admin, limit: usize) -> Result<Vec<AuditEntry>>;
 
+    /// The changes that came after one, oldest first.
+    fn changes_after(&self, admin: Admin, after: i64, limit: usize) -> Result<Vec<AuditEntry>>;
+
     /// Goes through the whole chain.
     fn check_audit(&self, admin: Admin) -> Result<ChainState>;
 }

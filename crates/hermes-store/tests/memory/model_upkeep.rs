@@ -379,6 +379,10 @@ impl Audit for ModelMemory {
         Ok(self.log.iter().rev().take(limit).cloned().collect())
     }
 
+    fn changes_after(&self, _: Admin, after: i64, limit: usize) -> Result<Vec<AuditEntry>> {
+        Ok(self.log.iter().filter(|entry| entry.id > after).take(limit).cloned().collect())
+    }
+
     fn check_audit(&self, _: Admin) -> Result<ChainState> {
         Ok(ChainState::Whole { entries: self.log.len() as u64 })
     }

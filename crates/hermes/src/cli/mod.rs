@@ -7,6 +7,7 @@ mod doctor;
 mod init;
 mod jobs;
 mod logs;
+mod mcp;
 pub(crate) mod memory;
 mod model;
 mod paths;
@@ -21,6 +22,7 @@ mod soul;
 mod start;
 mod status;
 mod stop;
+mod token;
 mod user;
 
 use std::path::PathBuf;
@@ -145,6 +147,11 @@ enum Command {
     /// Who talks to the agent: users, their identities in channels, their time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
+    /// Be an MCP server on standard input and output, for one agent
+    Mcp(mcp::Arguments),
+    /// Tokens for the HTTP API: the owner's, and others with less
+    #[command(subcommand, visible_alias = "tokens")]
+    Token(token::Command),
     /// Print a completion script for your shell
     Completions(shell::Completions),
     /// Print the manual page, or write all of them to a folder
@@ -181,6 +188,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Sessions(command) => sessions::run(command, app),
         Command::Backup(command) => backup::run(&command, app),
         Command::User(command) => user::run(&command, app),
+        Command::Mcp(arguments) => mcp::run(&arguments, app),
+        Command::Token(command) => token::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
         Command::Bench(command) => bench::run(command, app),

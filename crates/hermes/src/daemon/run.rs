@@ -21,6 +21,7 @@ use super::work::{self, Cut, Ended, Means};
 use crate::app::{App, Memory};
 use crate::clock;
 use crate::failure::{Kind, Problem, kind_word, message};
+use crate::server::{self, Running};
 
 /// The longest sleep: a look at the files costs nothing worth counting.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -64,9 +65,11 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
         state: State::new(now),
         profiles: BTreeMap::new(),
         backups: Backups::new(),
+        server: None,
         signals,
         home,
     };
+    daemon.listen();
     daemon.begin(before)?;
     let ended = daemon.go_on();
     daemon.end(held, ended)
@@ -81,6 +84,7 @@ struct Daemon<'a> {
     state: State,
     profiles: BTreeMap<Option<ProfileName>, Watched>,
     backups: Backups,
+    server: Option<Running>,
     signals: Signals,
 }
 
@@ -99,6 +103,25 @@ impl Daemon<'_> {
         self.state.write(&self.home)
     }
 
+    /// Lets other programs in; whatever keeps it from that does not keep it from its work.
+    fn listen(&mut self) {
+        let app = self.app.for_profile(&self.home);
+        self.state.server_trouble = None;
+        match server::start(&app, &self.home) {
+            Ok(server) => self.server = server,
+            Err(error) => {
+                let text = message(&error);
+                self.log.line(clock::now(), &format!("does not listen: {text}"));
+                self.state.server_trouble = Some(text);
+            }
+        }
+        self.state.url = self.server.as_ref().map(Running::url);
+        self.state.address = self.server.as_ref().map(|server| server.address.to_string());
+        if let Some(url) = &self.state.url {
+            self.log.line(clock::now(), &format!("listens on {url}"));
+        }
+    }
+
     /// Until it must stop.
     fn go_on(&mut self) -> anyhow::Result<()> {
         let stop = self.signals.stop();
@@ -108,6 +131,11 @@ impl Daemon<'_> {
                 self.profiles.clear();
                 self.state.trouble.clear();
                 self.backups.look_again();
+                if let Some(server) = self.server.take() {
+                    server.end();
+                }
+                self.listen();
+                self.state.write(&self.home)?;
             }
             if self.signals.take_nudge() {
                 self.profiles.values_mut().for_each(Watched::look_again);
@@ -305,6 +333,9 @@ impl Daemon<'_> {
 
     fn end(mut self, held: lock::Held, ended: anyhow::Result<()>) -> anyhow::Result<()> {
         self.backups.stop();
+        if let Some(server) = self.server.take() {
+            server.end();
+        }
         let now = clock::now();
         if self.refuse_lost_home().is_ok() {
             self.log.line(

@@ -20,6 +20,15 @@ pub(crate) struct State {
     /// When it ended, if it did so in good order.
     #[serde(default)]
     pub(crate) stopped_at: Option<Timestamp>,
+    /// Where other programs reach it, if it listens: `http://127.0.0.1:8420`.
+    #[serde(default)]
+    pub(crate) url: Option<String>,
+    /// Address and port alone.
+    #[serde(default)]
+    pub(crate) address: Option<String>,
+    /// Why it does not listen though it should.
+    #[serde(default)]
+    pub(crate) server_trouble: Option<String>,
     /// What keeps it from working, by profile.
     #[serde(default)]
     pub(crate) trouble: BTreeMap<String, String>,
@@ -33,6 +42,9 @@ impl State {
             started_at: now,
             beat_at: now,
             stopped_at: None,
+            url: None,
+            address: None,
+            server_trouble: None,
             trouble: BTreeMap::new(),
         }
     }

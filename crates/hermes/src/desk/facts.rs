@@ -30,6 +30,8 @@ pub(crate) struct New<'a> {
     pub(crate) valid_to: Option<Timestamp>,
     /// Whether every user may read it.
     pub(crate) shared: bool,
+    /// Whether an agent noted it, not the user.
+    pub(crate) by_agent: bool,
 }
 
 /// Longer texts are no sentence.
@@ -53,8 +55,14 @@ pub(crate) fn add(
             .into());
     }
     let entities = entities(&text, new.entities);
+    let (origin, trust) = match new.by_agent {
+        true => (Origin::Agent, Trust::Agent),
+        false => (Origin::User, Trust::User),
+    };
     let fact = NewFact {
         kind,
+        origin,
+        trust,
         valid_from: new.valid_from,
         valid_to: new.valid_to,
         shared: new.shared,

@@ -6,6 +6,7 @@ pub(crate) mod fact_view;
 pub(crate) mod facts;
 pub(crate) mod hit;
 pub(crate) mod in_step;
+pub(crate) mod items;
 pub(crate) mod later;
 pub(crate) mod rules;
 pub(crate) mod search;

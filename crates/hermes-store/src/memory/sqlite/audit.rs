@@ -95,21 +95,13 @@ pub(super) fn item_name(kind: ItemKind, number: i64) -> String {
 
 impl Audit for SqliteMemory {
     fn audit_log(&self, _admin: Admin, limit: usize) -> Result<Vec<AuditEntry>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection
-                .prepare_cached(LATEST)?
-                .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                    Ok(AuditEntry {
-                        id: row.get(0)?,
-                        at: rows::time(row, 1)?,
-                        actor: row.get(2)?,
-                        action: row.get(3)?,
-                        item: row.get(4)?,
-                    })
-                })?
-                .collect()
-        };
-        read().map_err(|source| self.failed(source))
+        self.entries(LATEST, &[i64::try_from(limit).unwrap_or(i64::MAX)])
+            .map_err(|source| self.failed(source))
+    }
+
+    fn changes_after(&self, _admin: Admin, after: i64, limit: usize) -> Result<Vec<AuditEntry>> {
+        self.entries(AFTER, &[after, i64::try_from(limit).unwrap_or(i64::MAX)])
+            .map_err(|source| self.failed(source))
     }
 
     fn check_audit(&self, _admin: Admin) -> Result<ChainState> {
@@ -118,6 +110,21 @@ impl Audit for SqliteMemory {
 }
 
 impl SqliteMemory {
+    fn entries(&self, sql: &str, values: &[i64]) -> rusqlite::Result<Vec<AuditEntry>> {
+        self.connection
+            .prepare_cached(sql)?
+            .query_map(rusqlite::params_from_iter(values), |row| {
+                Ok(AuditEntry {
+                    id: row.get(0)?,
+                    at: rows::time(row, 1)?,
+                    actor: row.get(2)?,
+                    action: row.get(3)?,
+                    item: row.get(4)?,
+                })
+            })?
+            .collect()
+    }
+
     fn walk_chain(&self) -> rusqlite::Result<ChainState> {
         let (mut last, mut entries, mut previous) = (0_i64, 0_u64, BEGINNING);
         let mut statement = self.connection.prepare_cached(CHAIN)?;
@@ -188,6 +195,8 @@ const ADD_ENTRY: &str = "
     insert into audit (at, actor, action, item, before, after, previous, hash)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const LATEST: &str = "select id, at, actor, action, item from audit order by id desc limit ?1";
+const AFTER: &str =
+    "select id, at, actor, action, item from audit where id > ?1 order by id limit ?2";
 const CHAIN: &str = "
     select id, at, actor, action, item, before, after, previous, hash from audit order by id";
 const HIGHEST: &str = "select seq from sqlite_sequence where name = 'audit'";

@@ -89,6 +89,12 @@ pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Every backup of the settings' folder as `list` shows it.
+pub(crate) fn rows(app: &App) -> anyhow::Result<Vec<impl Serialize + use<>>> {
+    let wanted = wanted::read_anyway(app, None)?;
+    Ok(wanted.folder.list()?.iter().map(Row::of).collect::<Vec<Row>>())
+}
+
 pub(crate) fn show(arguments: &One, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let found = wanted.folder.find(&arguments.id)?;

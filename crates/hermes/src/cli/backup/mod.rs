@@ -4,7 +4,7 @@ mod create;
 mod drill;
 mod key;
 mod keys;
-mod list;
+pub(crate) mod list;
 mod prune;
 mod push;
 mod restore;

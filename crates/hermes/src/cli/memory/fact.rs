@@ -160,6 +160,7 @@ fn add(arguments: &Add, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
         valid_from: moment(arguments.valid_from.as_deref(), app, &zone)?,
         valid_to: moment(arguments.valid_to.as_deref(), app, &zone)?,
         shared: arguments.shared,
+        by_agent: false,
     };
     arguments.whose.id()?;
     let mut memory = app.memory(home, Access::Write)?;

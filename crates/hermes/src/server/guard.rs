@@ -1,0 +1,184 @@
+//! Who may knock: the Host and Origin of a request. Pure.
+
+use std::net::SocketAddr;
+
+/// The names by which the listener may be called.
+#[derive(Debug, Clone)]
+pub(super) struct Hosts {
+    /// Names without a port, in lower case.
+    names: Vec<String>,
+    port: u16,
+}
+
+/// Why a request is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It calls us by a name that is not ours.
+    Host,
+    /// A page of another site sent it.
+    Origin,
+}
+
+impl Hosts {
+    /// The names of loopback and those of the settings; a listener on another address answers to that too.
+    pub(super) fn new(address: SocketAddr, allowed: &[String]) -> Hosts {
+        let mut names: Vec<String> =
+            allowed.iter().map(|name| name.trim().to_lowercase()).collect();
+        if address.ip().is_loopback() {
+            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+        } else if !address.ip().is_unspecified() {
+            names.push(match address {
+                SocketAddr::V4(address) => address.ip().to_string(),
+                SocketAddr::V6(address) => format!("[{}]", address.ip()),
+            });
+        }
+        Hosts { names, port: address.port() }
+    }
+
+    /// Checks the two headers; a request without a Host is nobody's.
+    pub(super) fn check(&self, host: Option<&str>, origin: Option<&str>) -> Result<(), Refused> {
+        if !host.is_some_and(|host| self.is_ours(host)) {
+            return Err(Refused::Host);
+        }
+        match origin {
+            None => Ok(()),
+            Some(origin) if self.is_own_origin(origin) => Ok(()),
+            Some(_) => Err(Refused::Origin),
+        }
+    }
+
+    /// `name` or `name:port`, with our port if one is named and the name is that of this listener.
+    fn is_ours(&self, authority: &str) -> bool {
+        let Some((name, port)) = split(authority) else { return false };
+        let name = name.to_lowercase();
+        let with_port = format!("{name}:{}", port.unwrap_or_default());
+        // A name with a port in the settings stands for itself: a proxy in front has a port of its own.
+        if port.is_some() && self.names.contains(&with_port) {
+            return true;
+        }
+        self.names.contains(&name)
+            && port.is_none_or(|port| port == self.port || self.is_foreign(&name))
+    }
+
+    /// Whether the name comes from the settings, so that its port is not ours to judge.
+    fn is_foreign(&self, name: &str) -> bool {
+        !["localhost", "127.0.0.1", "[::1]"].contains(&name)
+    }
+
+    fn is_own_origin(&self, origin: &str) -> bool {
+        let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        authority.is_some_and(|authority| self.is_ours(authority))
+    }
+}
+
+/// A name and its port; none for anything else that could stand in an address.
+fn split(authority: &str) -> Option<(&str, Option<u16>)> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let (name, rest) = match authority.strip_prefix('[') {
+        Some(inside) => {
+            let end = inside.find(']')?;
+            let is_address =
+                inside[..end].bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b':');
+            is_address.then_some(())?;
+            authority.split_at(end + 2)
+        }
+        None => {
+            let end = authority.find(':').unwrap_or(authority.len());
+            let (name, rest) = authority.split_at(end);
+            (!name.is_empty() && name.bytes().all(is_plain)).then_some(())?;
+            (name, rest)
+        }
+    };
+    match rest.strip_prefix(':') {
+        None if rest.is_empty() => Some((name, None)),
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some((name, Some(port.parse().ok()?)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        Hosts::new("127.0.0.1:8420".parse().unwrap(), &["memory.example".to_owned()])
+    }
+
+    #[test]
+    fn only_our_names_are_answered() {
+        let good = [
+            "127.0.0.1:8420",
+            "localhost:8420",
+            "LOCALHOST",
+            "[::1]:8420",
+            "memory.example",
+            "memory.example:443",
+        ];
+        for host in good {
+            assert_eq!(hosts().check(Some(host), None), Ok(()), "{host}");
+        }
+        let bad = [
+            "",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:8420",
+            "127.0.0.1:80",
+            "127.evil",
+            "127.0.0.2",
+            "user@localhost:8420",
+            "localhost:8420@evil.example",
+            "localhost:",
+            "localhost:abc",
+            "localhost:99999",
+            "localhost/",
+            "[::1",
+            "[::1]x",
+            "::1",
+            "0x7f.0.0.1",
+            "127.1",
+            "2130706433",
+            "localhost.",
+            "memory.example.",
+            "evil.example:8420",
+            "localhost,evil",
+        ];
+        for host in bad {
+            assert_eq!(hosts().check(Some(host), None), Err(Refused::Host), "{host}");
+        }
+        assert_eq!(hosts().check(None, None), Err(Refused::Host));
+    }
+
+    #[test]
+    fn only_pages_of_our_own_may_ask() {
+        let check = |origin| hosts().check(Some("localhost:8420"), Some(origin));
+        for origin in ["http://localhost:8420", "http://127.0.0.1:8420", "https://memory.example"] {
+            assert_eq!(check(origin), Ok(()), "{origin}");
+        }
+        let bad = [
+            "null",
+            "",
+            "http://evil.example",
+            "http://localhost:3000",
+            "file://",
+            "localhost:8420",
+            "http://localhost.evil.example:8420",
+            "http://localhost:8420.evil.example",
+            "ftp://localhost:8420",
+        ];
+        for origin in bad {
+            assert_eq!(check(origin), Err(Refused::Origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_listener_on_every_address_answers_to_the_names_of_the_settings_alone() {
+        let open = Hosts::new("0.0.0.0:443".parse().unwrap(), &["memory.example".to_owned()]);
+        assert_eq!(open.check(Some("memory.example"), None), Ok(()));
+        assert_eq!(open.check(Some("192.168.1.4"), None), Err(Refused::Host));
+        let one = Hosts::new("192.168.1.4:443".parse().unwrap(), &[]);
+        assert_eq!(one.check(Some("192.168.1.4:443"), None), Ok(()));
+        assert_eq!(one.check(Some("localhost"), None), Err(Refused::Host));
+    }
+}

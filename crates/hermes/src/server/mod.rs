@@ -1,0 +1,168 @@
+//! The door for other programs: the HTTP API and MCP, on one listener of the daemon.
+
+mod call;
+mod changes;
+mod guard;
+mod listen;
+pub(crate) mod mcp;
+mod metrics;
+mod openapi;
+pub(crate) mod pool;
+mod rate;
+mod route;
+mod routes;
+pub(crate) mod tokens;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hermes_home::Home;
+use hermes_home::config::ServerSettings;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::failure::{Kind, Problem};
+use guard::Hosts;
+use metrics::Metrics;
+use pool::Pool;
+use rate::Rates;
+use tokens::Tokens;
+
+/// The port that is asked for when nothing is said.
+pub(crate) const USUAL_PORT: u16 = 8420;
+/// How long open requests may take to end when the daemon stops.
+const GRACE: Duration = Duration::from_secs(2);
+/// How many requests are worked on at the same time.
+const WORKERS: usize = 4;
+
+/// What every request needs.
+pub(crate) struct Shared {
+    pub(crate) pool: Pool,
+    tokens: Tokens,
+    hosts: Hosts,
+    rates: Rates,
+    metrics: Metrics,
+    /// One permit for each request that is worked on.
+    workers: Arc<Semaphore>,
+    /// The largest body, in bytes.
+    most_bytes: usize,
+    stop: CancellationToken,
+}
+
+/// A listener at work.
+pub(crate) struct Running {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Whether it speaks TLS.
+    pub(crate) is_tls: bool,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// The address as it is typed into a program.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Takes no more requests, lets the open ones end, and goes.
+    pub(crate) fn end(mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Begins to listen as the settings say; none if they say not to.
+pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
+    let settings = app.config(home)?.config.server.clone();
+    if !settings.enabled {
+        return Ok(None);
+    }
+    let bind = bind_address(&settings)?;
+    let tls = listen::tls(&settings, &app.env)?;
+    let is_tls = tls.is_some();
+    if !bind.ip().is_loopback() && !is_tls {
+        return Err(Problem::new(
+            Kind::Refused,
+            format!("server.bind is {}, which others can reach, and there is no TLS", bind.ip()),
+        )
+        .hint("set `server.tls_cert` and `server.tls_key`, or listen on 127.0.0.1")
+        .into());
+    }
+    tokens::owner_token(home)?;
+    let listener = listener(bind, settings.port.is_none())?;
+    let address = listener.local_addr().context("could not find out the port")?;
+    let stop = CancellationToken::new();
+    let shared = Arc::new(Shared {
+        pool: Pool::new(app.for_profile(home), home.clone()),
+        tokens: Tokens::new(home),
+        hosts: Hosts::new(address, &settings.allowed_hosts),
+        rates: Rates::new(settings.requests_per_minute),
+        metrics: Metrics::default(),
+        workers: Arc::new(Semaphore::new(WORKERS)),
+        most_bytes: settings.max_body_mb as usize * 1024 * 1024,
+        stop: stop.clone(),
+    });
+    let thread = std::thread::Builder::new()
+        .name("server".to_owned())
+        .spawn(move || run(listener, tls, shared))?;
+    Ok(Some(Running { address, is_tls, stop, thread: Some(thread) }))
+}
+
+/// The runtime of the listener; everything that waits for a disk is done in threads of its own.
+fn run(
+    listener: std::net::TcpListener,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+    shared: Arc<Shared>,
+) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(WORKERS * 2 + 4)
+        .thread_name("server")
+        .enable_all()
+        .build();
+    let Ok(runtime) = runtime else { return };
+    runtime.block_on(async {
+        if let Ok(listener) = TcpListener::from_std(listener) {
+            listen::serve(listener, tls, shared).await;
+        }
+    });
+    runtime.shutdown_timeout(GRACE);
+}
+
+fn bind_address(settings: &ServerSettings) -> anyhow::Result<SocketAddr> {
+    let ip: IpAddr = settings.bind.parse().map_err(|_| {
+        Problem::usage(format!("server.bind: {:?} is no address", settings.bind))
+            .hint("write it like 127.0.0.1 or 0.0.0.0")
+    })?;
+    Ok(SocketAddr::new(ip, settings.port.unwrap_or(USUAL_PORT)))
+}
+
+/// Takes the port; where none was asked for and the usual one is taken, any will do.
+fn listener(bind: SocketAddr, any_port: bool) -> anyhow::Result<std::net::TcpListener> {
+    let taken = match std::net::TcpListener::bind(bind) {
+        Err(error) if any_port && error.kind() == std::io::ErrorKind::AddrInUse => {
+            std::net::TcpListener::bind(SocketAddr::new(bind.ip(), 0))
+        }
+        other => other,
+    };
+    let listener = taken.map_err(|error| {
+        Problem::new(Kind::Locked, format!("could not listen on {bind}: {error}"))
+            .hint("choose another port with `hermes config set server.port 8421`")
+    })?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// The body of a lock that a panic left behind is still good: nothing in here is half done.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,168 @@
+//! Opened memories that wait for the next request, one asker at a time each.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
+
+use hermes_home::{Home, profile};
+use hermes_store::sqlite::Access;
+
+use super::lock;
+use crate::app::{App, Memory};
+use crate::clock;
+use crate::daemon::platform::{self, Identity};
+
+/// After so long without a request a memory is closed, so that nobody finds a database in use for nothing.
+const IDLE: Duration = Duration::from_secs(30);
+/// How many memories of a profile wait open at most.
+const WAITING: usize = 4;
+
+/// The profiles of a root home, opened as they are asked for.
+pub(crate) struct Pool {
+    /// By what new seats are made.
+    app: Mutex<App>,
+    home: Home,
+    seats: Mutex<HashMap<String, Vec<Seat>>>,
+}
+
+/// A profile with its settings and its opened memory.
+pub(crate) struct Seat {
+    pub(crate) app: App,
+    pub(crate) home: Home,
+    read: Option<(Memory, Option<Identity>)>,
+    write: Option<(Memory, Option<Identity>)>,
+    stamp: Stamp,
+    used: Instant,
+}
+
+/// What settings depend on: times and sizes of their files.
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+impl Pool {
+    pub(crate) fn new(app: App, home: Home) -> Pool {
+        Pool { app: Mutex::new(app), home, seats: Mutex::default() }
+    }
+
+    /// A seat at a profile that exists.
+    pub(crate) fn take(&self, name: &str) -> anyhow::Result<Seat> {
+        let mut home = self.home_of(name)?;
+        let waiting = lock(&self.seats).get_mut(name).and_then(Vec::pop);
+        let stamp = stamp(&home);
+        let now = clock::now();
+        let seat = match waiting.filter(|seat| seat.stamp == stamp && seat.used.elapsed() < IDLE) {
+            Some(mut seat) => {
+                seat.app.now = now;
+                seat
+            }
+            None => {
+                let app = lock(&self.app).for_profile(&home);
+                home = app.existing_home()?;
+                Seat { app, home, read: None, write: None, stamp, used: Instant::now() }
+            }
+        };
+        Ok(seat)
+    }
+
+    /// The home of a profile that exists.
+    pub(crate) fn home_of(&self, name: &str) -> anyhow::Result<Home> {
+        let home = self.home.sibling(hermes_home::layout::parse_profile(name)?);
+        home.must_exist()?;
+        Ok(home)
+    }
+
+    /// Puts a seat back for the next one.
+    pub(crate) fn give_back(&self, mut seat: Seat) {
+        seat.used = Instant::now();
+        let name = seat.home.profile_name().to_owned();
+        let mut seats = lock(&self.seats);
+        let waiting = seats.entry(name).or_default();
+        if waiting.len() < WAITING {
+            waiting.push(seat);
+        }
+    }
+
+    /// Closes what nobody asked for in a while.
+    pub(crate) fn close_idle(&self) {
+        for waiting in lock(&self.seats).values_mut() {
+            waiting.retain(|seat| seat.used.elapsed() < IDLE);
+        }
+    }
+
+    /// The profiles there are.
+    pub(crate) fn profiles(&self) -> anyhow::Result<Vec<String>> {
+        let mut names = vec![self.home.sibling(None).profile_name().to_owned()];
+        names.extend(profile::list(&self.home)?.into_iter().map(|name| name.to_string()));
+        Ok(names)
+    }
+
+    /// The root home.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+}
+
+impl Seat {
+    /// A seat for one program alone, at the profile that was asked for.
+    pub(crate) fn alone(app: App) -> anyhow::Result<Seat> {
+        let home = app.existing_home()?;
+        let stamp = stamp(&home);
+        Ok(Seat { app, home, read: None, write: None, stamp, used: Instant::now() })
+    }
+
+    /// The settings, the home and the memory to read; a missing one is read as an empty one.
+    pub(crate) fn reader(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+        self.close_replaced();
+        if self.read.as_ref().is_none_or(|(memory, _)| !memory.exists) {
+            let memory = self.app.memory(&self.home, Access::Read)?;
+            let identity = platform::identity(&memory.path);
+            self.read = Some((memory, identity));
+        }
+        match &self.read {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// The same to write; a missing memory is made.
+    pub(crate) fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut Memory)> {
+        self.close_replaced();
+        if self.write.is_none() {
+            let memory = self.app.memory(&self.home, Access::Write)?;
+            let identity = platform::identity(&memory.path);
+            self.write = Some((memory, identity));
+        }
+        match &mut self.write {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// The same with the settings read anew.
+    pub(crate) fn again(&self) -> anyhow::Result<Seat> {
+        Seat::alone(self.app.for_profile(&self.home))
+    }
+
+    /// Whether the settings changed since, so that a new seat is needed.
+    pub(crate) fn is_outdated(&self) -> bool {
+        stamp(&self.home) != self.stamp
+    }
+
+    /// A database that was put in the place of ours is opened anew: nothing goes to the old one.
+    fn close_replaced(&mut self) {
+        for place in [&mut self.read, &mut self.write] {
+            let is_same = place
+                .as_ref()
+                .is_none_or(|(memory, identity)| platform::identity(&memory.path) == *identity);
+            if !is_same {
+                *place = None;
+            }
+        }
+    }
+}
+
+fn stamp(home: &Home) -> Stamp {
+    [home.config(), home.secrets()].map(|path| {
+        let found = path.metadata().ok()?;
+        Some((found.modified().ok()?, found.len()))
+    })
+}

@@ -1,0 +1,232 @@
+//! Facts: list, add, show, edit, supersede, take back, bring back.
+
+use axum::http::{Method, StatusCode};
+use hermes_store::memory::{FactFilter, Facts as _, Scope};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::call::{Call, Reply};
+use super::super::pool::Seat;
+use super::super::route::{Route, Run};
+use super::Part;
+use crate::app::App;
+use crate::clock;
+use crate::desk::fact_view::{Change, Shown, name_of};
+use crate::desk::facts::{self, New};
+use crate::failure::Problem;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ListQuery {
+    /// Only of this kind.
+    kind: Option<String>,
+    /// Only what mentions this name.
+    entity: Option<String>,
+    /// Only what was recorded since this time.
+    since: Option<String>,
+    /// What held and was known at this time.
+    as_of: Option<String>,
+    /// Also those that were deleted or superseded.
+    #[serde(default)]
+    all: bool,
+    /// At most so many; 50 when nothing is said, 500 at most.
+    limit: Option<u16>,
+    /// So many are left out at the beginning.
+    offset: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewBody {
+    /// The sentence.
+    text: String,
+    /// fact, preference, decision, identity, deadline, tool, …
+    kind: Option<String>,
+    /// Names it is about; those in the sentence are found.
+    #[serde(default)]
+    entities: Vec<String>,
+    /// Since when it is true.
+    valid_from: Option<String>,
+    /// Until when it is true.
+    valid_until: Option<String>,
+    /// Whether every user may read it.
+    #[serde(default)]
+    shared: bool,
+    /// Who says so: `agent` when nothing is said.
+    #[serde(default)]
+    origin: OriginBody,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OriginBody {
+    /// An agent noted it.
+    #[default]
+    Agent,
+    /// The user typed it.
+    User,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TextBody {
+    /// The new sentence.
+    text: String,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    const CHANGED: &[(&str, &str)] = &[("id", "string"), ("text", "string"), ("change", "string")];
+    const ONE: &str = "/api/v1/facts/{id}";
+    vec![
+        Route::get("/api/v1/facts", "List facts, newest first", Run::At(list))
+            .query::<ListQuery>()
+            .gives(&[("results", "array")]),
+        Route::change(
+            Method::POST,
+            "/api/v1/facts",
+            "Keep a fact; the same sentence twice is kept once",
+            Run::At(add),
+        )
+        .body::<NewBody>()
+        .gives(CHANGED),
+        Route::get(
+            ONE,
+            "Everything about a fact: where it comes from, its earlier texts",
+            Run::At(show),
+        )
+        .gives(&[("id", "string"), ("text", "string"), ("sources", "array")]),
+        Route::change(
+            Method::PATCH,
+            ONE,
+            "Give a fact another text; the earlier one is kept",
+            Run::At(edit),
+        )
+        .body::<TextBody>()
+        .gives(CHANGED),
+        Route::change(
+            Method::DELETE,
+            ONE,
+            "Take a fact out of every answer; it can be brought back",
+            Run::At(retire),
+        )
+        .gives(&[("id", "string"), ("text", "string")]),
+        Route::change(
+            Method::POST,
+            "/api/v1/facts/{id}/supersede",
+            "Put a new fact in the place of one that is no longer true",
+            Run::At(supersede),
+        )
+        .body::<TextBody>()
+        .gives(CHANGED),
+        Route::change(
+            Method::POST,
+            "/api/v1/facts/{id}/restore",
+            "Bring a deleted fact back",
+            Run::At(restore),
+        )
+        .gives(CHANGED),
+        Route::get(
+            "/api/v1/facts/{id}/history",
+            "What happened to a fact, and who did it",
+            Run::At(history),
+        )
+        .gives(&[("id", "string"), ("results", "array")]),
+    ]
+}
+
+fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let asked: ListQuery = call.query()?;
+    let part = Part { limit: asked.limit, offset: asked.offset };
+    let (app, home, memory) = seat.reader()?;
+    let zone = app.zone(home)?;
+    let filter = FactFilter {
+        kind: asked.kind.as_deref(),
+        entity: asked.entity.as_deref(),
+        since: moment(asked.since.as_deref(), app, &zone)?,
+        as_of: moment(asked.as_of.as_deref(), app, &zone)?,
+        with_retired: asked.all,
+        limit: Some(part.needed()),
+    };
+    let scope = call.asker(&memory.store)?.scope;
+    let found = memory.store.list_facts(scope, &filter, app.now)?;
+    Reply::json(&part.of(found.iter().map(Shown::of).collect()))
+}
+
+fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: NewBody = call.json()?;
+    let (app, home, memory) = seat.writer()?;
+    let zone = app.zone(home)?;
+    let new = New {
+        text: &body.text,
+        kind: body.kind.as_deref(),
+        entities: &body.entities,
+        valid_from: moment(body.valid_from.as_deref(), app, &zone)?,
+        valid_to: moment(body.valid_until.as_deref(), app, &zone)?,
+        shared: body.shared,
+        by_agent: body.origin == OriginBody::Agent,
+    };
+    let scope = call.writer(&mut memory.store, app.change())?;
+    let added = facts::add(app, home, (memory, scope), &new)?;
+    let status = match added.change {
+        Change::Known => StatusCode::OK,
+        _ => StatusCode::CREATED,
+    };
+    Ok(Reply { status, ..Reply::json(&added)? })
+}
+
+fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let (app, home, memory) = seat.reader()?;
+    let scope = call.asker(&memory.store)?.scope;
+    Reply::json(&facts::show(app, home, (&memory.store, scope), call.param("id"))?)
+}
+
+fn history(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let (_, _, memory) = seat.reader()?;
+    let scope = call.asker(&memory.store)?.scope;
+    let (fact, results) = facts::history(&memory.store, scope, call.param("id"))?;
+    Reply::json(&json!({ "id": name_of(fact.id), "text": fact.statement, "results": results }))
+}
+
+fn edit(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: TextBody = call.json()?;
+    let scope = changer(seat, call)?;
+    let (app, home, memory) = seat.writer()?;
+    Reply::json(&facts::edit(app, home, (memory, scope), (call.param("id"), &body.text))?)
+}
+
+fn supersede(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: TextBody = call.json()?;
+    let scope = changer(seat, call)?;
+    let (app, home, memory) = seat.writer()?;
+    Reply::json(&facts::supersede(app, home, (memory, scope), (call.param("id"), &body.text))?)
+}
+
+fn retire(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let scope = changer(seat, call)?;
+    let (app, home, memory) = seat.writer()?;
+    let fact = facts::retire(app, home, (memory, scope), call.param("id"))?;
+    Reply::json(&json!({ "id": name_of(fact.id), "text": fact.statement }))
+}
+
+fn restore(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let scope = changer(seat, call)?;
+    let (app, home, memory) = seat.writer()?;
+    Reply::json(&facts::restore(app, home, (memory, scope), call.param("id"))?)
+}
+
+/// Who changes a fact that must be there: nobody is made, and no memory, only to find nothing.
+fn changer(seat: &mut Seat, call: &Call) -> anyhow::Result<Scope> {
+    let (_, _, memory) = seat.reader()?;
+    let scope = call.asker(&memory.store)?.scope;
+    memory.store.find_fact(scope, call.param("id"))?;
+    Ok(scope)
+}
+
+fn moment(
+    text: Option<&str>,
+    app: &App,
+    zone: &jiff::tz::TimeZone,
+) -> Result<Option<Timestamp>, Problem> {
+    text.map(|text| clock::parse_moment(text, app.now, zone)).transpose()
+}

@@ -1,0 +1,111 @@
+//! Everything that is remembered as a stream, and what changes while somebody listens.
+
+use std::io::{self, Write};
+
+use axum::body::{Body, Bytes};
+use axum::http::{StatusCode, header};
+use hermes_memory::transfer::{self, ExportSettings};
+use hermes_store::memory::UserNumber;
+use hermes_store::sqlite::Access;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::super::call::{Call, Reply};
+use super::super::pool::Seat;
+use super::super::route::{Route, Run};
+use crate::clock;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ExportQuery {
+    /// Only what was recorded since this time.
+    since: Option<String>,
+    /// Replace what looks like a password or a key.
+    #[serde(default)]
+    redact: bool,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/api/v1/export",
+            "Everything that is remembered, as `hermes memory export` writes it",
+            Run::At(export),
+        )
+        .query::<ExportQuery>()
+        .gives(&[]),
+        Route::get(
+            "/api/v1/changes",
+            "What changes, as Server-Sent Events; `Last-Event-ID` goes on from there",
+            Run::Changes,
+        ),
+    ]
+}
+
+/// How many pieces wait for a slow reader.
+const WAITING: usize = 16;
+const PIECE: usize = 64 * 1024;
+
+fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let asked: ExportQuery = call.query()?;
+    let (app, home) = (&seat.app, &seat.home);
+    let zone = app.zone(home)?;
+    let since = asked.since.as_deref();
+    let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
+    // A connection of its own: it goes on when this request is answered.
+    let memory = app.memory(home, Access::Read)?;
+    let user: Option<UserNumber> = match call.named_user()? {
+        None => None,
+        Some(_) => Some(call.asker(&memory.store)?.scope.user()),
+    };
+    let (now, redact) = (app.now, asked.redact);
+    let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(WAITING);
+    std::thread::Builder::new().name("export".to_owned()).spawn(move || {
+        let settings = ExportSettings {
+            made_by: concat!("hermes ", env!("CARGO_PKG_VERSION")),
+            now,
+            user,
+            since,
+            sections: None,
+            redact,
+        };
+        let mut pipe = Pipe { sender: sender.clone(), waiting: Vec::with_capacity(PIECE) };
+        let done = transfer::export(&memory.store, &mut pipe, &settings, &mut |_, _| {});
+        let done =
+            done.map_err(|error| io::Error::other(error.to_string())).and_then(|_| pipe.flush());
+        if let Err(error) = done {
+            // The body ends in an error, so that nobody takes half for the whole.
+            let _ = sender.blocking_send(Err(error));
+        }
+    })?;
+    Ok(Reply {
+        status: StatusCode::OK,
+        headers: vec![(header::CONTENT_TYPE, "application/json".to_owned())],
+        body: Body::from_stream(ReceiverStream::new(receiver)),
+    })
+}
+
+/// What is written comes out at the other end as pieces of a body.
+struct Pipe {
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    waiting: Vec<u8>,
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::replace(&mut self.waiting, Vec::with_capacity(PIECE)));
+        self.sender.blocking_send(Ok(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}

@@ -1,0 +1,125 @@
+//! Finished turns are recorded, sessions end.
+
+use axum::http::Method;
+use hermes_memory::record::turn::Turn;
+use hermes_store::memory::Lifecycle as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::call::{Call, Identity, Reply};
+use super::super::pool::Seat;
+use super::super::route::{Route, Run};
+use crate::desk::turn;
+use crate::failure::Problem;
+
+/// One turn, or several in `turns`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(
+    dead_code,
+    reason = "the shape for the page; the reader of turns has its own words for what is wrong"
+)]
+struct TurnBody {
+    /// What was said, in order.
+    messages: Option<Vec<MessageBody>>,
+    /// Which conversation; none begins one.
+    session_id: Option<String>,
+    /// Where: cli, telegram, …
+    channel: Option<String>,
+    /// Who, as the channel knows them.
+    identity: Option<Identity>,
+    /// Whose memory, by name.
+    user: Option<String>,
+    /// The agent that answered.
+    agent: Option<String>,
+    /// The folder or repository it was about.
+    project: Option<String>,
+    /// The program that reports it and keeps its own transcript.
+    from: Option<String>,
+    /// Whether the session is over with it.
+    ended: Option<bool>,
+    /// Several turns in the place of one.
+    turns: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the shape for the page")]
+struct MessageBody {
+    /// `user`, `assistant` or `tool`.
+    role: String,
+    text: String,
+    timestamp: Option<Value>,
+    /// What makes it unique for the one who reports it; the same one again adds nothing.
+    external_id: Option<String>,
+    tool_name: Option<String>,
+    tool_calls: Option<Value>,
+    tool_call_id: Option<String>,
+    failed: Option<bool>,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            Method::POST,
+            "/api/v1/turns",
+            "Record a finished turn, or several",
+            Run::At(record),
+        )
+        .body::<TurnBody>()
+        .gives(&[("results", "array")]),
+        Route::change(
+            Method::POST,
+            "/api/v1/sessions/{id}/end",
+            "Say that a session is over",
+            Run::At(end),
+        )
+        .gives(&[("ended", "boolean")]),
+    ]
+}
+
+/// How many turns may come in one request.
+const MOST: usize = 1000;
+
+fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: Value = call.json()?;
+    let several = body.get("turns").and_then(Value::as_array);
+    let values: Vec<&Value> = several.map_or_else(|| vec![&body], |turns| turns.iter().collect());
+    if values.len() > MOST {
+        return Err(Problem::usage(format!("more than {MOST} turns in one request")).into());
+    }
+    let (app, home) = (&seat.app, &seat.home);
+    let zone = app.zone(home)?;
+    let named = call.named_user()?.map(|user| user.as_str().to_owned());
+    let (mut turns, mut problems) = (Vec::new(), Vec::new());
+    for (number, value) in values.into_iter().enumerate() {
+        let read =
+            Turn::from_json(value, &zone).and_then(|turn| turn.fault().map_or(Ok(turn), Err));
+        match read {
+            Err(reason) => problems.push(json!({ "turn": number + 1, "reason": reason })),
+            Ok(mut turn) => {
+                if named.is_some() {
+                    turn.user.clone_from(&named);
+                    turn.identity = None;
+                }
+                turns.push(turn);
+            }
+        }
+    }
+    if let (true, Some(first)) = (turns.is_empty(), problems.first()) {
+        let reason = first.get("reason").and_then(Value::as_str).unwrap_or_default();
+        return Err(Problem::usage(format!("the turn is not understood: {reason}")).into());
+    }
+    let mut sessions = turn::open_sessions(home);
+    let mut results = Vec::new();
+    for one in turns {
+        results.push(turn::record(app, home, &one, &mut sessions)?);
+    }
+    Reply::json(&json!({ "results": results, "problems": problems }))
+}
+
+fn end(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let (app, _, memory) = seat.writer()?;
+    let scope = call.writer(&mut memory.store, app.change())?;
+    let ended = memory.store.end_session(scope, call.param("id"), app.now)?;
+    Reply::json(&json!({ "ended": ended }))
+}
