@@ -20,7 +20,7 @@ pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
 pub use reference::reference;
 pub use values::{
     ArchiveCompression, Backend, Backup, Compression, Config, EmbeddingProvider, Embeddings,
-    Memory, Model, PassphraseFormat, Retrieval, Schedule, Sessions, Skills, SslMode, Users,
-    UsersMode,
+    Memory, Model, PassphraseFormat, Retrieval, Schedule, ServerSettings, Sessions, Skills,
+    SslMode, Users, UsersMode,
 };
 pub use view::{Setting, get, list};

@@ -5,6 +5,7 @@
 mod backup;
 mod backup_schedule;
 mod bench;
+mod clients;
 mod compacting;
 mod config;
 mod daemon;
@@ -27,6 +28,7 @@ mod recall;
 mod reflect;
 mod remember;
 mod sandbox;
+mod server;
 mod service;
 mod sessions;
 mod skills;
