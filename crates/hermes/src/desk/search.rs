@@ -6,6 +6,7 @@ use hermes_store::memory::{ItemKind, Lifecycle as _, SqliteMemory};
 use hermes_store::sessions::{SearchFilter, SearchRequest};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hit::{self, Hit};
@@ -13,7 +14,7 @@ use super::{Asker, entries};
 use crate::app::App;
 
 /// Where to look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// What is known.

@@ -94,11 +94,6 @@ impl Pool {
         names.extend(profile::list(&self.home)?.into_iter().map(|name| name.to_string()));
         Ok(names)
     }
-
-    /// The root home.
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
-    }
 }
 
 impl Seat {
