@@ -8,6 +8,7 @@ mod names;
 mod note;
 mod owner;
 mod parts;
+mod profile;
 mod swap;
 pub(crate) mod unpack;
 
@@ -21,10 +22,11 @@ use crate::manifest::Manifest;
 use crate::seal::Keys;
 use crate::{Error, Progress, Result, Tell};
 use names::Names;
-use swap::Replaced;
+use swap::{Alone, Replaced};
 use unpack::Unpacked;
 
 pub use parts::parts;
+pub use profile::{Import, Imported, profile};
 
 /// Where a restore reads from and how.
 #[derive(Debug)]
@@ -56,10 +58,11 @@ pub struct Restored {
 
 /// Brings back a whole home: unpacks beside it, checks all of it, then swaps the folders.
 ///
-/// Refuses while a program holds a database of the home. An archive of one profile replaces that profile alone.
+/// Refuses while a program holds a database of the home, and while a backup is made of it. An archive of one profile replaces that profile alone.
 pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     let names = Names::of(home)?;
     let was_cut_off = swap::recover(home, &names, from.now)?;
+    let alone = Alone::below(&names)?;
     names.sweep()?;
     holders::must_be_free(home, names.root())?;
     let unpacking = names.unpack_into(from.now)?;
@@ -71,7 +74,7 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });
     owner::sync(unpacking.path())?;
-    let aside = swap::swap(home, &names, unpacking.path(), &replaced, from.now)?;
+    let aside = swap::swap(home, &alone, unpacking.path(), &replaced, from.now)?;
     if was_cut_off {
         remarks.push("an earlier restore had been cut off; it was undone first".to_owned());
     }
@@ -124,6 +127,7 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
         names.sweep()?;
         return Ok(done(None, "a restore that had been cut off was undone"));
     }
+    let alone = Alone::below(&names)?;
     names.sweep()?;
     let Some(earlier) = names.last_aside()? else {
         return Err(Error::NotFound {
@@ -132,10 +136,15 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
         });
     };
     let replaced = note::part_of(&earlier)?;
-    let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
+    let aside = swap::swap(home, &alone, &earlier, &replaced, now)?;
     // Only the note about which part it was is left in it.
     note::remove_emptied(&earlier)?;
     Ok(done(aside, &format!("{} is back in its place", earlier.display())))
+}
+
+/// Fails if a restore of the home was cut off: a backup of it would hold half of two homes.
+pub(crate) fn must_not_be_cut_off(home: &Home) -> Result<()> {
+    swap::must_not_be_cut_off(&Names::of(home)?)
 }
 
 fn unpack_and_check(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Unpacked> {

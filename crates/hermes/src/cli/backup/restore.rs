@@ -220,7 +220,7 @@ fn keep_schedule(done: &Restored, home: &Home) -> Option<String> {
 }
 
 /// Memories that were kept outside of the home lie in it now, and the settings name the old place.
-fn moved_memories(app: &App, root: &Home) -> Vec<String> {
+pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
     let names = profile::list(root).unwrap_or_default();
     let homes =
         [None].into_iter().chain(names.into_iter().map(Some)).map(|name| root.sibling(name));
