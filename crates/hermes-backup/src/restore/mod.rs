@@ -113,6 +113,50 @@ pub fn to_folder(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Resto
     }
 }
 
+/// What a rollback would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rollback {
+    /// What would be put back: `the whole home`, `the home without its profiles`, `profile NAME`; none if no
+    /// restore moved any of these aside.
+    pub what: Option<String>,
+    /// Where that is now.
+    pub from: Option<PathBuf>,
+    /// Files and folders inside the home that restores of single things moved aside: a rollback leaves them.
+    pub parts: Vec<PathBuf>,
+}
+
+/// Looks what a rollback would do.
+pub fn rollback_plan(home: &Home) -> Result<Rollback> {
+    let names = Names::of(home)?;
+    let mut parts = Vec::new();
+    moved_aside_in(names.root(), &mut parts);
+    parts.sort();
+    let from = names.last_aside()?;
+    let what = match &from {
+        None => None,
+        Some(from) => Some(match note::part_of(from)? {
+            Replaced::Whole => "the whole home".to_owned(),
+            Replaced::Default => "the home without its profiles".to_owned(),
+            Replaced::Profile(name) => format!("profile {name}"),
+        }),
+    };
+    Ok(Rollback { what, from, parts })
+}
+
+/// Everything below a folder that a restore of a single thing moved aside there.
+fn moved_aside_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        let is_aside = name.to_str().is_some_and(|name| name.contains(".before-restore-2"));
+        if is_aside {
+            found.push(path);
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            moved_aside_in(&path, found);
+        }
+    }
+}
+
 /// Puts back what the last restore moved aside; what is there now is moved aside in turn.
 pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let names = Names::of(home)?;
