@@ -176,7 +176,11 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let Some(earlier) = names.last_aside()? else {
         return Err(Error::NotFound {
             id: "an earlier home".to_owned(),
-            why: format!("no restore has moved anything aside beside {}", names.root().display()),
+            why: format!(
+                "no restore has moved a whole home or a profile aside beside {}; single files and skills \
+                 lie beside their places",
+                names.root().display()
+            ),
         });
     };
     let replaced = note::part_of(&earlier)?;

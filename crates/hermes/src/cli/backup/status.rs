@@ -87,7 +87,8 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
     if expected.interval.is_some() {
         standing.reasons.extend(cannot_encrypt(app, wanted));
     }
-    standing.reasons.extend(status::links(&wanted.links_left_out()?));
+    // A folder that cannot be read is what the backup itself complains of.
+    standing.reasons.extend(status::links(&wanted.links_left_out().unwrap_or_default()));
     let worst = standing.reasons.iter().map(|reason| reason.colour).max();
     standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
     Ok(standing)

@@ -84,18 +84,29 @@ fn take_back(
     taken: &TakenBack,
     change: Change<'_>,
 ) -> Result<Forgotten> {
+    let is_any = memory.write(|transaction| {
+        Ok(again::to_erase(transaction, taken)?.count() != Forgotten::default())
+    })?;
+    // Erased first: what is gone is not retired as well.
+    let erased = if is_any { erase_again(memory, taken, change)? } else { Forgotten::default() };
     let mut count = memory.write(|transaction| {
         let chosen = again::to_retire(transaction, taken)?;
         retire::retire(transaction, &chosen, change)?;
         Ok(chosen.count())
     })?;
-    let is_any = memory.write(|transaction| {
-        Ok(again::to_erase(transaction, taken)?.count() != Forgotten::default())
-    })?;
-    if !is_any {
-        return Ok(count);
-    }
-    let erased = memory.removing(|memory| {
+    count.episodes += erased.episodes;
+    count.messages += erased.messages;
+    count.procedures += erased.procedures;
+    count.events += erased.events;
+    Ok(count)
+}
+
+fn erase_again(
+    memory: &mut SqliteMemory,
+    taken: &TakenBack,
+    change: Change<'_>,
+) -> Result<Forgotten> {
+    memory.removing(|memory| {
         memory.without_a_trace(|transaction| {
             let chosen = again::to_erase(transaction, taken)?;
             erase::bury_messages(transaction, &chosen, change)?;
@@ -104,12 +115,7 @@ fn take_back(
             erase::erase(transaction, (&choice, &chosen), change)?;
             Ok(chosen.count())
         })
-    })?;
-    count.episodes += erased.episodes;
-    count.messages += erased.messages;
-    count.procedures += erased.procedures;
-    count.events += erased.events;
-    Ok(count)
+    })
 }
 
 /// Buries the session that was chosen and the statements of the facts, so that neither comes back.
