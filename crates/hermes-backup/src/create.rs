@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use crate::build::{self, Built, Known};
 use crate::contents::{self, Choice, Contents, Scope};
+use crate::error::quoted;
 use crate::folder::{Backup, Event, Folder, Happened};
 use crate::manifest::{self, Kind, Manifest, Previous, Sidecar};
-use crate::error::quoted;
 use crate::name::Compression;
 use crate::seal::Sealing;
 use crate::{Result, Tell, held, restore};

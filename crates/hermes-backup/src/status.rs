@@ -83,7 +83,9 @@ pub fn links(left_out: &[String]) -> Option<Reason> {
     let what = match left_out {
         [] => return None,
         [one] => format!("{one} is a link to a folder: what it leads to is in no backup"),
-        many => format!("links to folders, and what they lead to is in no backup: {}", many.join(", ")),
+        many => {
+            format!("links to folders, and what they lead to is in no backup: {}", many.join(", "))
+        }
     };
     Some(amber(About::Links, what, "`hermes config set backup.follow_links true`"))
 }

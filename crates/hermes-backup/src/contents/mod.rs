@@ -114,7 +114,8 @@ pub struct Choice<'a> {
 
 /// Whether something stayed out because it is a link that was not followed.
 pub fn is_link_left_out(left: &LeftOut) -> bool {
-    [LINK_TO_FOLDER, LINK_IN_CIRCLE, LINK_TO_TOO_MUCH, LINK_BEHIND_LINK].contains(&left.why.as_str())
+    [LINK_TO_FOLDER, LINK_IN_CIRCLE, LINK_TO_TOO_MUCH, LINK_BEHIND_LINK]
+        .contains(&left.why.as_str())
 }
 
 /// The links to folders of a home that no backup follows; looks at folders alone and opens no file.

@@ -125,9 +125,25 @@ impl Place {
     /// Whether a file or folder of this name holds secrets: variables, logins, keys.
     pub(super) fn is_secret(&self, name: &str) -> bool {
         const NAMES: &[&str] = &[
-            ".env", "auth.json", "auth.yaml", "credentials", "credentials.json", "token.json",
-            "tokens.json", "secrets", "secrets.json", "secrets.yaml", ".netrc", ".pgpass", ".ssh",
-            ".gnupg", ".aws", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+            ".env",
+            "auth.json",
+            "auth.yaml",
+            "credentials",
+            "credentials.json",
+            "token.json",
+            "tokens.json",
+            "secrets",
+            "secrets.json",
+            "secrets.yaml",
+            ".netrc",
+            ".pgpass",
+            ".ssh",
+            ".gnupg",
+            ".aws",
+            "id_rsa",
+            "id_dsa",
+            "id_ecdsa",
+            "id_ed25519",
         ];
         const ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".keystore", ".token"];
         NAMES.contains(&name)

@@ -183,7 +183,8 @@ fn a_file_kept_elsewhere_takes_its_place_in_the_home() {
     let from = elsewhere.path().join("moved.db");
     put(&from, &[MAGIC.as_slice(), &[0; 100]].concat());
     let outside = [("memory.db".to_owned(), from.clone())];
-    let found = list(&home.home, &Scope::All, &Choice { outside: &outside, ..everything() }).unwrap();
+    let found =
+        list(&home.home, &Scope::All, &Choice { outside: &outside, ..everything() }).unwrap();
     assert_eq!(files(&found), ["a", "memory.db"]);
     assert_eq!((found.entries[1].what, &found.entries[1].from), (What::Database, &from));
 }

@@ -135,9 +135,9 @@ fn make_private(folder: &Path) -> Result<()> {
 
 fn is_private(folder: &Path) -> bool {
     let own = nix::unistd::geteuid().as_raw();
-    folder.symlink_metadata().is_ok_and(|found| {
-        found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0
-    })
+    folder
+        .symlink_metadata()
+        .is_ok_and(|found| found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0)
 }
 
 /// Whether a folder is on a disk of this machine, as far as the system tells.

@@ -179,10 +179,8 @@ fn is_database(path: &Path, folder: &Path, databases: &BTreeSet<PathBuf>) -> boo
     let bytes = bytes.strip_suffix(b" (deleted)").unwrap_or(bytes);
     let main = SIDECARS.iter().find_map(|ending| bytes.strip_suffix(ending.as_bytes()));
     let main = Path::new(OsStr::from_bytes(main.unwrap_or(bytes)));
-    let is_named = main
-        .file_name()
-        .and_then(OsStr::to_str)
-        .is_some_and(|name| DATABASES.contains(&name));
+    let is_named =
+        main.file_name().and_then(OsStr::to_str).is_some_and(|name| DATABASES.contains(&name));
     main.starts_with(folder) && (is_named || databases.contains(main))
 }
 

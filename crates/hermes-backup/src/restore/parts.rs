@@ -49,9 +49,10 @@ fn refuse_replaced_sessions(parts: &[Part], replace: bool) -> Result<()> {
         None => Ok(()),
         Some(id) => Err(Error::Setting {
             what: format!("--replace with session {id}"),
-            why: "a session that is there is never overwritten; without --replace its older form is \
+            why:
+                "a session that is there is never overwritten; without --replace its older form is \
                   written beside, as lines of JSON"
-                .to_owned(),
+                    .to_owned(),
         }),
     }
 }

@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{
     Added, Admin, Change, Choice, Depth, Episodes, EventKind, Events, Facts, Forgetting, ItemKind,
-    NewChunk, NewEvent, NewFact, NewMessage, NewProcedure, Origin, ProcedureKind, Procedures, Scope,
-    SqliteMemory, Trust, UserNumber, Wanted,
+    NewChunk, NewEvent, NewFact, NewMessage, NewProcedure, Origin, ProcedureKind, Procedures,
+    Scope, SqliteMemory, Trust, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 

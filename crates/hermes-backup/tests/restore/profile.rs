@@ -90,8 +90,7 @@ fn an_encrypted_export_has_everything_and_comes_in_under_another_name() {
     assert!(matches!(refused, Error::NotImported { .. }), "{refused}");
     assert!(refused.hint().unwrap().contains("--name"), "{refused}");
     assert!(imported(&there, &file, &Keys::default(), named("new")).is_err(), "no key, no profile");
-    let tried =
-        imported(&there, &file, &keys, Import { dry_run: true, ..named("new") }).unwrap();
+    let tried = imported(&there, &file, &keys, Import { dry_run: true, ..named("new") }).unwrap();
     assert!(!tried.at.exists() && tried.files > 0);
     let done = imported(&there, &file, &keys, named("new")).unwrap();
     assert_eq!((done.was.as_str(), done.profile.as_str()), ("coder", "new"));

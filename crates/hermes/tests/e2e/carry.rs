@@ -49,7 +49,8 @@ fn a_plain_export_names_the_secrets_it_leaves_out() {
     assert!(!sandbox.path("profiles/second/.env").exists());
     sandbox.ok(&["backup", "create", "--plaintext"]);
     let backups = fs::read_dir(sandbox.folder().join(".hermes-backups")).unwrap().flatten();
-    let whole = backups.map(|entry| entry.path()).find(|path| path.extension() == Some("zst".as_ref()));
+    let whole =
+        backups.map(|entry| entry.path()).find(|path| path.extension() == Some("zst".as_ref()));
     let whole = whole.unwrap();
     let whole = whole.to_str().unwrap();
     sandbox.fails(&["profile", "import", whole], 5, &["hermes backup restore", "--profile"]);
@@ -77,7 +78,8 @@ fn links_to_folders_are_warned_of_and_followed_on_request() {
 #[test]
 fn what_a_restore_cannot_do_is_said_with_its_reason() {
     let sandbox = Sandbox::ready();
-    sandbox.write("skills/deploy/SKILL.md", "---\nname: deploy\ndescription: Deploys\n---\nDo it.\n");
+    sandbox
+        .write("skills/deploy/SKILL.md", "---\nname: deploy\ndescription: Deploys\n---\nDo it.\n");
     sandbox.ok(&["backup", "create", "--plaintext"]);
     let session = ["backup", "restore", "--session", "x", "--replace"];
     sandbox.fails(&session, 2, &["never overwritten"]);

@@ -18,7 +18,8 @@ pub(super) fn taken_back(connection: &Connection) -> rusqlite::Result<TakenBack>
     let mut found = TakenBack::default();
     for (kind, sql) in KINDS {
         let mut statement = connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, Uid::from_bytes(row.get(1)?))))?;
+        let rows =
+            statement.query_map([], |row| Ok((row.get(0)?, Uid::from_bytes(row.get(1)?))))?;
         for row in rows {
             let (id, uid): (i64, Uid) = row?;
             // Only a person's rewinding or forgetting retires an episode.
@@ -71,11 +72,7 @@ pub(super) fn to_erase(transaction: &Transaction<'_>, taken: &TakenBack) -> Step
     Ok(chosen)
 }
 
-fn found(
-    transaction: &Transaction<'_>,
-    items: &[(ItemKind, Uid)],
-    is_held: bool,
-) -> Step<Chosen> {
+fn found(transaction: &Transaction<'_>, items: &[(ItemKind, Uid)], is_held: bool) -> Step<Chosen> {
     let mut chosen = Chosen::default();
     for (kind, uid) in items {
         let held = |sql: &str| -> Step<Option<i64>> {
