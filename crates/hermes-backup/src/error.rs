@@ -89,6 +89,12 @@ pub enum Error {
         /// Which program, with its id.
         holders: String,
     },
+    /// A restore of the home was cut off.
+    #[error("could not read {} as one home: a restore of it was cut off half way", home.display())]
+    CutOff {
+        /// The home.
+        home: PathBuf,
+    },
     /// The disk is too small.
     #[error("could not write to {}: {needed} bytes are needed, {free} are free", folder.display())]
     NoSpace {
@@ -121,6 +127,22 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// An archive that no restore would take.
+    #[error("could not make a backup that restores: {why}")]
+    NotRestorable {
+        /// What is too much.
+        why: String,
+    },
+    /// A profile that cannot be taken in as it is.
+    #[error("could not import {what}: {why}")]
+    NotImported {
+        /// The archive or the profile.
+        what: String,
+        /// What is in the way.
+        why: String,
+        /// What helps.
+        hint: String,
+    },
     /// Deleting now could take the wrong ones.
     #[error("could not prune: {why}")]
     UnsafePrune {
@@ -148,6 +170,22 @@ impl Error {
             Error::WrongKey { .. } => {
                 Some("see for whom it is encrypted with `hermes backup show`".to_owned())
             }
+            Error::CutOff { .. } => {
+                Some("undo it with `hermes backup restore --rollback`".to_owned())
+            }
+            Error::NotRestorable { .. } => {
+                Some("leave something out with the setting `backup.exclude`".to_owned())
+            }
+            Error::NotImported { hint, .. } => Some(hint.clone()),
+            Error::File { doing: "read", path, source }
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                Some(format!(
+                    "see whose it is with `ls -ld {0}`; let it be read (`chmod u+r {0}`), or leave it out \
+                     with the setting `backup.exclude`",
+                    quoted(&path.display().to_string())
+                ))
+            }
             Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
             Error::InUse { .. } => {
                 Some("stop it first, for the daemon with `hermes stop`".to_owned())
@@ -157,5 +195,15 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+/// A path or name as a shell takes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }

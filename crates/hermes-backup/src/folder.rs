@@ -1,7 +1,7 @@
 //! The folder that backups are kept in: archives, what is known of them, and what happened.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hermes_home::atomic;
@@ -333,20 +333,9 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
         options.mode(0o600);
     }
     let mut file = options.open(path)?;
-    let separate = if ends_within_a_line(&mut file)? { "\n" } else { "" };
+    let separate = if atomic::is_torn(&mut file)? { "\n" } else { "" };
     file.write_all(format!("{separate}{line}").as_bytes())?;
     file.sync_all()
-}
-
-/// A kill or a full disk may have cut the last line short.
-fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
 }
 
 /// The path without links, as far as it is there.

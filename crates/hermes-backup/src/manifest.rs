@@ -45,6 +45,14 @@ pub struct Manifest {
     pub previous: Option<Previous>,
 }
 
+impl Manifest {
+    /// The links to folders that were not followed: what they lead to is not in the archive.
+    pub fn links_left_out(&self) -> impl Iterator<Item = &str> {
+        let links = self.left_out.iter().filter(|left| crate::contents::is_link_left_out(left));
+        links.map(|left| left.path.as_str())
+    }
+}
+
 /// One member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
@@ -153,6 +161,9 @@ pub struct Sidecar {
     pub damaged: bool,
     /// When the archive had been read back, decrypted and compared member by member.
     pub verified: Option<Timestamp>,
+    /// How many links to folders were not followed: what they lead to is not in it.
+    #[serde(default)]
+    pub links_left_out: u64,
     /// The command that opens it without Hermes.
     pub open_with: String,
 }

@@ -74,6 +74,20 @@ pub enum About {
     DrillAge,
     /// A place that was not reached.
     Place,
+    /// Links to folders, which no backup follows.
+    Links,
+}
+
+/// That what links to folders lead to is in no backup; none where there are no such links.
+pub fn links(left_out: &[String]) -> Option<Reason> {
+    let what = match left_out {
+        [] => return None,
+        [one] => format!("{one} is a link to a folder: what it leads to is in no backup"),
+        many => {
+            format!("links to folders, and what they lead to is in no backup: {}", many.join(", "))
+        }
+    };
+    Some(amber(About::Links, what, "`hermes config set backup.follow_links true`"))
 }
 
 /// Judges the backups by what is expected; a failed check outranks a good backup.

@@ -293,6 +293,9 @@ fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
         Error::Setting { .. } => (Kind::Usage, error.hint()),
         Error::NotEncrypted
         | Error::CannotEncrypt { .. }
+        | Error::CutOff { .. }
+        | Error::NotRestorable { .. }
+        | Error::NotImported { .. }
         | Error::Tampered { .. }
         | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
         Error::Remote { .. } => (Kind::Unavailable, error.hint()),

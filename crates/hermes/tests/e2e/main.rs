@@ -5,6 +5,7 @@
 mod backup;
 mod backup_schedule;
 mod bench;
+mod carry;
 mod compacting;
 mod config;
 mod daemon;

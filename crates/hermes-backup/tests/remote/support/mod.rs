@@ -84,6 +84,7 @@ pub(crate) fn archive(folder: &Path, name: &str, bytes: &[u8]) {
         bytes: 1,
         damaged: parsed.damaged,
         verified: Some(parsed.made),
+        links_left_out: 0,
         open_with: String::new(),
     };
     hermes_home::atomic::write_private(&folder.join(name), bytes).unwrap();

@@ -54,11 +54,13 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let backup = chosen(arguments, &wanted)?;
     let host = platform::host();
+    let temporary = std::env::temp_dir();
     let mut progress = Progress::of(app);
     let (receipt, kept_in) = arguments.opening.with(app, &wanted, |keys| {
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         let (folder, backup, host) = (&wanted.folder, &backup, host.as_str());
-        drill::drill(&Request { folder, backup, keys, host, now: app.now }, tell)
+        let (home, temporary) = (Some(&wanted.home), temporary.as_path());
+        drill::drill(&Request { folder, backup, keys, host, now: app.now, home, temporary }, tell)
     })?;
     progress.end();
     let passed = receipt.passed;

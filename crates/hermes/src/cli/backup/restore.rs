@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hermes_backup::folder::{Backup, Event, Happened};
-use hermes_backup::restore::{self, From, Part, Piece, Restored};
+use hermes_backup::restore::{self, From, Part, Piece, Restored, Rollback};
 use hermes_backup::seal::Keys;
 use hermes_home::layout::ChosenBy;
 use hermes_home::{Home, atomic, profile};
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Put the file or skill in its place; what is there is kept aside
     #[arg(long)]
     replace: bool,
-    /// Put back what the last restore moved aside
+    /// Put back the home or profile that the last restore moved aside; says first what that is
     #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace"])]
     rollback: bool,
     #[command(flatten)]
@@ -77,14 +77,7 @@ struct Brought {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     if arguments.rollback {
-        let question = format!(
-            "put back what the last restore of {} moved aside?",
-            wanted.home.root().display()
-        );
-        confirm::consent(app.asking, &question)?;
-        let done = restore::rollback(&wanted.home, app.now)?;
-        app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
-        return Ok(Outcome::Done);
+        return roll_back(app, &wanted);
     }
     let profile = named_profile(app)?;
     let (archive, sha256) = archive(arguments, &wanted, profile.as_deref())?;
@@ -130,6 +123,33 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     if moved {
         app.out.hint("undo it with `hermes backup restore --rollback`");
     }
+    Ok(Outcome::Done)
+}
+
+/// Says what would be undone, then undoes it. Whole homes and profiles are put back; of single files and skills it
+/// is said where they lie.
+fn roll_back(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    let root = wanted.home.root().display();
+    // A restore that was cut off is undone first, whatever lies aside.
+    let plan = restore::rollback_plan(&wanted.home);
+    if let Ok(Rollback { parts, .. }) = &plan {
+        for part in parts {
+            app.out.note(format_args!(
+                "not undone by this, since it is one thing alone: {} (put it back with mv)",
+                part.display()
+            ));
+        }
+    }
+    let question = match &plan {
+        Ok(Rollback { what: Some(what), from: Some(from), .. }) => format!(
+            "put back {what} of {root} from {}? (what is there now is moved aside)",
+            from.display()
+        ),
+        _ => format!("put back what the last restore of {root} moved aside?"),
+    };
+    confirm::consent(app.asking, &question)?;
+    let done = restore::rollback(&wanted.home, app.now)?;
+    app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
     Ok(Outcome::Done)
 }
 
@@ -220,7 +240,7 @@ fn keep_schedule(done: &Restored, home: &Home) -> Option<String> {
 }
 
 /// Memories that were kept outside of the home lie in it now, and the settings name the old place.
-fn moved_memories(app: &App, root: &Home) -> Vec<String> {
+pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
     let names = profile::list(root).unwrap_or_default();
     let homes =
         [None].into_iter().chain(names.into_iter().map(Some)).map(|name| root.sibling(name));

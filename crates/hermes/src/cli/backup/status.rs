@@ -86,9 +86,11 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
     let mut standing = status::judge(&backups, &history, &expected, app.now);
     if expected.interval.is_some() {
         standing.reasons.extend(cannot_encrypt(app, wanted));
-        let worst = standing.reasons.iter().map(|reason| reason.colour).max();
-        standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
     }
+    // A folder that cannot be read is what the backup itself complains of.
+    standing.reasons.extend(status::links(&wanted.links_left_out().unwrap_or_default()));
+    let worst = standing.reasons.iter().map(|reason| reason.colour).max();
+    standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
     Ok(standing)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_backup::contents::Scope;
+use hermes_backup::contents::{self, Choice, Scope};
 use hermes_backup::folder::Folder;
 use hermes_backup::name::Compression;
 use hermes_backup::remote::{self, Remote, S3Keys, Target};
@@ -167,6 +167,13 @@ impl Wanted {
             token: variables.value("AWS_SESSION_TOKEN").map(Into::into),
         });
         Ok(remote::open(target, keys.as_ref())?)
+    }
+
+    /// The links to folders of the home that no backup follows.
+    pub(super) fn links_left_out(&self) -> anyhow::Result<Vec<String>> {
+        let Backup { exclude, follow_links, .. } = &self.settings;
+        let choice = Choice { exclude, outside: &[], follow_links: *follow_links, secrets: true };
+        Ok(contents::links_left_out(&self.home, &choice)?)
     }
 
     /// Databases of memories that the settings of a profile keep outside of the home.
