@@ -122,7 +122,8 @@ fn write(
     remarks
         .extend(packed.changed.iter().map(|path| format!("{path} was changed while it was read")));
     let happened = if name.damaged { Happened::CreatedDamaged } else { Happened::Created };
-    if let Err(error) = folder.note(&event(verified, happened, Some(id), String::new())) {
+    let label = request.label.clone().unwrap_or_default();
+    if let Err(error) = folder.note(&event(verified, happened, Some(id), label)) {
         remarks.push(error.to_string());
     }
     Ok(Created {
@@ -356,6 +357,7 @@ fn sidecar(
         sha256: packed.sha256.clone(),
         size: packed.size,
         made: request.now,
+        home: request.folder.home().map(str::to_owned),
         made_by: request.made_by.to_owned(),
         compression: request.compression,
         encryption: name.format,

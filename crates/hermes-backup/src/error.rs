@@ -44,7 +44,9 @@ pub enum Error {
         why: String,
     },
     /// Nothing was given that could open the archive.
-    #[error("could not decrypt {what}: it is encrypted to {to}, and no key was given")]
+    #[error(
+        "could not decrypt {what}: it is encrypted to {to}, and nothing was given that opens it"
+    )]
     NoKey {
         /// The archive.
         what: String,
@@ -74,6 +76,12 @@ pub enum Error {
         id: String,
         /// None is there, or several fit.
         why: String,
+    },
+    /// No restore has moved a home aside.
+    #[error("could not undo a restore: none has moved {} aside", home.display())]
+    NothingAside {
+        /// The home.
+        home: PathBuf,
     },
     /// Another backup, restore or prune is at work.
     #[error("could not start: another backup is at work ({holder})")]
@@ -144,10 +152,14 @@ impl Error {
             Error::NotEncrypted => {
                 Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
             }
-            Error::NoKey { .. } => Some("give the private key with --identity FILE".to_owned()),
-            Error::WrongKey { .. } => {
-                Some("see for whom it is encrypted with `hermes backup show`".to_owned())
+            Error::NoKey { to, .. } => Some(opened_with(to).to_owned()),
+            Error::WrongKey { why, .. } if why.contains("passphrase") => {
+                Some("give the right passphrase with --passphrase-file FILE".to_owned())
             }
+            Error::WrongKey { .. } => Some(
+                "see for whom it is encrypted with `hermes backup show`, and give that private key with --identity FILE"
+                    .to_owned(),
+            ),
             Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
             Error::InUse { .. } => {
                 Some("stop it first, for the daemon with `hermes stop`".to_owned())
@@ -157,5 +169,13 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+/// How that is given which opens an archive, by for whom it is encrypted.
+pub fn opened_with(to: &str) -> &'static str {
+    match to.contains("passphrase") {
+        true => "give the passphrase with --passphrase-file FILE",
+        false => "give the private key with --identity FILE",
     }
 }

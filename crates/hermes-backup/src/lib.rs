@@ -16,6 +16,7 @@ pub mod seal;
 mod staging;
 pub mod status;
 pub mod verify;
+pub mod whose;
 
 pub use error::{Error, Result};
 

@@ -57,7 +57,9 @@ fn held_by(id: u32, folder: &Path) -> Option<String> {
         "" => "a program",
         name => name,
     };
-    let name = held.strip_prefix(folder).unwrap_or(&held).display();
+    // A memory outside of the home is looked for by its own path.
+    let below = held.strip_prefix(folder).ok().filter(|below| !below.as_os_str().is_empty());
+    let name = below.unwrap_or(&held).display();
     Some(format!("{program} (process {id}) has {name} open"))
 }
 

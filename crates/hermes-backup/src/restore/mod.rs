@@ -126,10 +126,7 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     }
     names.sweep()?;
     let Some(earlier) = names.last_aside()? else {
-        return Err(Error::NotFound {
-            id: "an earlier home".to_owned(),
-            why: format!("no restore has moved anything aside beside {}", names.root().display()),
-        });
+        return Err(Error::NothingAside { home: names.root().to_owned() });
     };
     let replaced = note::part_of(&earlier)?;
     let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
