@@ -224,7 +224,7 @@ fn add_others(site: &Site) -> Vec<String> {
     let mut added = Vec::new();
     for (day, home) in [(17, Some("theirs")), (18, Some("theirs")), (19, Some("third")), (20, None)]
     {
-        let name = format!("hermes-all-202611{day}T033000Z-0000000{}.tar.zst.age", day - 10);
+        let name = format!("hermes-all-202611{day}T033000Z-{:08x}.tar.zst.age", day - 10);
         archive_of(&site.there, &name, &Numbers::new(day).bytes(1_000), home);
         added.extend([name.clone(), format!("{name}.json")]);
     }
