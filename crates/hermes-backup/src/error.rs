@@ -70,12 +70,18 @@ pub enum Error {
         why: String,
     },
     /// No backup has this id.
-    #[error("could not find backup {id}: {why}")]
+    #[error("could not find {}: {why}", named(id))]
     NotFound {
         /// What was asked for.
         id: String,
         /// None is there, or several fit.
         why: String,
+    },
+    /// A backup does not hold what was asked for.
+    #[error("could not find {what}: it is not in this backup")]
+    NotInBackup {
+        /// A path, a skill or a session.
+        what: String,
     },
     /// No restore has moved a home aside.
     #[error("could not undo a restore: none has moved {} aside", home.display())]
@@ -160,7 +166,15 @@ impl Error {
                 "see for whom it is encrypted with `hermes backup show`, and give that private key with --identity FILE"
                     .to_owned(),
             ),
+            Error::NotFound { why, .. } if why.starts_with(NONE_YET) => Some(
+                "make one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
+                    .to_owned(),
+            ),
             Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
+            Error::NotInBackup { .. } => Some(
+                "paths are below the home, as `hermes backup create --dry-run` shows them; name an earlier backup of `hermes backup list`"
+                    .to_owned(),
+            ),
             Error::InUse { .. } => {
                 Some("stop it first, for the daemon with `hermes stop`".to_owned())
             }
@@ -169,6 +183,17 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+/// What the reason begins with where a folder has no backup at all.
+pub(crate) const NONE_YET: &str = "there is no backup in";
+
+/// A backup as people speak of it.
+fn named(id: &str) -> String {
+    match id {
+        "latest" => "the latest backup".to_owned(),
+        id => format!("backup {id}"),
     }
 }
 

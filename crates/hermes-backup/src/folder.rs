@@ -9,6 +9,7 @@ use hermes_home::lock::{self, Held};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::error::NONE_YET;
 use crate::manifest::Sidecar;
 use crate::name::ArchiveName;
 use crate::whose::{Owner, Whose, are_of_several};
@@ -344,7 +345,7 @@ impl Folder {
     }
 
     fn none_there(&self) -> String {
-        format!("there is no backup in {}", self.path.display())
+        format!("{NONE_YET} {}", self.path.display())
     }
 }
 

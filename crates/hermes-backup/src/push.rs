@@ -118,7 +118,9 @@ pub fn push(
 }
 
 /// Lists a place, writes something small to it and takes that away again; the name is one that no archive has.
-pub fn try_place(remote: &dyn Remote, tag: u32) -> Result<()> {
+///
+/// A place that takes things and lets nothing be deleted is a good one; what that means is said.
+pub fn try_place(remote: &dyn Remote, tag: u32) -> Result<Option<String>> {
     remote.list()?;
     let folder = tempfile::tempdir()
         .map_err(|source| Error::file("write to", Path::new("the temporary folder"), source))?;
@@ -127,7 +129,8 @@ pub fn try_place(remote: &dyn Remote, tag: u32) -> Result<()> {
     // A sidecar without its archive counts as nothing, should it be left behind.
     let name = format!("hermes-setup-20000101T000000Z-{tag:08x}.tar.zst.age.json");
     remote.put(&file, &name, &hash::of_file(&file)?, &mut |_| {})?;
-    remote.delete(&name)
+    let left = remote.delete(&name).err();
+    Ok(left.map(|error| format!("{name} stays there, and no rule can delete there: {error}")))
 }
 
 /// What the rules of a place would do there with the archives of this home; nothing is deleted.

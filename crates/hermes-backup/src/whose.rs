@@ -73,7 +73,7 @@ impl Owner {
 }
 
 /// Whether archives may be of several homes, by what their sidecars say.
-pub(crate) fn are_of_several<'a>(homes: impl Iterator<Item = Option<&'a str>>) -> bool {
+pub fn are_of_several<'a>(homes: impl Iterator<Item = Option<&'a str>>) -> bool {
     homes.flatten().collect::<BTreeSet<_>>().len() > 1
 }
 

@@ -292,7 +292,9 @@ fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
     match error {
         Error::Home(error) => of_home(error),
         Error::Store(error) => of_store(error),
-        Error::NotFound { .. } | Error::NothingAside { .. } => (Kind::NotFound, error.hint()),
+        Error::NotFound { .. } | Error::NotInBackup { .. } | Error::NothingAside { .. } => {
+            (Kind::NotFound, error.hint())
+        }
         Error::Busy { .. } | Error::InUse { .. } => (Kind::Locked, error.hint()),
         Error::NoKey { .. } | Error::WrongKey { .. } => (Kind::WrongKey, error.hint()),
         Error::Setting { .. } => (Kind::Usage, error.hint()),

@@ -292,7 +292,7 @@ fn what_has_rotted_here_never_takes_the_place_of_what_is_whole_there() {
 #[test]
 fn a_place_is_tried_without_leaving_anything() {
     let site = site();
-    push::try_place(site.remote.as_ref(), 7).unwrap();
+    assert_eq!(push::try_place(site.remote.as_ref(), 7).unwrap(), None);
     assert!(names(&site.there).is_empty());
     fs::remove_dir(&site.there).unwrap();
     let told = said(push::try_place(site.remote.as_ref(), 7));

@@ -93,7 +93,12 @@ pub(crate) fn receipt(command: &Receipts, app: &mut App) -> anyhow::Result<Outco
     match command {
         Receipts::List => {
             let results = drill::receipts(&wanted.folder)?;
+            let is_empty = results.is_empty();
             app.out.show(&Listing { results })?;
+            if is_empty {
+                app.out.note("no receipt of a drill yet");
+                app.out.hint("make a drill with `hermes backup drill`");
+            }
         }
         Receipts::Import { file } => {
             let receipt = drill::import_receipt(&wanted.folder, file, app.now)?;

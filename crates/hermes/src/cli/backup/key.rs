@@ -217,6 +217,12 @@ fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result
     });
     io::Write::write_all(app.out.raw(), text.as_bytes())?;
     io::Write::flush(app.out.raw())?;
+    if all.is_empty() && passphrase_file.is_none() {
+        app.out.note(
+            "no encryption is set up yet: the page is about a passphrase that you give yourself",
+        );
+        app.out.hint("set it up with `hermes backup setup`, then print the page again");
+    }
     Ok(Outcome::Done)
 }
 

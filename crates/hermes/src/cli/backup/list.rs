@@ -241,7 +241,7 @@ impl Show for Shown {
             if self.row.encrypted_to.is_empty() {
                 "nobody: plain text".to_owned()
             } else {
-                self.row.encrypted_to.join(", ")
+                self.row.encrypted_to.join(", ").replace("passphrase", "a passphrase")
             }
         ))?;
         for place in &self.row.copies {

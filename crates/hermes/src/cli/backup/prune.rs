@@ -88,7 +88,14 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let plan = decide(app, &wanted, &policy)?;
     let going = plan.decisions.iter().filter(|one| one.kept_by.is_empty()).count();
     if arguments.dry_run || going == 0 {
+        let is_nothing = plan.decisions.is_empty();
         app.out.show(&Plan::of(plan, false))?;
+        if is_nothing {
+            app.out
+                .note(format_args!("no backup of this home in {}", wanted.folder.path().display()));
+        } else if going == 0 {
+            app.out.note("the rules keep every one of them");
+        }
         return Ok(Outcome::Done);
     }
     if !app.json {

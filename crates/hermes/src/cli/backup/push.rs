@@ -4,18 +4,18 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_backup::folder::{Event, Folder, Happened};
+use hermes_backup::folder::{Backup, Event, Folder, Happened};
 use hermes_backup::name::Format;
 use hermes_backup::push;
 use hermes_backup::remote::Target;
-use hermes_backup::whose::Whose;
+use hermes_backup::whose::{Whose, are_of_several};
 use serde::Serialize;
 
 use super::create::none_yet;
 use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::{Outcome, Problem, hint, message};
+use crate::failure::{Kind, Outcome, Problem, hint, message};
 use crate::output::{BAD, CARE, DIM, GOOD, Listing, Page, Show, counted};
 
 #[derive(Debug, Args)]
@@ -133,14 +133,15 @@ fn to_one(
     })?;
     // What is not encrypted stays on this machine, and other homes send their own.
     let mut ours = folder.list()?;
-    ours.retain(|one| one.whose != Whose::Other);
+    // Who cannot say who it is, in a folder of several homes, sends only what it surely made.
+    let is_mixed = folder.home().is_none() && are_of_several(ours.iter().map(Backup::home));
+    ours.retain(|one| one.whose == Whose::Ours || (one.whose == Whose::Unknown && !is_mixed));
     let (plain, backups): (Vec<_>, Vec<_>) =
         ours.into_iter().partition(|one| one.name.format == Format::Plain);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
     let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
-    let stays = |one: &hermes_backup::folder::Backup| {
-        format!("backup {} is plain text and stays on this machine", one.name.id())
-    };
+    let stays =
+        |one: &Backup| format!("backup {} is plain text and stays on this machine", one.name.id());
     pushed.warnings.extend(plain.iter().map(stays));
     let mut left_alone = Vec::new();
     if let Some(policy) = &target.keep {
@@ -165,6 +166,10 @@ fn to_one(
 pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.to.as_deref())?;
     let targets = wanted.targets(arguments.target.as_deref())?;
+    let no_place = || {
+        Problem::usage("no place off this host is set up")
+            .hint("name one: `hermes backup pull --target /mnt/disk/hermes`")
+    };
     let target = targets.first().ok_or_else(no_place)?;
     let remote = wanted.remote(app, target)?;
     if arguments.list {
@@ -181,8 +186,14 @@ pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
     wanted.folder.make(wanted.home.root())?;
     let mut progress = Progress::of(app);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-    let backup = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell)?;
+    let fetched = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell);
     progress.end();
+    let backup = fetched.map_err(|error| match error {
+        hermes_backup::Error::NotFound { .. } => Problem::new(Kind::NotFound, error.to_string())
+            .hint("see what is there with `hermes backup pull --list --target PLACE`")
+            .into(),
+        other => anyhow::Error::from(other),
+    })?;
     let id = backup.name.id();
     app.out.show(&Fetched { id: id.clone(), path: backup.path, size: backup.size })?;
     app.out.hint(format_args!("bring it back with `hermes backup restore {id}`"));

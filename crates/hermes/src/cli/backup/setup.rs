@@ -103,7 +103,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     if let Some(by) = by.schedule() {
         done.extend(schedule::install(app, &wanted.home, by, Reach::User)?);
     }
-    let failed = if arguments.no_check { Vec::new() } else { unreached(app, &wanted, &targets)? };
+    let failed = match arguments.no_check {
+        true => Vec::new(),
+        false => unreached(app, &wanted, &targets, &mut done)?,
+    };
     let is_well = failed.is_empty();
     app.out.show(&Ready { done, failed })?;
     app.out.hint(format_args!(
@@ -152,7 +155,12 @@ fn consent_to_replace(app: &App, wanted: &Wanted, targets: &[String]) -> anyhow:
 }
 
 /// Writes something small to each place and takes it away again; those where that failed.
-fn unreached(app: &App, wanted: &Wanted, targets: &[String]) -> anyhow::Result<Vec<Unreached>> {
+fn unreached(
+    app: &App,
+    wanted: &Wanted,
+    targets: &[String],
+    done: &mut Vec<String>,
+) -> anyhow::Result<Vec<Unreached>> {
     let mut failed = Vec::new();
     for target in targets {
         let target = remote::parse(target)?;
@@ -160,9 +168,15 @@ fn unreached(app: &App, wanted: &Wanted, targets: &[String]) -> anyhow::Result<V
         let tried = wanted
             .remote(app, &target)
             .and_then(|remote| Ok(push::try_place(remote.as_ref(), tag)?));
-        if let Err(error) = tried {
-            let (place, hint) = (target.place(), failure::hint(&error));
-            failed.push(Unreached { place, error: failure::message(&error), hint });
+        match tried {
+            Ok(remark) => {
+                let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+                done.push(format!("{} was written to and read back{remark}", target.place()));
+            }
+            Err(error) => {
+                let (place, hint) = (target.place(), failure::hint(&error));
+                failed.push(Unreached { place, error: failure::message(&error), hint });
+            }
         }
     }
     Ok(failed)

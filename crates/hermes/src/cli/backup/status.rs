@@ -84,6 +84,13 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
     // One profile alone is no backup of the home, and another home's is none of this one.
     backups.retain(|backup| backup.name.what == "all" && backup.counts_in(&wanted.folder));
     let mut standing = status::judge(&backups, &history, &expected, app.now);
+    let settings = &wanted.settings;
+    if settings.recipients.is_empty() && settings.passphrase_file.is_none() {
+        // Without encryption none is made.
+        let is_age = |reason: &&mut Reason| reason.about == About::Age;
+        let of_age = standing.reasons.iter_mut().filter(is_age);
+        of_age.for_each(|reason| reason.hint = "`hermes backup setup`".to_owned());
+    }
     if expected.interval.is_some() {
         standing.reasons.extend(cannot_encrypt(app, wanted));
         let worst = standing.reasons.iter().map(|reason| reason.colour).max();
