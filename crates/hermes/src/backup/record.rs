@@ -265,9 +265,9 @@ mod tests {
         assert_eq!(next(By::Cron, "2026-11-12T03:30:30Z"), tonight, "its minute has not come yet");
         let after = next(By::Cron, "2026-11-12T04:00:00Z");
         assert_eq!(after, at("2026-11-13T03:30:00Z") + later, "cron does not catch up");
-        let systemd = next(By::Systemd, "2026-11-11T12:00:00Z");
-        assert_eq!(systemd, at("2026-11-12T03:30:00Z"));
-        let daemon = next(By::Daemon, "2026-11-11T12:00:00Z");
+        let systemd = next(By::Systemd, "2026-11-11T01:00:00Z");
+        assert_eq!(systemd, at("2026-11-11T03:30:00Z"));
+        let daemon = next(By::Daemon, "2026-11-11T01:00:00Z");
         assert!(daemon >= systemd && daemon < systemd + delay);
         assert!(
             next(By::Daemon, "2026-11-12T04:00:00Z") <= at("2026-11-12T04:00:00Z"),
