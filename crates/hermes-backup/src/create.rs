@@ -99,7 +99,8 @@ fn make(request: &Request<'_>, held: &Held, tell: Tell<'_>) -> Result<Created> {
     let Built { name, packed, partial, verified, mut remarks, checking } = built;
     partial.keep(Some(&sidecar))?;
     let happened = if name.damaged { Happened::CreatedDamaged } else { Happened::Created };
-    if let Err(error) = folder.note(&event(verified, happened, Some(name.id()), String::new())) {
+    let label = request.label.clone().unwrap_or_default();
+    if let Err(error) = folder.note(&event(verified, happened, Some(name.id()), label)) {
         remarks.push(error.to_string());
     }
     let backup = folder.find(&name.to_string())?;
@@ -129,6 +130,7 @@ pub(crate) fn sidecar(request: &Request<'_>, built: &Built) -> Sidecar {
         sha256: packed.sha256.clone(),
         size: packed.size,
         made: request.now,
+        home: request.folder.home().map(str::to_owned),
         made_by: request.made_by.to_owned(),
         compression: request.compression,
         encryption: name.format,

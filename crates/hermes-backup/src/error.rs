@@ -44,7 +44,9 @@ pub enum Error {
         why: String,
     },
     /// Nothing was given that could open the archive.
-    #[error("could not decrypt {what}: it is encrypted to {to}, and no key was given")]
+    #[error(
+        "could not decrypt {what}: it is encrypted to {to}, and nothing was given that opens it"
+    )]
     NoKey {
         /// The archive.
         what: String,
@@ -68,12 +70,24 @@ pub enum Error {
         why: String,
     },
     /// No backup has this id.
-    #[error("could not find backup {id}: {why}")]
+    #[error("could not find {}: {why}", named(id))]
     NotFound {
         /// What was asked for.
         id: String,
         /// None is there, or several fit.
         why: String,
+    },
+    /// A backup does not hold what was asked for.
+    #[error("could not find {what}: it is not in this backup")]
+    NotInBackup {
+        /// A path, a skill or a session.
+        what: String,
+    },
+    /// No restore has moved a home aside.
+    #[error("could not undo a restore: none has moved {} aside", home.display())]
+    NothingAside {
+        /// The home.
+        home: PathBuf,
     },
     /// Another backup, restore or prune is at work.
     #[error("could not start: another backup is at work ({holder})")]
@@ -166,9 +180,9 @@ impl Error {
             Error::NotEncrypted => {
                 Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
             }
-            Error::NoKey { .. } => Some("give the private key with --identity FILE".to_owned()),
-            Error::WrongKey { .. } => {
-                Some("see for whom it is encrypted with `hermes backup show`".to_owned())
+            Error::NoKey { to, .. } => Some(opened_with(to).to_owned()),
+            Error::WrongKey { why, .. } if why.contains("passphrase") => {
+                Some("give the right passphrase with --passphrase-file FILE".to_owned())
             }
             Error::CutOff { .. } => {
                 Some("undo it with `hermes backup restore --rollback`".to_owned())
@@ -186,7 +200,19 @@ impl Error {
                     quoted(&path.display().to_string())
                 ))
             }
+            Error::WrongKey { .. } => Some(
+                "see for whom it is encrypted with `hermes backup show`, and give that private key with --identity FILE"
+                    .to_owned(),
+            ),
+            Error::NotFound { why, .. } if why.starts_with(NONE_YET) => Some(
+                "make one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
+                    .to_owned(),
+            ),
             Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
+            Error::NotInBackup { .. } => Some(
+                "paths are below the home, as `hermes backup create --dry-run` shows them; name an earlier backup of `hermes backup list`"
+                    .to_owned(),
+            ),
             Error::InUse { .. } => {
                 Some("stop it first, for the daemon with `hermes stop`".to_owned())
             }
@@ -205,5 +231,24 @@ pub(crate) fn quoted(text: &str) -> String {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// What the reason begins with where a folder has no backup at all.
+pub(crate) const NONE_YET: &str = "there is no backup in";
+
+/// A backup as people speak of it.
+fn named(id: &str) -> String {
+    match id {
+        "latest" => "the latest backup".to_owned(),
+        id => format!("backup {id}"),
+    }
+}
+
+/// How that is given which opens an archive, by for whom it is encrypted.
+pub fn opened_with(to: &str) -> &'static str {
+    match to.contains("passphrase") {
+        true => "give the passphrase with --passphrase-file FILE",
+        false => "give the private key with --identity FILE",
     }
 }

@@ -19,6 +19,7 @@ pub mod seal;
 mod staging;
 pub mod status;
 pub mod verify;
+pub mod whose;
 
 pub use error::{Error, Result};
 

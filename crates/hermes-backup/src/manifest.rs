@@ -143,6 +143,9 @@ pub struct Sidecar {
     pub size: u64,
     /// When it was begun.
     pub made: Timestamp,
+    /// The random id of the home that it was made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
     /// Which program made it.
     pub made_by: String,
     /// How it is made smaller.

@@ -161,7 +161,9 @@ fn held_by(id: u32, folder: &Path, databases: &BTreeSet<PathBuf>) -> Option<Stri
 }
 
 fn said(id: Option<u32>, held: &Path, folder: &Path) -> String {
-    let name = held.strip_prefix(folder).unwrap_or(held).display();
+    // A memory outside of the home is looked for by its own path.
+    let below = held.strip_prefix(folder).ok().filter(|below| !below.as_os_str().is_empty());
+    let name = below.unwrap_or(held).display();
     let Some(id) = id else {
         return format!("a program has {name} open");
     };

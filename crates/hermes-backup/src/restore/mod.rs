@@ -174,14 +174,7 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let alone = Alone::below(&names)?;
     names.sweep()?;
     let Some(earlier) = names.last_aside()? else {
-        return Err(Error::NotFound {
-            id: "an earlier home".to_owned(),
-            why: format!(
-                "no restore has moved a whole home or a profile aside beside {}; single files and skills \
-                 lie beside their places",
-                names.root().display()
-            ),
-        });
+        return Err(Error::NothingAside { home: names.root().to_owned() });
     };
     let replaced = note::part_of(&earlier)?;
     let aside = swap::swap(home, &alone, &earlier, &replaced, now)?;

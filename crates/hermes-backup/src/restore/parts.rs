@@ -296,7 +296,7 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn not_there(what: &str) -> Error {
-    Error::NotFound { id: what.to_owned(), why: "it is not in this backup".to_owned() }
+    Error::NotInBackup { what: what.to_owned() }
 }
 
 #[cfg(test)]

@@ -131,15 +131,28 @@ fn a_receipt_of_another_machine_is_taken_in_if_it_is_about_this_archive() {
     }
     let backup = there.backups().find("latest").unwrap();
     let (receipt, path) = drill_on("there", &there, &backup);
-    assert_eq!(drill::import_receipt(&here.backups(), &path).unwrap(), receipt);
-    drill::import_receipt(&here.backups(), &path).unwrap();
+    let import = |file: &std::path::Path| drill::import_receipt(&here.backups(), file, now());
+    assert_eq!(import(&path).unwrap(), receipt);
+    import(&path).unwrap();
     assert_eq!(drill::receipts(&here.backups()).unwrap(), std::slice::from_ref(&receipt));
     assert_eq!(here.backups().history().unwrap().last().unwrap().what, Happened::Drilled);
-    let forged = Receipt { sha256: "00".repeat(32), ..receipt };
-    let file = here.path().join("forged.json");
-    hermes_home::atomic::write(&file, &serde_json::to_vec(&forged).unwrap()).unwrap();
-    let refused = drill::import_receipt(&here.backups(), &file).unwrap_err();
-    assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+    let hours = |count| now() + jiff::SignedDuration::from_hours(count);
+    let made = backup.name.made - jiff::SignedDuration::from_secs(1);
+    for (forged, why) in [
+        (Receipt { sha256: "00".repeat(32), ..receipt.clone() }, "another archive"),
+        (Receipt { at: hours(25), ..receipt.clone() }, "to come"),
+        (Receipt { at: made, ..receipt.clone() }, "older than the backup"),
+    ] {
+        let file = here.path().join("forged.json");
+        hermes_home::atomic::write(&file, &serde_json::to_vec(&forged).unwrap()).unwrap();
+        let refused = import(&file).unwrap_err();
+        assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+        assert!(refused.to_string().contains(why), "{refused}");
+    }
+    let file = here.path().join("ahead.json");
+    let ahead = Receipt { at: hours(23), ..receipt };
+    hermes_home::atomic::write(&file, &serde_json::to_vec(&ahead).unwrap()).unwrap();
+    import(&file).unwrap();
 }
 
 /// What a drill had in sight while it ran: every folder it worked in.

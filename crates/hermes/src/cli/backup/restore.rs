@@ -189,7 +189,9 @@ fn archive(
     }
     if arguments.backup.contains('/') {
         let missing = format!("could not find {}: there is no such file", file.display());
-        return Err(Problem::new(Kind::NotFound, missing).into());
+        return Err(Problem::new(Kind::NotFound, missing)
+            .hint("see them all with `hermes backup list`")
+            .into());
     }
     let found = match arguments.backup.as_str() {
         // One that is damaged or failed its check is restored only when it is named.
@@ -218,7 +220,7 @@ fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow:
         None => one.name.what == "all",
     };
     let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none() && is_wanted(one);
-    wanted.folder.list()?.into_iter().find(is_good).ok_or_else(|| {
+    wanted.folder.latest(is_good)?.ok_or_else(|| {
         let folder = wanted.folder.path().display();
         let of = profile.map_or_else(|| "the whole home".to_owned(), |name| format!("profile {name}"));
         Problem::new(Kind::NotFound, format!("could not find a good backup of {of} in {folder}"))
