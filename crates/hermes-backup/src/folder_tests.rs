@@ -151,6 +151,7 @@ fn put_with_sidecar(folder: &Folder, name: &str, made: &str, home: Option<&str>)
         files: 1,
         databases: 0,
         bytes: 1,
+        links_left_out: 0,
         damaged: parsed.damaged,
         verified: Some(parsed.made),
         open_with: String::new(),
