@@ -14,7 +14,9 @@ use super::{Asker, entries};
 use crate::app::App;
 
 /// Where to look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// What is known.
