@@ -105,7 +105,7 @@ enum Command {
     /// End the daemon and start it again
     Restart,
     /// The daemon, its jobs and schedules
-    Status,
+    Status(status::Arguments),
     /// What the daemon wrote down
     Logs(logs::Arguments),
     /// Background work: list it, do it now, try it again
@@ -172,7 +172,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Start(arguments) => start::run(&arguments, app),
         Command::Stop => stop::stop(app),
         Command::Restart => stop::restart(app),
-        Command::Status => status::run(app),
+        Command::Status(arguments) => status::run(&arguments, app),
         Command::Logs(arguments) => logs::run(&arguments, app),
         Command::Jobs(command) => jobs::run(&command, app),
         Command::Service(command) => service::run(&command, app),

@@ -57,6 +57,12 @@ struct DaemonState {
     pid: u32,
     is_new: bool,
     log: PathBuf,
+    /// Where other programs reach it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Why it does not listen though it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_trouble: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -135,10 +141,13 @@ pub(crate) fn after_a_loss(lost: &State, app: &App, home: &Home) -> anyhow::Resu
 
 impl DaemonState {
     fn of(launched: &Launched, app: &App, home: &Home) -> DaemonState {
+        let state = daemon::find(home).ok().and_then(|found| found.state);
         DaemonState {
             pid: launched.pid(),
             is_new: matches!(launched, Launched::Started { .. }),
             log: log::path_today(home, app.now),
+            url: state.as_ref().and_then(|state| state.url.clone()),
+            server_trouble: state.and_then(|state| state.server_trouble),
         }
     }
 }
@@ -194,6 +203,13 @@ impl Show for Ready {
                 daemon.pid,
                 daemon.log.display()
             ))?;
+            match (&daemon.url, &daemon.server_trouble) {
+                (Some(url), _) => page.line(format_args!(
+                    "  listens   {url} {DIM}(API and MCP; `hermes token show` prints the token){DIM:#}"
+                ))?,
+                (None, Some(trouble)) => page.line(format_args!("  listens   not: {trouble}"))?,
+                (None, None) => {}
+            }
             page.line(format_args!("  models    {}", self.models))?;
         }
         for check in &self.findings {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use clap::Args;
 use hermes_backup::status::{Colour, Standing};
 use hermes_home::{Home, profile};
 use hermes_store::memory::{Admin, JobState, Jobs as _, Schedule};
@@ -15,8 +16,15 @@ use crate::background::{self, Trouble};
 use crate::cli::backup;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
-use crate::failure::{Outcome, message};
+use crate::failure::{Kind, Outcome, Problem, message};
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Print only the address at which other programs reach the daemon
+    #[arg(long)]
+    url: bool,
+}
 
 /// The daemon and what it has to do.
 #[derive(Debug, Serialize)]
@@ -39,6 +47,12 @@ struct Daemon {
     since: Option<Timestamp>,
     /// Whether the last one ended in good order.
     ended_well: Option<bool>,
+    /// Where other programs reach it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Why it does not listen though it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_trouble: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,10 +79,23 @@ struct FailedJob {
     retry: String,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+/// The address alone.
+#[derive(Debug, Serialize)]
+struct Address {
+    url: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     let found = daemon::find(&home)?;
+    if arguments.url {
+        let url = Daemon::of(&found).url.ok_or_else(|| {
+            Problem::new(Kind::NotFound, "no daemon listens").hint("start one with `hermes start`")
+        })?;
+        app.out.show(&Address { url })?;
+        return Ok(Outcome::Done);
+    }
     let mut profiles = Vec::new();
     let names = profile::list(&home)?;
     for name in [None].into_iter().chain(names.into_iter().map(Some)) {
@@ -135,7 +162,10 @@ impl Profile {
 impl Daemon {
     fn of(found: &Found) -> Daemon {
         let state = found.state.as_ref();
+        let running = state.filter(|_| found.pid.is_some());
         Daemon {
+            url: running.and_then(|state| state.url.clone()),
+            server_trouble: running.and_then(|state| state.server_trouble.clone()),
             running: found.pid.is_some(),
             pid: found.pid,
             version: state.map(|state| state.version.clone()),
@@ -147,6 +177,12 @@ impl Daemon {
                 .filter(|_| found.pid.is_none())
                 .map(|state| state.stopped_at.is_some()),
         }
+    }
+}
+
+impl Show for Address {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.url)
     }
 }
 
@@ -168,6 +204,13 @@ impl Show for Status {
             (None, None, _) => {
                 page.line(format_args!("{CARE}no daemon{CARE:#} was ever started"))?
             }
+        }
+        match (&self.daemon.url, &self.daemon.server_trouble) {
+            (Some(url), _) => page.line(format_args!("listens on {url}"))?,
+            (None, Some(trouble)) => {
+                page.line(format_args!("{CARE}does not listen{CARE:#}: {trouble}"))?;
+            }
+            (None, None) => {}
         }
         page.line(&self.models)?;
         match &self.backups {
