@@ -26,7 +26,7 @@ mod value;
 pub use detect::{Found, Places, detect};
 pub use error::{Error, Result};
 pub use item::{Fact, Item, Kin, Message, Note, Role, Session, SkillFolder};
-pub use openclaw::workspace_of;
+pub use openclaw::{workspace_files, workspace_of};
 pub use read::{Options, Sink, read};
 pub use source::Source;
 pub use tally::{LeftOut, MOST_PROBLEMS, Problem, Tally};

@@ -53,6 +53,9 @@ pub(crate) fn each(
     if archive.len() > MOST_MEMBERS {
         return Err(hostile("it has more than 200,000 members"));
     }
+    if announces_too_much(&mut archive, is_wanted) {
+        return Err(hostile("a member unpacks to far more than any export holds"));
+    }
     let mut count = 0;
     let mut left = MOST_BYTES;
     for place in 0..archive.len() {
@@ -90,6 +93,26 @@ pub(crate) fn each(
         count += 1;
     }
     Ok(count)
+}
+
+/// Whether the archive says itself that it is a bomb, before anything of it is read.
+fn announces_too_much(
+    archive: &mut ZipArchive<BufReader<File>>,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> bool {
+    let mut all = 0_u64;
+    for place in 0..archive.len() {
+        let Ok(member) = archive.by_index_raw(place) else { continue };
+        let Ok(name) = member.name() else { continue };
+        if !is_wanted(name.rsplit(['/', '\\']).next().unwrap_or_default()) {
+            continue;
+        }
+        all = all.saturating_add(member.size());
+        if member.size() > most(member.compressed_size()) {
+            return true;
+        }
+    }
+    all > MOST_BYTES
 }
 
 fn open(path: &Path) -> Result<ZipArchive<BufReader<File>>> {

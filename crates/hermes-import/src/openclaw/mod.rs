@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::read::Reading;
 use crate::{Error, Result, files};
 
-pub use workspace::workspace_of;
+pub use workspace::{workspace_files, workspace_of};
 
 const AGENT: &str = "openclaw";
 

@@ -29,6 +29,17 @@ pub fn workspace_of(path: &Path) -> Option<PathBuf> {
     [inside, path.to_owned()].into_iter().find(|folder| is_one(folder))
 }
 
+/// The Markdown files of a workspace, for a copy of what was brought in; links are not followed.
+pub fn workspace_files(workspace: &Path) -> Vec<PathBuf> {
+    let is_wanted = |path: &Path| markdown::is_markdown(path);
+    files::below(workspace, &is_wanted)
+        .files
+        .into_iter()
+        .filter(|file| file.size <= LARGEST_NOTE)
+        .map(|file| file.path)
+        .collect()
+}
+
 pub(super) fn read(workspace: &Path, reading: &mut Reading<'_>) -> Result<()> {
     for name in MEMORY {
         let path = workspace.join(name);
