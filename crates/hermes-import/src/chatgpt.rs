@@ -48,7 +48,8 @@ impl<'a> Conversation<'a> {
         file: &Path,
         reading: &Reading<'_>,
     ) -> std::result::Result<Conversation<'a>, &'static str> {
-        let nodes = object.get("mapping").and_then(Value::as_object).ok_or("it has no `mapping`")?;
+        let nodes =
+            object.get("mapping").and_then(Value::as_object).ok_or("it has no `mapping`")?;
         let id = value::id(object, "conversation_id").or_else(|| value::id(object, "id"));
         let id = id.ok_or("it has no `conversation_id`")?;
         let zone = &reading.options.zone;

@@ -213,7 +213,9 @@ impl Transcript {
         });
         match at(object, &["message", "content"]) {
             Some(Value::String(text)) => answer.say(text),
-            Some(Value::Array(blocks)) => blocks.iter().for_each(|block| answer.add(block, reading)),
+            Some(Value::Array(blocks)) => {
+                blocks.iter().for_each(|block| answer.add(block, reading))
+            }
             _ => {}
         }
         Ok(())
@@ -256,8 +258,7 @@ impl Transcript {
     fn result(&mut self, block: &Value, id: String, reading: &mut Reading<'_>) -> Result<()> {
         let answer = value::words(block.get("content").unwrap_or(&Value::Null));
         let mut message = self.message(id, Role::Tool, value::condensed(&answer));
-        message.tool_call_id =
-            block.get("tool_use_id").and_then(Value::as_str).map(str::to_owned);
+        message.tool_call_id = block.get("tool_use_id").and_then(Value::as_str).map(str::to_owned);
         message.failed = block.get("is_error").and_then(Value::as_bool);
         match &mut self.answer {
             Some(answer) => answer.results.push(message),

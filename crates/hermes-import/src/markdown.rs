@@ -37,7 +37,8 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
         return Err(Error::not_this(path, "there are no Markdown files in it"));
     }
     for file in listing.files {
-        let name = file.path.strip_prefix(path).unwrap_or(&file.path).to_string_lossy().into_owned();
+        let name =
+            file.path.strip_prefix(path).unwrap_or(&file.path).to_string_lossy().into_owned();
         let who = Who { role: Role::User, agent: None };
         match note(&file.path, &name, who, reading) {
             Err(why @ (Error::Unreadable { .. } | Error::Missing { .. })) => {
@@ -67,12 +68,7 @@ fn is_hidden(file: &Path, root: &Path) -> bool {
 }
 
 /// One file: a session of its own, its sections in order.
-pub(crate) fn note(
-    path: &Path,
-    name: &str,
-    who: Who<'_>,
-    reading: &mut Reading<'_>,
-) -> Result<()> {
+pub(crate) fn note(path: &Path, name: &str, who: Who<'_>, reading: &mut Reading<'_>) -> Result<()> {
     let text = match files::text(path, LARGEST_FILE)? {
         Ok(text) => text,
         Err(why) => {
@@ -197,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_section_knows_the_headings_above_it() {
-        let body = "intro\n# Garden\n## Trees\nApple\n```\n# no heading\n```\n## Beds\nKale\n# Other\n";
+        let body =
+            "intro\n# Garden\n## Trees\nApple\n```\n# no heading\n```\n## Beds\nKale\n# Other\n";
         let found = sections(body, "2026");
         assert_eq!(found[0], "2026\nintro");
         assert!(found[1].starts_with("2026 › Garden › Trees\nApple\n```\n# no"));

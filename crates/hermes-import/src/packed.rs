@@ -67,7 +67,11 @@ pub(crate) fn each(
         }
         let shown = path.join(&name);
         if name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") {
-            reading.tally.problem(path, None, format!("the name {name:?} leads out of the archive"));
+            reading.tally.problem(
+                path,
+                None,
+                format!("the name {name:?} leads out of the archive"),
+            );
             continue;
         }
         let member = match archive.by_index(place) {

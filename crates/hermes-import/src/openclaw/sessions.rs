@@ -61,8 +61,8 @@ fn index(path: &Path, reading: &mut Reading<'_>) -> Index {
         let Some(id) = owned(fields, "sessionId") else { continue };
         let channels = ["channel", "lastChannel", "surface"];
         let channel = channels.iter().find_map(|name| owned(fields, name));
-        let is_several = text(fields, "chatType").is_some_and(is_group)
-            || key.split(':').any(is_group);
+        let is_several =
+            text(fields, "chatType").is_some_and(is_group) || key.split(':').any(is_group);
         let left_out = match () {
             () if key.contains(":cron:") || key.starts_with("cron:") => Some(LeftOut::Scheduled),
             () if key.contains("subagent:") => Some(LeftOut::Subagents),

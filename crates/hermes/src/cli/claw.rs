@@ -12,8 +12,8 @@ use hermes_import::{Item, Source, Tally};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::import::bring::{self, Wanted};
 use crate::cli::import::Arguments as ImportArguments;
+use crate::cli::import::bring::{self, Wanted};
 use crate::cli::memory::whose::Whose;
 use crate::confirm;
 use crate::failure::{Kind, Outcome, Problem};
@@ -206,9 +206,7 @@ impl Moving<'_> {
         }
         match skill::add_pending(self.home, &found.path) {
             Ok(added) => Deed { name, deed: "pending", path: Some(added.path), why: None },
-            Err(error) => {
-                Deed { name, deed: "refused", path: None, why: Some(error.to_string()) }
-            }
+            Err(error) => Deed { name, deed: "refused", path: None, why: Some(error.to_string()) },
         }
     }
 }

@@ -15,6 +15,7 @@ mod embeddings;
 mod faults;
 mod forgotten;
 mod home;
+mod import;
 mod in_step;
 mod killed;
 mod manners;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::bring::{self, Wanted};
 use super::places;
 use crate::app::App;
-use crate::clock;
 use crate::cli::memory::whose::Whose;
+use crate::clock;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Listing, Page, Show, bytes, printable, thousands};
 

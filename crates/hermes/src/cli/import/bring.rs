@@ -10,9 +10,9 @@ use hermes_store::memory::{Scope, UserNumber, Vectors as _};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 
+use super::Arguments;
 use super::places;
 use super::shown::{Imported, Plan};
-use super::Arguments;
 use crate::app::{App, Memory};
 use crate::cli::memory::{extract, later};
 use crate::cli::progress::Progress;
@@ -30,11 +30,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) options: Options,
 }
 
-pub(super) fn run(
-    source: Source,
-    arguments: &Arguments,
-    app: &mut App,
-) -> anyhow::Result<Outcome> {
+pub(super) fn run(source: Source, arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     arguments.whose.id()?;
     let wanted = Wanted::of(source, arguments, app, &home)?;
@@ -58,11 +54,7 @@ pub(super) fn run(
 }
 
 /// Takes everything in and shows what became of it.
-pub(crate) fn bring(
-    wanted: &Wanted<'_>,
-    app: &mut App,
-    home: &Home,
-) -> anyhow::Result<Outcome> {
+pub(crate) fn bring(wanted: &Wanted<'_>, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
     let mut memory = app.memory(home, Access::Write)?;
     let (tally, taken) = wanted.take(app, home, &mut memory)?;
     let is_partial = tally.is_partial();
@@ -129,12 +121,7 @@ impl<'a> Wanted<'a> {
         Ok(Plan { dry_run: self.arguments.dry_run, source, path, tally, new })
     }
 
-    fn take(
-        &self,
-        app: &App,
-        home: &Home,
-        memory: &mut Memory,
-    ) -> anyhow::Result<(Tally, Taken)> {
+    fn take(&self, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<(Tally, Taken)> {
         let scope = self.arguments.whose.writer(&mut memory.store, app.change())?;
         let zone = self.zone(app, home)?;
         let settings = self.settings(app, memory, (scope, &zone))?;

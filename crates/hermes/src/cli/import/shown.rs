@@ -56,7 +56,8 @@ impl Show for Imported {
         if self.tally.facts > 0 {
             added.push(format!("{} added", counted(taken.facts, "fact")));
         }
-        added.push(format!("{} known already", thousands(taken.known_messages + taken.known_facts)));
+        added
+            .push(format!("{} known already", thousands(taken.known_messages + taken.known_facts)));
         page.line(added.join(", "))?;
         if taken.forgotten > 0 {
             let count = thousands(taken.forgotten);

@@ -68,12 +68,7 @@ pub(crate) fn with_model(app: &mut App, home: &Home, memory: &mut Memory) -> any
     app.out.show(&done)
 }
 
-fn draw(
-    with_model: bool,
-    app: &App,
-    home: &Home,
-    memory: &mut Memory,
-) -> anyhow::Result<Done> {
+fn draw(with_model: bool, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<Done> {
     let model = Background::open(app, home)?;
     if with_model {
         let Some(model) = &model else {
