@@ -64,10 +64,6 @@ pub const VARIABLES: &[Variable] = &[
         name: "MODEL_API_KEY",
         does: "The key for a model written as an address, `https://HOST/v1#NAME`; `.env` may hold it.",
     },
-    Variable {
-        name: "CLAUDE_CONFIG_DIR, CODEX_HOME, MEMORY_FILE_PATH",
-        does: "Where Claude Code, Codex and the MCP reference memory keep their files, for `hermes import`.",
-    },
     Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
     Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
     Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },

@@ -50,7 +50,11 @@ pub(super) fn run(source: Source, arguments: &Arguments, app: &mut App) -> anyho
             .collect();
         confirm::consent(app.asking, &format!("import {}?", what.join(" and ")))?;
     }
-    bring(&wanted, app, &home)
+    let outcome = bring(&wanted, app, &home)?;
+    if source == Source::OpenClaw {
+        app.out.hint("persona, files and skills come with `hermes claw migrate`");
+    }
+    Ok(outcome)
 }
 
 /// Takes everything in and shows what became of it.
@@ -60,9 +64,6 @@ pub(crate) fn bring(wanted: &Wanted<'_>, app: &mut App, home: &Home) -> anyhow::
     let is_partial = tally.is_partial();
     let (source, has_messages) = (wanted.source, taken.messages > 0);
     app.out.show(&Imported { source, path: wanted.path.clone(), tally, taken })?;
-    if wanted.source == Source::OpenClaw {
-        app.out.hint("persona, files and skills come with `hermes claw migrate`");
-    }
     later::fill_in(home, app, &mut memory.store)?;
     if wanted.arguments.with_model {
         extract::with_model(app, home, &mut memory)?;
