@@ -26,7 +26,9 @@ pub(crate) fn each(
     for number in 1.. {
         let read = match next(input, &mut bytes, LONGEST_LINE) {
             Ok(read) => read,
-            Err(why) if number == 1 => return Err(Error::file(path, why)),
+            Err(why) if number == 1 && why.raw_os_error().is_some() => {
+                return Err(Error::file(path, why));
+            }
             Err(why) => {
                 reading.tally.problem(path, Some(number), format!("could not read on: {why}"));
                 return Ok(());
