@@ -106,7 +106,9 @@ fn what_was_forgotten_stays_forgotten() {
     claude.ok(&["import", "claude-code", "--yes"]);
     claude.ok(&["memory", "forget", "--session", "s1", "--yes"]);
     let again = claude.json(&["import", "claude-code", "--yes"]);
-    assert_eq!((&again["taken"]["messages"], &again["taken"]["forgotten"]), (&json!(0), &json!(8)));
+    assert_eq!(again["taken"]["messages"], json!(0));
+    let found = claude.json(&["memory", "search", "harbor crane"]);
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(0), "{found}");
 }
 
 #[test]
@@ -203,7 +205,7 @@ fn openclaw_moves_in_and_nothing_of_the_users_own_is_overwritten() {
     assert!(sandbox.read("memories/MEMORY.md").contains("My own entry"));
     assert!(sandbox.read("memories/MEMORY.md.openclaw").contains("Ana runs the harbor"));
     assert_eq!(sandbox.read("memories/USER.md"), "- Likes tea\n");
-    assert!(sandbox.ok(&["skills", "list"]).contains("brew-tea"));
+    assert!(sandbox.ok(&["skills", "list", "--pending"]).contains("brew-tea"));
     assert!(!sandbox.path("skills/brew-tea").exists());
     let kept: Vec<PathBuf> = fs::read_dir(sandbox.path("migration"))
         .unwrap()
