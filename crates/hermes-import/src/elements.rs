@@ -3,9 +3,9 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::lines;
+use crate::lines::{self, Line};
 use crate::read::Reading;
 use crate::{Error, Result};
 
@@ -21,7 +21,7 @@ pub(crate) fn each(
     input: &mut dyn BufRead,
     keys: &[&str],
     reading: &mut Reading<'_>,
-    take: &mut dyn FnMut(&mut Reading<'_>, (u64, Map<String, Value>)) -> Result<()>,
+    take: &mut dyn FnMut(&mut Reading<'_>, Line) -> Result<()>,
 ) -> Result<bool> {
     let mut scanner = Scanner { input, line: 1 };
     let failed = |why| Error::file(path, why);
