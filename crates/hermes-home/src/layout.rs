@@ -297,6 +297,11 @@ impl Home {
         self.root.join(OWN).join("logs")
     }
 
+    /// Copies of what was brought in from another program.
+    pub fn migration(&self) -> PathBuf {
+        self.folder().join("migration")
+    }
+
     /// Where backups go: beside the root home, so that losing the home does not lose them.
     pub fn backups(&self) -> PathBuf {
         let mut name = self.root.as_os_str().to_owned();

@@ -7,6 +7,7 @@ pub mod compress;
 mod error;
 pub mod extract;
 pub mod identity;
+pub mod import;
 pub mod learn;
 pub mod reader;
 pub mod record;

@@ -2,6 +2,7 @@
 
 pub mod baseline;
 mod error;
+pub mod foreign;
 pub mod memory;
 mod migrate;
 pub mod sessions;

@@ -209,6 +209,7 @@ fn shown(error: &anyhow::Error) -> Shown {
                 .or_else(|| cause.downcast_ref().map(of_memory))
                 .or_else(|| cause.downcast_ref().map(of_model))
                 .or_else(|| cause.downcast_ref().map(of_backup))
+                .or_else(|| cause.downcast_ref().map(of_import))
         })
         .unwrap_or((Kind::Failure, None));
     Shown { kind, message: message(error), hint }
@@ -274,6 +275,16 @@ pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
             Some(hint.to_owned())
         }
         other => other.hint(),
+    }
+}
+
+fn of_import(error: &hermes_import::Error) -> (Kind, Option<String>) {
+    use hermes_import::Error;
+    match error {
+        Error::Store(error) => of_store(error),
+        Error::Missing { .. } => (Kind::NotFound, error.hint()),
+        Error::NotThis { .. } | Error::Hostile { .. } => (Kind::Refused, error.hint()),
+        _ => (Kind::Failure, error.hint()),
     }
 }
 

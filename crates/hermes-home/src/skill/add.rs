@@ -32,6 +32,15 @@ const LEFT_OUT: &str = ".git";
 
 /// Copies a skill into the home: a folder with its supporting files, or a SKILL.md alone.
 pub fn add(home: &Home, from: &Path) -> Result<Added> {
+    add_to(home, from, &home.skills())
+}
+
+/// The same, to where skills wait for the user's word; one that waits or is in use is left as it is.
+pub fn add_pending(home: &Home, from: &Path) -> Result<Added> {
+    add_to(home, from, &home.pending_skills())
+}
+
+fn add_to(home: &Home, from: &Path, root: &Path) -> Result<Added> {
     home.must_exist()?;
     let found = from.symlink_metadata().map_err(|source| Error::read(from, source))?;
     let shown = from.display().to_string();
@@ -48,16 +57,19 @@ pub fn add(home: &Home, from: &Path) -> Result<Added> {
     };
     let _guard = lock::hold(&home.skills_guard())?;
     refuse_taken(home, name.as_str())?;
-    let staged = stage(home, from, &files)?;
-    let path = settle(home, &staged, name.as_str())?;
+    if holds_something(&root.join(name.as_str())) {
+        return Err(Trouble::Exists { path: root.join(name.as_str()) }.of(name.as_str()));
+    }
+    let staged = stage(root, from, &files)?;
+    let path = settle(root, &staged, name.as_str())?;
     Ok(Added { name, path, files: files.len() })
 }
 
 /// Copies the folder of a checked skill to `skills/`; returns its SKILL.md.
 pub(super) fn install(home: &Home, from: &Path, name: &str) -> Result<PathBuf> {
     let files = plan(from).map_err(|(path, why)| Trouble::NotPlain { path, why }.of(name))?;
-    let staged = stage(home, from, &files)?;
-    settle(home, &staged, name)
+    let staged = stage(&home.skills(), from, &files)?;
+    settle(&home.skills(), &staged, name)
 }
 
 const LINK: &str = "it is a link, and links are not followed";
@@ -124,14 +136,13 @@ fn refuse_taken(home: &Home, name: &str) -> Result<()> {
 const STAGED: &str = "skill";
 
 /// Copies the files to a hidden folder beside the skills, which goes away by itself.
-fn stage(home: &Home, from: &Path, files: &[PathBuf]) -> Result<tempfile::TempDir> {
-    let skills = home.skills();
-    atomic::make_folder(&skills)?;
+fn stage(skills: &Path, from: &Path, files: &[PathBuf]) -> Result<tempfile::TempDir> {
+    atomic::make_folder(skills)?;
     let staged = tempfile::Builder::new()
         .prefix(".hermes_")
         .suffix(".tmp")
-        .tempdir_in(&skills)
-        .map_err(|source| Error::write(&skills, source))?;
+        .tempdir_in(skills)
+        .map_err(|source| Error::write(skills, source))?;
     for inside in files {
         let source = if from.is_dir() { from.join(inside) } else { from.to_owned() };
         let target = staged.path().join(STAGED).join(inside);
@@ -164,11 +175,11 @@ fn keep_executable(_source: &Path, _target: &Path) -> Result<()> {
     Ok(())
 }
 
-fn settle(home: &Home, staged: &tempfile::TempDir, name: &str) -> Result<PathBuf> {
-    let folder = home.skills().join(name);
+fn settle(skills: &Path, staged: &tempfile::TempDir, name: &str) -> Result<PathBuf> {
+    let folder = skills.join(name);
     let failed = |source| Error::write(&folder, source);
     // An empty folder of that name is nothing, and a rename takes its place.
     fs::rename(staged.path().join(STAGED), &folder).map_err(failed)?;
-    atomic::sync_folder(&home.skills()).map_err(failed)?;
+    atomic::sync_folder(skills).map_err(failed)?;
     Ok(folder.join(SKILL_FILE))
 }

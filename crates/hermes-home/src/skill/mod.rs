@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use add::{Added, add};
+pub use add::{Added, add, add_pending};
 pub use catalog::{Broken, Catalog};
 pub use draft::{NewSkill, text_of};
 pub use frontmatter::{Content, Learned, parse};

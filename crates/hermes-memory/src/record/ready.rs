@@ -26,8 +26,8 @@ pub(crate) struct Spoken<'a> {
 /// A message with something to remember; `place` is where it stands among those that were spoken.
 pub(crate) struct Ready {
     pub(crate) place: usize,
-    role: String,
-    text: String,
+    pub(crate) role: String,
+    pub(crate) text: String,
     at: Timestamp,
     steps: Vec<Step>,
 }

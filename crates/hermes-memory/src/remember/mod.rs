@@ -5,7 +5,7 @@ mod follow;
 mod proposal;
 mod room;
 mod step;
-mod suspect;
+pub(crate) mod suspect;
 mod undo;
 mod write;
 

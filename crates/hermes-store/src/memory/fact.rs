@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Change, NewChunk, Scope, Trust, Uid, UserNumber};
+use super::{Change, NewChunk, OriginId, Scope, Trust, Uid, UserNumber};
 use crate::Result;
 
 /// Where a fact comes from.
@@ -301,6 +301,18 @@ pub trait Facts {
         drawn: &DrawnFact<'_>,
         change: Change<'_>,
     ) -> Result<Drawn>;
+
+    /// Keeps facts of another memory in one transaction, each as `draw_fact` would, and each once: one that
+    /// came before adds nothing, whatever became of it since.
+    fn take_in_facts(
+        &mut self,
+        scope: Scope,
+        facts: &[(OriginId<'_>, DrawnFact<'_>)],
+        change: Change<'_>,
+    ) -> Result<Vec<Drawn>>;
+
+    /// The fact that came from there, held or not.
+    fn fact_by_origin(&self, scope: Scope, origin: OriginId<'_>) -> Result<Option<i64>>;
 
     /// The facts held about a subject, whatever is said of it if there is no predicate, newest first;
     /// whether their time is over is not looked at.

@@ -2,7 +2,8 @@
 
 use hermes_store::memory::{
     Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
-    FileEntry, ItemKind, NewChunk, NewFact, Revision, Scope, Source, Uid, Undone, UserNumber,
+    FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source, Uid, Undone,
+    UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -258,6 +259,19 @@ impl Facts for ModelMemory {
 
     fn draw_fact(&mut self, _: Scope, _: &DrawnFact<'_>, _: Change<'_>) -> Result<Drawn> {
         Err(not_here("draw"))
+    }
+
+    fn take_in_facts(
+        &mut self,
+        _: Scope,
+        _: &[(OriginId<'_>, DrawnFact<'_>)],
+        _: Change<'_>,
+    ) -> Result<Vec<Drawn>> {
+        Err(not_here("take in"))
+    }
+
+    fn fact_by_origin(&self, _: Scope, _: OriginId<'_>) -> Result<Option<i64>> {
+        Err(not_here("find"))
     }
 
     fn facts_about(

@@ -2,8 +2,10 @@
 
 pub(crate) mod backup;
 mod bench;
+mod claw;
 mod config;
 mod doctor;
+mod import;
 mod init;
 mod jobs;
 mod logs;
@@ -129,6 +131,12 @@ enum Command {
     /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
     #[command(subcommand)]
     Memory(memory::Command),
+    /// Bring in the histories and memories you already have: Claude Code, Codex, ChatGPT, Claude.ai and more
+    #[command(subcommand)]
+    Import(import::Command),
+    /// Move in from OpenClaw
+    #[command(subcommand)]
+    Claw(claw::Command),
     /// Chat models: which one each kind of work uses, and whether it answers
     #[command(subcommand)]
     Model(model::Command),
@@ -182,6 +190,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Profile(command) => profile::run(command, app),
         Command::Config(command) => config::run(command, app),
         Command::Memory(command) => memory::run(command, app),
+        Command::Import(command) => import::run(&command, app),
+        Command::Claw(command) => claw::run(&command, app),
         Command::Model(command) => model::run(&command, app),
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),

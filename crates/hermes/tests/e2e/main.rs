@@ -18,6 +18,7 @@ mod embeddings;
 mod faults;
 mod forgotten;
 mod home;
+mod import;
 mod in_step;
 mod killed;
 mod manners;

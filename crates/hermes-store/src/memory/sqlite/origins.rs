@@ -1,6 +1,6 @@
-//! What makes procedures and events unique: keeping one again adds nothing, not even when it was retired.
+//! What makes procedures, events and facts of other memories unique: keeping one again adds nothing, not even when it was retired.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{Step, graves};
 use crate::memory::{ItemKind, OriginId, UserNumber};
@@ -12,12 +12,20 @@ pub(super) fn known(
     origin: Option<OriginId<'_>>,
 ) -> Step<Option<i64>> {
     let Some(origin) = origin else { return Ok(None) };
+    Ok(look_up(transaction, (kind, owner), origin)?)
+}
+
+/// The same, for a reader.
+pub(super) fn look_up(
+    connection: &Connection,
+    (kind, owner): (ItemKind, UserNumber),
+    origin: OriginId<'_>,
+) -> rusqlite::Result<Option<i64>> {
     let key = graves::item_key(kind, owner, origin.source, origin.external_id);
-    let found = transaction
+    connection
         .prepare_cached(KNOWN)?
         .query_row(params![key, kind.number()], |row| row.get(0))
-        .optional()?;
-    Ok(found)
+        .optional()
 }
 
 /// Notes the origin of a thing that was just kept.

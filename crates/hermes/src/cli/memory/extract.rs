@@ -57,20 +57,21 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         let count = memory.store.extract_again(scope, arguments.session.as_deref())?;
         app.out.note(format_args!("{} to draw from again", counted(count, "episode")));
     }
-    let report = draw(arguments, app, &home, &mut memory)?;
+    let report = draw(arguments.with_model, app, &home, &mut memory)?;
     app.out.show(&report)?;
     later::fill_in(&home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
 
-fn draw(
-    arguments: &Arguments,
-    app: &App,
-    home: &Home,
-    memory: &mut Memory,
-) -> anyhow::Result<Done> {
+/// Lets the model read history that was brought in, once its cost was shown and agreed to.
+pub(crate) fn with_model(app: &mut App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
+    let done = draw(true, app, home, memory)?;
+    app.out.show(&done)
+}
+
+fn draw(with_model: bool, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<Done> {
     let model = Background::open(app, home)?;
-    if arguments.with_model {
+    if with_model {
         let Some(model) = &model else {
             return Err(Problem::new(Kind::Refused, "no model is set for background work")
                 .hint("set one with `hermes config set model.light PROVIDER/NAME`")
@@ -78,7 +79,7 @@ fn draw(
         };
         agree(app, model, &memory.store)?;
     }
-    let drawing = Drawing { model: model.as_ref(), imported_with_model: arguments.with_model };
+    let drawing = Drawing { model: model.as_ref(), imported_with_model: with_model };
     let mut total = Report::default();
     loop {
         let report = life::draw(app, home, &mut memory.store, &drawing)?;

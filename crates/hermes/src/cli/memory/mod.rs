@@ -6,12 +6,12 @@ mod compact;
 mod context;
 pub(crate) mod edit;
 mod export;
-mod extract;
+pub(crate) mod extract;
 mod fact;
 mod fact_life;
 mod forget;
 pub(crate) mod history;
-mod import;
+pub(crate) mod import;
 mod merge;
 mod pending;
 mod prune;
@@ -26,7 +26,7 @@ mod timeline;
 mod turn;
 mod undo;
 mod vacuum;
-mod whose;
+pub(crate) mod whose;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::desk::Asker;
 use crate::failure::{Kind, Problem};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
     /// Whose memory [default: the owner's]
     #[arg(long, value_name = "NAME")]
@@ -17,17 +17,17 @@ pub(crate) struct Whose {
 
 impl Whose {
     /// The name as it may be the name of a folder; none for the owner.
-    pub(super) fn id(&self) -> anyhow::Result<Option<UserId>> {
+    pub(crate) fn id(&self) -> anyhow::Result<Option<UserId>> {
         Ok(self.user.as_deref().map(str::parse).transpose()?)
     }
 
     /// Whether the owner is meant.
-    fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
+    pub(crate) fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
         Ok(self.known(store)? == Some(Scope::of(UserNumber::OWNER)))
     }
 
     /// Who reads; somebody who is not known yet reads what is shared.
-    pub(super) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
+    pub(crate) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
         if let Some(scope) = self.known(store)? {
             return Ok(scope);
         }
@@ -43,7 +43,7 @@ impl Whose {
     }
 
     /// Whose things are changed; they must be known.
-    pub(super) fn existing(&self, store: &SqliteMemory) -> anyhow::Result<Scope> {
+    pub(crate) fn existing(&self, store: &SqliteMemory) -> anyhow::Result<Scope> {
         self.known(store)?.ok_or_else(|| {
             let name = self.user.as_deref().unwrap_or_default();
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
@@ -53,7 +53,7 @@ impl Whose {
     }
 
     /// Whose things are added; a new name becomes a user.
-    pub(super) fn writer(
+    pub(crate) fn writer(
         &self,
         store: &mut SqliteMemory,
         change: Change<'_>,

@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::super::{Step, audit, graves, rows};
+use super::super::{Step, audit, graves, origins, rows};
 use super::change::{self, Kept};
 use super::keep_sources;
-use crate::memory::{Change, Drawn, DrawnFact, ItemKind, NewFact, Scope, Standing, UserNumber};
+use crate::memory::{
+    Change, Drawn, DrawnFact, ItemKind, NewFact, OriginId, Scope, Standing, UserNumber,
+};
 
 /// Keeps a drawn fact, unless it is known, was drawn from the same episode before, or is buried.
 pub(super) fn draw(
@@ -30,6 +32,25 @@ pub(super) fn draw(
         return Ok(Drawn::Known(before));
     }
     keep(transaction, scope, drawn, change)
+}
+
+/// Keeps a fact of another memory once, whatever became of it since.
+pub(super) fn take_in(
+    transaction: &Transaction<'_>,
+    scope: Scope,
+    (origin, drawn): (OriginId<'_>, &DrawnFact<'_>),
+    change: Change<'_>,
+) -> Step<Drawn> {
+    let owner = if drawn.fact.shared { UserNumber::SHARED } else { scope.user() };
+    let item = (ItemKind::Fact, owner);
+    if let Some(known) = origins::known(transaction, item, Some(origin))? {
+        return Ok(Drawn::Known(known));
+    }
+    let taken = draw(transaction, scope, drawn, change)?;
+    if let Drawn::New(id) | Drawn::Known(id) = taken {
+        origins::note(transaction, item, id, Some(origin))?;
+    }
+    Ok(taken)
 }
 
 /// A fact, held or not, that says or said the same and came from one of the same episodes.

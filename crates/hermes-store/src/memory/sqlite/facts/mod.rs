@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
 use super::index::Indexer;
-use super::{SqliteMemory, Step, audit, entities};
+use super::{SqliteMemory, Step, audit, entities, origins};
 use crate::memory::{
     Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
-    FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, Revision, Scope, Source, Undone,
-    UserNumber,
+    FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope, Source,
+    Undone, UserNumber,
 };
 use crate::{Error, Result};
 
@@ -121,6 +121,25 @@ impl Facts for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Drawn> {
         self.write(|transaction| draw::draw(transaction, scope, drawn, change))
+    }
+
+    fn take_in_facts(
+        &mut self,
+        scope: Scope,
+        facts: &[(OriginId<'_>, DrawnFact<'_>)],
+        change: Change<'_>,
+    ) -> Result<Vec<Drawn>> {
+        self.write(|transaction| {
+            let take = |(origin, drawn): &(OriginId<'_>, DrawnFact<'_>)| {
+                draw::take_in(transaction, scope, (*origin, drawn), change)
+            };
+            facts.iter().map(take).collect()
+        })
+    }
+
+    fn fact_by_origin(&self, scope: Scope, origin: OriginId<'_>) -> Result<Option<i64>> {
+        let item = (ItemKind::Fact, scope.user());
+        origins::look_up(&self.connection, item, origin).map_err(|source| self.failed(source))
     }
 
     fn facts_about(
