@@ -287,6 +287,26 @@ impl Home {
         self.root.join(OWN).join("logs")
     }
 
+    /// Which agents are connected, and what was written into their files.
+    pub fn integrations(&self) -> PathBuf {
+        self.root.join(OWN).join("integrations.json")
+    }
+
+    /// Copies of the files of agents as they were before they were changed.
+    pub fn integration_copies(&self) -> PathBuf {
+        self.root.join(OWN).join("integrations")
+    }
+
+    /// What the hooks of agents did: the last event, how many, the last error.
+    pub fn hook_counts(&self) -> PathBuf {
+        self.root.join(OWN).join("hooks.json")
+    }
+
+    /// What a hook must know when the next one of the same session comes.
+    pub fn hook_sessions(&self) -> PathBuf {
+        self.own().join("hook-sessions")
+    }
+
     /// Where backups go: beside the root home, so that losing the home does not lose them.
     pub fn backups(&self) -> PathBuf {
         let mut name = self.root.as_os_str().to_owned();

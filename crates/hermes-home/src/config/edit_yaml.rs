@@ -158,7 +158,18 @@ impl Page<'_> {
         let Some(((mapping, pair), above)) = way.split_last() else { return Err(NOT_A_SECTION) };
         let end = self.value_end(pair)?;
         if let MappingStyle::Flow { open } = mapping.style {
-            return self.take_out_of_flow((mapping, open), pair, end);
+            let shorter = self.take_out_of_flow((mapping, open), pair, end)?;
+            let is_inside = matches!(above.last(), Some((outer, _)) if outer.style != MappingStyle::Block);
+            if mapping.pairs.len() > 1 || !is_inside {
+                return Ok(shorter);
+            }
+            // A section without anything inside another one-line section goes with its last key.
+            let inner = shorter[open + 1..].trim_start();
+            if !inner.starts_with('}') {
+                return Ok(shorter);
+            }
+            let close = shorter.len() - inner.len() + 1;
+            return Page { text: &shorter, ..*self }.take_out_hollow(above, open..close);
         }
         let start = self.line_start(pair)?;
         let whole = start..self.rest_of_line(end)?;
@@ -172,16 +183,23 @@ impl Page<'_> {
             && self.text[colon..head_end].trim().is_empty();
         if is_bare {
             let shorter = self.with(whole, "");
-            let page = Page { text: &shorter, ..*self };
-            let hollow = Pair { value: Place::Scalar(colon..colon), ..(*holder).clone() };
-            let mut way = above.to_vec();
-            if let Some(last) = way.last_mut() {
-                last.1 = &hollow;
-            }
-            return page.take_out(&way);
+            return Page { text: &shorter, ..*self }.take_out_hollow(above, colon..colon);
         }
         let without = self.with(whole, "");
         Ok(Page { text: &without, ..*self }.with(colon..colon, " {}"))
+    }
+
+    /// Takes out the last key of the way, whose value at `place` holds nothing any more.
+    fn take_out_hollow(
+        &self,
+        way: &[(&Mapping, &Pair)],
+        place: Range<usize>,
+    ) -> Result<String, Refusal> {
+        let Some(((mapping, pair), above)) = way.split_last() else { return Err(NOT_A_SECTION) };
+        let hollow = Pair { value: Place::Scalar(place), ..(*pair).clone() };
+        let mut way = above.to_vec();
+        way.push((mapping, &hollow));
+        self.take_out(&way)
     }
 
     fn take_out_of_flow(

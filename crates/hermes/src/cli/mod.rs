@@ -5,6 +5,7 @@ mod bench;
 mod config;
 mod doctor;
 mod init;
+mod integrate;
 mod jobs;
 mod logs;
 pub(crate) mod memory;
@@ -142,6 +143,8 @@ enum Command {
     /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
+    /// Connect agents: Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code, Zed
+    Integrate(integrate::Arguments),
     /// Who talks to the agent: users, their identities in channels, their time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
@@ -180,6 +183,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
         Command::Backup(command) => backup::run(&command, app),
+        Command::Integrate(arguments) => integrate::run(&arguments, app),
         Command::User(command) => user::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),

@@ -1,0 +1,1 @@
+"""A memory provider for Hermes Agent."""
