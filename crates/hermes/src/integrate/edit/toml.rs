@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value as Toml};
 
-use super::{Refusal, Result, not_alone};
+use super::{Refusal, Result, not_alone, tree};
 
 pub(super) fn read(text: &str) -> Result<Value> {
     Ok(of_table(parse(text)?.as_table()))
@@ -38,6 +38,14 @@ pub(super) fn put(text: &str, path: &[String], value: &Value) -> Result<String> 
 /// Takes out the table at a path, and the sections above that hold nothing else.
 pub(super) fn take(text: &str, path: &[String]) -> Result<String> {
     let mut document = parse(text)?;
+    let mut expected = of_table(document.as_table());
+    tree::take(&mut expected, path);
+    // Comments above a section belong to whoever wrote them: by lines they stay, by the library they go.
+    if let Some(cut) = without_section(text, path)
+        && read(&cut).is_ok_and(|left| tree::pruned(left) == tree::pruned(expected))
+    {
+        return Ok(cut);
+    }
     let ending = ending(&document, text, path)?;
     for length in (1..=path.len()).rev() {
         let (last, above) = (&path[length - 1], &path[..length - 1]);
@@ -56,6 +64,26 @@ pub(super) fn take(text: &str, path: &[String]) -> Result<String> {
         table.remove(last);
     }
     Ok(document.to_string().replace('\n', ending))
+}
+
+/// The text without the lines of one section; none if it has no head of its own.
+fn without_section(text: &str, path: &[String]) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_head = |line: &&str| {
+        let begins = line.trim_start().starts_with('[');
+        begins && parse(line).is_ok_and(|alone| find(alone.as_table(), path).is_some())
+    };
+    let mut start = lines.iter().position(|line| is_head(&line))?;
+    let below = lines[start + 1..].iter().position(|line| line.trim_start().starts_with('['));
+    let mut end = below.map_or(lines.len(), |below| start + 1 + below);
+    let is_loose = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    while end > start + 1 && is_loose(lines[end - 1]) {
+        end -= 1;
+    }
+    if start > 0 && lines[start - 1].trim().is_empty() {
+        start -= 1;
+    }
+    Some([lines[..start].concat(), lines[end..].concat()].concat())
 }
 
 /// How the lines end; refused where the document as it is written out would not be the text.
