@@ -7,6 +7,7 @@ mod cli;
 mod clock;
 mod confirm;
 mod daemon;
+mod desk;
 mod editor;
 mod embedding;
 mod failure;

@@ -13,10 +13,11 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cli::doctor::{self, Check, Status};
-use crate::cli::{init, memory, service};
+use crate::cli::{init, service};
 use crate::daemon::launch::{self, Launched};
 use crate::daemon::state::State;
 use crate::daemon::{self, Manner, log};
+use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::output::{BOLD, DIM, Page, Show, counted, entries, thousands};
 
@@ -145,7 +146,7 @@ impl DaemonState {
 fn files(app: &App, home: &Home) -> anyhow::Result<Vec<FileState>> {
     let mut states = Vec::new();
     for target in [MemoryTarget::Memory, MemoryTarget::User(None)] {
-        let read = memory_file::read(home, &target, memory::rules(app, home, &target)?)?;
+        let read = memory_file::read(home, &target, rules::of_file(app, home, &target)?)?;
         let entries = read.document.entries().len();
         states.push(FileState { file: read.path, entries, tokens: read.tokens });
     }

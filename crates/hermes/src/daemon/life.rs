@@ -17,7 +17,7 @@ use super::jobs::{Look, Need};
 use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
-use crate::cli::memory::remembering::rules_for;
+use crate::desk::rules;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -135,7 +135,7 @@ pub(crate) fn draw(
 ) -> anyhow::Result<extract::Report> {
     let now = clock::now();
     let zones = Zones::read(app, home, store)?;
-    let rules = rules_for(app, home, store)?;
+    let rules = rules::of_learning(app, home, store)?;
     let settings = extract::Settings {
         now,
         zone_of: &|user| zones.of(user),

@@ -11,7 +11,7 @@ use super::life::{IDLE, TRIES_WITH_MODEL};
 use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
-use crate::cli::memory::remembering::rules_for;
+use crate::desk::rules;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -116,7 +116,7 @@ pub(crate) fn habits(
     home: &Home,
     store: &mut SqliteMemory,
 ) -> anyhow::Result<look_back::Report> {
-    let rules = rules_for(app, home, store)?;
+    let rules = rules::of_learning(app, home, store)?;
     let zone = app.zone(home)?;
     let answering = app.answering(home, store)?;
     let days = app.config(home)?.config.memory.stale_after_days;

@@ -9,7 +9,7 @@ use hermes_home::{Home, memory_file, pins, places, profile};
 
 use super::{Check, fix};
 use crate::app::App;
-use crate::cli::memory::rules;
+use crate::desk::rules;
 use crate::output::{entries, thousands};
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
@@ -110,8 +110,8 @@ fn memory_files(app: &App, home: &Home) -> Vec<Check> {
         return Vec::new();
     }
     let check = |target: &MemoryTarget, name, flag| {
-        let read =
-            rules(app, home, target).and_then(|rules| Ok(memory_file::read(home, target, rules)?));
+        let read = rules::of_file(app, home, target)
+            .and_then(|rules| Ok(memory_file::read(home, target, rules)?));
         match read {
             Err(error) => Check::fail(name, format!("{error:#}"))
                 .repair(format!("hermes memory versions{flag}, then hermes memory restore{flag}")),

@@ -5,9 +5,9 @@ use std::io;
 use hermes_memory::catch_up::Report;
 use hermes_store::sqlite::Access;
 
-use super::later;
 use crate::app::App;
 use crate::daemon::life;
+use crate::desk::later;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted, printable};
 

@@ -9,7 +9,8 @@ use hermes_home::memory_file::{self, Change, Format, Selector, edit};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::memory::{Which, context};
+use crate::cli::memory::Which;
+use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::input;
 use crate::output::{Page, Show, entries, one_line};
@@ -69,7 +70,7 @@ pub(crate) fn add(arguments: &Add, app: &mut App) -> anyhow::Result<Outcome> {
     let target = arguments.which.target()?;
     let text = input::text(&arguments.text)?;
     let today = app.today(&home)?;
-    let context = context(app, &home, &target, "memory add")?;
+    let context = rules::of_change(app, &home, &target, "memory add")?;
     let section = arguments.section.as_deref();
     let outcome = memory_file::change(&home, &target, &context, |document| {
         edit::add(document, &text, section, today)
@@ -85,7 +86,7 @@ pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outc
     let target = arguments.which.target()?;
     let text = input::text(&arguments.text)?;
     let today = app.today(&home)?;
-    let context = context(app, &home, &target, "memory replace")?;
+    let context = rules::of_change(app, &home, &target, "memory replace")?;
     let selector = Selector::typed(&arguments.entry);
     let outcome = memory_file::change(&home, &target, &context, |document| {
         edit::replace(document, &selector, &text, today)
@@ -96,7 +97,7 @@ pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outc
 pub(crate) fn remove(arguments: &Remove, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target()?;
-    let context = context(app, &home, &target, "memory remove")?;
+    let context = rules::of_change(app, &home, &target, "memory remove")?;
     let selector = Selector::typed(&arguments.entry);
     let outcome = memory_file::change(&home, &target, &context, |document| {
         edit::remove(document, &selector)

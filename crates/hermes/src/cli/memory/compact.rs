@@ -10,11 +10,11 @@ use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::later;
 use crate::app::{App, Memory};
 use crate::background::Background;
 use crate::cli::progress::Progress;
 use crate::daemon::compaction::{self, Wanted};
+use crate::desk::later;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, bytes, counted, thousands};
 use crate::{clock, confirm};

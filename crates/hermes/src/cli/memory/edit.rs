@@ -5,14 +5,15 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, WholeText};
 
 use crate::app::App;
-use crate::cli::memory::{change, context};
+use crate::cli::memory::change;
+use crate::desk::rules;
 use crate::editor;
 use crate::failure::Outcome;
 
 /// Opens the file in the user's editor and writes back what they saved.
 pub(crate) fn run(target: &MemoryTarget, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let context = context(app, &home, target, "edit")?;
+    let context = rules::of_change(app, &home, target, "edit")?;
     let read = memory_file::read(&home, target, context.rules)?;
     let name = read.path.file_name().and_then(|name| name.to_str()).unwrap_or("memory.md");
     let Some(edited) = editor::change(&app.env, name, read.document.text())? else {

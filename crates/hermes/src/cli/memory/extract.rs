@@ -9,11 +9,12 @@ use hermes_store::memory::{Admin, Episodes as _, Lifecycle as _, Scope, SqliteMe
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::{later, whose::Whose};
+use super::whose::Whose;
 use crate::app::{App, Memory};
 use crate::background::Background;
 use crate::confirm;
 use crate::daemon::life::{self, Drawing};
+use crate::desk::later;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, counted, thousands};
 

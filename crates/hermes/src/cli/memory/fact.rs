@@ -2,24 +2,21 @@
 
 use clap::{Args, Subcommand};
 use hermes_home::Home;
-use hermes_memory::chunk::{self, Words};
 use hermes_memory::remember::Erased;
-use hermes_memory::task;
-use hermes_store::memory::{
-    Added, Entities as _, Fact, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewChunk,
-    NewFact, Origin, Scope, Trust, Vectors as _,
-};
+use hermes_store::memory::{Fact, FactFilter, Facts as _, Scope};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::fact_view::{self, Change, Changed, Deleted, Detail, From, Listed, Shown, name_of};
+use super::fact_life;
 use super::whose::Whose;
-use super::{fact_life, in_step, later};
 use crate::app::{App, Memory};
+use crate::desk::fact_view::{self, Deleted, Listed, Shown, name_of};
+use crate::desk::facts::{self, New};
+use crate::desk::in_step;
 use crate::failure::{Outcome, Problem};
 use crate::output::{counted, one_line};
-use crate::{clock, confirm, embedding, input};
+use crate::{clock, confirm, input};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -133,8 +130,6 @@ pub(crate) struct Text {
 
 /// How many facts are listed when nothing is said.
 const USUAL_LIMIT: usize = 100;
-/// Longer texts are no sentence.
-const LONGEST: usize = 4_000;
 
 pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
@@ -156,40 +151,21 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 fn add(arguments: &Add, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let text = sentence(&arguments.text)?;
-    let kind = arguments.kind.trim();
-    if kind.is_empty() {
-        return Err(Problem::usage("--kind is empty").into());
-    }
+    let text = facts::sentence(&input::text(&arguments.text)?)?;
     let zone = app.zone(home)?;
-    let valid_from = moment(arguments.valid_from.as_deref(), app, &zone)?;
-    let valid_to = moment(arguments.valid_to.as_deref(), app, &zone)?;
-    if valid_from.zip(valid_to).is_some_and(|(from, to)| from > to) {
-        return Err(Problem::usage("it would end before it begins")
-            .hint("`--valid-from` must not be after `--valid-to`")
-            .into());
-    }
+    let new = New {
+        text: &text,
+        kind: Some(&arguments.kind),
+        entities: &arguments.entity,
+        valid_from: moment(arguments.valid_from.as_deref(), app, &zone)?,
+        valid_to: moment(arguments.valid_to.as_deref(), app, &zone)?,
+        shared: arguments.shared,
+    };
     arguments.whose.id()?;
     let mut memory = app.memory(home, Access::Write)?;
     let scope = arguments.whose.writer(&mut memory.store, app.change())?;
-    let entities = entities(&text, &arguments.entity);
-    let fact = NewFact {
-        kind,
-        valid_from,
-        valid_to,
-        shared: arguments.shared,
-        ..plain(&text, &entities, chunks(&text, &memory)?)
-    };
-    let added = memory.store.add_fact(scope, &fact, app.change())?;
-    let (id, change) = match added {
-        Added::New(id) => (id, Change::Added),
-        Added::Known(id) => (id, Change::Known),
-    };
-    let kept = memory.store.facts(scope, &[id])?;
-    let text = kept.first().map_or(text, |fact| fact.statement.clone());
-    let entities = kept.first().map_or(entities, |fact| fact.entities.clone());
-    app.out.show(&Changed { id: name_of(id), text, change, replaced: None, entities })?;
-    later::fill_in(home, app, &mut memory.store)?;
+    let added = facts::add(app, home, (&mut memory, scope), &new)?;
+    app.out.show(&added)?;
     Ok(Outcome::Done)
 }
 
@@ -219,15 +195,8 @@ fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
 fn show(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let mut sources = Vec::new();
-    for source in memory.store.sources_of_fact(scope, fact.id)? {
-        let covering = memory.store.covering(scope, source.episode.as_slice())?;
-        let summary = covering.first().map(|(_, summary)| *summary);
-        sources.push(From { source, summary });
-    }
-    let revisions = memory.store.revisions_of_fact(scope, fact.id)?;
-    app.out.show(&Detail { fact: Shown::of(&fact), sources, revisions, zone: app.zone(home)? })?;
+    let detail = facts::show(app, home, (&memory.store, scope), &arguments.id)?;
+    app.out.show(&detail)?;
     Ok(Outcome::Done)
 }
 
@@ -274,75 +243,27 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
 fn restore(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    memory.store.restore_fact(scope, fact.id, app.change())?;
-    app.out.show(&Changed {
-        id: name_of(fact.id),
-        text: fact.statement,
-        change: Change::Restored,
-        replaced: None,
-        entities: fact.entities,
-    })?;
-    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
+    let restored = facts::restore(app, home, (&mut memory, scope), &arguments.id)?;
+    app.out.show(&restored)?;
     Ok(Outcome::Done)
 }
 
 fn edit(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let text = sentence(&arguments.text)?;
+    let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let chunks = chunks(&text, &memory)?;
-    let names = entities(&text, &fact.entities);
-    memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
-    memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
-    app.out.show(&Changed {
-        id: name_of(fact.id),
-        text,
-        change: Change::Edited,
-        replaced: None,
-        entities: names,
-    })?;
-    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
+    let edited = facts::edit(app, home, (&mut memory, scope), (&arguments.id, &text))?;
+    app.out.show(&edited)?;
     Ok(Outcome::Done)
 }
 
 fn supersede(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let text = sentence(&arguments.text)?;
+    let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let new = successor(&mut memory, scope, &fact, (&text, app))?;
-    app.out.show(&Changed {
-        id: name_of(new),
-        text,
-        change: Change::Superseded,
-        replaced: Some(name_of(fact.id)),
-        entities: Vec::new(),
-    })?;
-    in_step::follow(app, home, &mut memory, (scope, &[fact.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
+    let superseded = facts::supersede(app, home, (&mut memory, scope), (&arguments.id, &text))?;
+    app.out.show(&superseded)?;
     Ok(Outcome::Done)
-}
-
-/// The new fact has what the old one had, but for its sentence and the time it is true.
-fn successor(
-    memory: &mut Memory,
-    scope: Scope,
-    old: &Fact,
-    (text, app): (&str, &App),
-) -> anyhow::Result<i64> {
-    let entities = entities(text, &[]);
-    let new = NewFact {
-        kind: &old.kind,
-        subject: old.subject.as_deref(),
-        predicate: old.predicate.as_deref(),
-        shared: old.user != scope.user(),
-        ..plain(text, &entities, chunks(text, memory)?)
-    };
-    Ok(memory.store.supersede_fact(scope, old.id, &new, app.change())?)
 }
 
 /// The memory that must hold the fact; a missing one is not made only to find nothing in it.
@@ -356,79 +277,6 @@ pub(super) fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<Memor
     Ok(memory)
 }
 
-/// A fact that the user typed, with nothing but its sentence.
-fn plain<'a>(text: &'a str, entities: &'a [String], chunks: Vec<NewChunk>) -> NewFact<'a> {
-    NewFact {
-        statement: text,
-        kind: "fact",
-        subject: None,
-        predicate: None,
-        object: None,
-        confidence: 1.0,
-        origin: Origin::User,
-        trust: Trust::User,
-        valid_from: None,
-        valid_to: None,
-        shared: false,
-        entities,
-        sources: &[],
-        chunks,
-    }
-}
-
-fn chunks(text: &str, memory: &Memory) -> anyhow::Result<Vec<NewChunk>> {
-    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    Ok(chunk::prepare(&Words { text, ..Words::default() }, vectors))
-}
-
-/// The names that were given, then those in the sentence; each once.
-fn entities(text: &str, given: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let given = given.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-    for name in given.chain(task::names(text)) {
-        if names.iter().all(|known| known.to_lowercase() != name.to_lowercase()) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-fn sentence(argument: &str) -> anyhow::Result<String> {
-    let text = input::text(argument)?.trim().to_owned();
-    let length = text.chars().count();
-    if text.is_empty() {
-        return Err(Problem::usage("there is nothing to keep: the text is empty").into());
-    }
-    if text.contains('\0') {
-        return Err(Problem::usage("the text has a NUL character in it").into());
-    }
-    if length > LONGEST {
-        return Err(Problem::usage(format!(
-            "a fact of {length} characters: {LONGEST} is the most"
-        ))
-        .hint("keep one sentence, and record long texts with `hermes memory record`")
-        .into());
-    }
-    Ok(text)
-}
-
 fn moment(text: Option<&str>, app: &App, zone: &TimeZone) -> Result<Option<Timestamp>, Problem> {
     text.map(|text| clock::parse_moment(text, app.now, zone)).transpose()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_given_and_those_found_each_once() {
-        let found = entities("We moved to Lisbon with Rosa", &["rosa".into(), " ".into()]);
-        assert_eq!(found, ["rosa", "Lisbon"]);
-    }
-
-    #[test]
-    fn a_sentence_is_neither_blank_nor_endless() {
-        assert!(sentence("  ").is_err() && sentence(&"x".repeat(4_001)).is_err());
-        assert_eq!(sentence(" tea ").unwrap(), "tea");
-    }
 }

@@ -12,10 +12,10 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::fact::{One, existing};
-use super::fact_view::name_of;
 use super::whose::Whose;
-use super::{in_step, later};
 use crate::app::App;
+use crate::desk::fact_view::name_of;
+use crate::desk::{facts, in_step, later};
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show, one_line};
 use crate::{clock, embedding};
@@ -72,8 +72,7 @@ struct Became {
 pub(super) fn history(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let results = memory.store.history_of_fact(scope, fact.id)?;
+    let (fact, results) = facts::history(&memory.store, scope, &arguments.id)?;
     let zone = app.zone(home)?;
     app.out.show(&History { id: name_of(fact.id), text: fact.statement, results, zone })?;
     Ok(Outcome::Done)

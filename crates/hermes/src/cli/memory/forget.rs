@@ -11,9 +11,9 @@ use hermes_store::memory::{
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::in_step;
 use crate::app::App;
 use crate::confirm;
+use crate::desk::in_step;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, counted, one_line};
 

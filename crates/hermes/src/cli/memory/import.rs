@@ -13,9 +13,9 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::later;
 use crate::app::App;
 use crate::cli::progress::Progress;
+use crate::desk::later;
 use crate::embedding;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, bytes, counted, printable, thousands};

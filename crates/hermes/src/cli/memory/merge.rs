@@ -9,8 +9,8 @@ use hermes_home::{memory_file, places};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::memory::{context, rules};
 use crate::confirm;
+use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::output::{Listing, Page, Show, one_line};
 
@@ -44,7 +44,7 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     }
     let mut done = Vec::new();
     for target in [MemoryTarget::Memory, MemoryTarget::User(None)] {
-        let context = context(app, &home, &target, "memory merge")?;
+        let context = rules::of_change(app, &home, &target, "memory merge")?;
         let merged = places::merge(&home, &target, &context, app.today(&home)?)?;
         done.extend(merged.set_aside);
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 fn planned(app: &App, home: &Home, target: &MemoryTarget) -> anyhow::Result<Vec<Merge>> {
-    let rules = rules(app, home, target)?;
+    let rules = rules::of_file(app, home, target)?;
     let main = memory_file::read(home, target, rules)?;
     let found = places::find(home, target, rules.owner)?;
     let merges = found.into_iter().map(|place| Merge {

@@ -9,14 +9,9 @@ mod export;
 mod extract;
 mod fact;
 mod fact_life;
-mod fact_view;
-mod files;
 mod forget;
 pub(crate) mod history;
-mod hit;
 mod import;
-mod in_step;
-mod later;
 mod merge;
 mod pending;
 mod prune;
@@ -24,7 +19,6 @@ mod record;
 mod reembed;
 mod reflect;
 mod reflections;
-pub(crate) mod remembering;
 mod search;
 mod show;
 mod status;
@@ -37,9 +31,7 @@ mod whose;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
-use hermes_home::memory_file::{Context, Rules};
 use hermes_memory::record::spool;
 
 use crate::app::App;
@@ -200,26 +192,4 @@ fn drain(app: &App) {
     {
         let _ = daemon::try_catch_up(app, &home, DRAINING);
     }
-}
-
-/// Whose home it is and how long the file may get.
-pub(crate) fn rules(app: &App, home: &Home, target: &MemoryTarget) -> anyhow::Result<Rules> {
-    let owner = app.owner(home)?;
-    let memory = &app.config(home)?.config.memory;
-    let limit = match target {
-        MemoryTarget::Memory => memory.memory_char_limit,
-        MemoryTarget::User(_) => memory.user_char_limit,
-        MemoryTarget::Soul => None,
-    };
-    Ok(Rules { owner, limit: limit.map(|limit| limit as usize) })
-}
-
-/// The rules of a file with the time and the reason of a change.
-pub(crate) fn context<'a>(
-    app: &App,
-    home: &Home,
-    target: &MemoryTarget,
-    reason: &'a str,
-) -> anyhow::Result<Context<'a>> {
-    Ok(Context { rules: rules(app, home, target)?, now: app.now, reason })
 }

@@ -9,10 +9,9 @@ use hermes_store::memory::Scope;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::later;
-use super::remembering::rules_for;
 use super::whose::Whose;
 use crate::app::{App, Memory};
+use crate::desk::{later, rules};
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{DIM, Listing, Page, Show, one_line};
 
@@ -77,7 +76,7 @@ pub(crate) fn approve(arguments: &Approve, app: &mut App) -> anyhow::Result<Outc
         true => remember::pending(&memory.store, scope)?.iter().map(|one| one.id).collect(),
         false => numbers(&arguments.ids)?,
     };
-    let rules = rules_for(app, &home, &memory.store)?;
+    let rules = rules::of_learning(app, &home, &memory.store)?;
     let mut results = Vec::new();
     for id in ids {
         let approved = remember::approve(&mut memory.store, scope, id, &rules, app.change())?;

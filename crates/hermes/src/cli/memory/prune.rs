@@ -8,8 +8,9 @@ use hermes_home::memory_file::{self, Entry, edit};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::memory::{Which, change, context};
+use crate::cli::memory::{Which, change};
 use crate::clock;
+use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, one_line};
 
@@ -32,7 +33,7 @@ struct Plan {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target()?;
-    let context = context(app, &home, &target, "memory prune")?;
+    let context = rules::of_change(app, &home, &target, "memory prune")?;
     let zone = app.zone(&home)?;
     let cutoff = clock::parse_moment(&arguments.older_than, app.now, &zone)?.to_zoned(zone).date();
     let read = memory_file::read(&home, &target, context.rules)?;

@@ -11,10 +11,10 @@ use hermes_store::memory::Vectors as _;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::later;
 use super::whose::Whose;
 use crate::app::App;
 use crate::cli::progress::Progress;
+use crate::desk::later;
 use crate::embedding;
 use crate::failure::{Outcome, Problem};
 use crate::output::{Page, Show, counted, printable, thousands};

@@ -10,11 +10,11 @@ use hermes_store::memory::{Admin, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::later;
 use crate::app::App;
 use crate::background::Background;
 use crate::cli::progress::Progress;
 use crate::daemon::reflection;
+use crate::desk::later;
 use crate::failure::Outcome;
 use crate::output::{Page, Show, counted};
 

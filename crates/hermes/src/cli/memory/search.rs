@@ -2,21 +2,16 @@
 
 use std::io;
 
-use clap::{Args, ValueEnum};
-use hermes_home::Home;
-use hermes_memory::search::{self, Filter, Item, Question};
-use hermes_store::memory::{ItemKind, Lifecycle as _};
-use hermes_store::sessions::{SearchFilter, SearchRequest};
+use clap::Args;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::hit::Hit;
 use super::whose::Whose;
-use super::{files, hit};
 use crate::app::App;
 use crate::clock;
+use crate::desk::search::{self, Answer, Kind, Wish};
 use crate::failure::{Outcome, Problem};
 use crate::output::{Page, Show};
 
@@ -63,17 +58,6 @@ pub(crate) struct Arguments {
     whose: Whose,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    Facts,
-    Episodes,
-    Procedures,
-    Events,
-    Sessions,
-    Files,
-    All,
-}
-
 /// The times that were typed.
 struct Times {
     since: Option<Timestamp>,
@@ -81,11 +65,11 @@ struct Times {
     as_of: Option<Timestamp>,
 }
 
+/// What is printed.
 #[derive(Debug, Serialize)]
-struct Answer {
-    results: Vec<Hit>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
+struct Shown {
+    #[serde(flatten)]
+    answer: Answer,
     #[serde(skip)]
     explain: bool,
     #[serde(skip)]
@@ -100,97 +84,30 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let zone = app.zone(&home)?;
     let times = arguments.times(app, &zone)?;
-    let mut notes = Vec::new();
-    let mut results = match arguments.kind {
-        Kind::Sessions => sessions(arguments, app, &home, (&text, &times, &mut notes))?,
-        Kind::Files => files::find(app, &home, &arguments.whose, &text)?,
-        kind => {
-            let found = memory(arguments, app, &home, (&text, &times, &mut notes))?;
-            match kind == Kind::All && arguments.takes_files() {
-                true => hit::join(found, files::find(app, &home, &arguments.whose, &text)?),
-                false => found,
-            }
-        }
+    let memory = app.memory(&home, Access::Read)?;
+    let asker = arguments.whose.asker(&memory.store, app)?;
+    let wish = Wish {
+        text: &text,
+        kind: arguments.kind,
+        limit: usize::from(arguments.limit),
+        session: arguments.session.as_deref(),
+        channel: arguments.channel.as_deref(),
+        entity: arguments.entity.as_deref(),
+        since: times.since,
+        until: times.until,
+        as_of: times.as_of,
     };
-    results.truncate(usize::from(arguments.limit));
-    for note in &notes {
+    let answer = search::find(app, &home, (&memory.store, &asker), &wish)?;
+    for note in &answer.notes {
         app.out.note(note);
     }
-    let is_empty = results.is_empty();
-    app.out.show(&Answer { results, notes, explain: arguments.explain, zone })?;
+    let is_empty = answer.results.is_empty();
+    app.out.show(&Shown { answer, explain: arguments.explain, zone })?;
     if is_empty && arguments.kind != Kind::Sessions {
         app.out
             .hint("whole conversations are searched with `hermes memory search --type sessions`");
     }
     Ok(Outcome::Done)
-}
-
-/// Searches memory.db.
-fn memory(
-    arguments: &Arguments,
-    app: &App,
-    home: &Home,
-    (text, times, notes): (&str, &Times, &mut Vec<String>),
-) -> anyhow::Result<Vec<Hit>> {
-    let memory = app.memory(home, Access::Read)?;
-    let scope = arguments.whose.reader(&memory.store, app)?;
-    let answering = app.answering(home, &memory.store)?;
-    notes.extend(answering.notes);
-    let zone = app.zone_of(home, &memory.store, scope.user())?;
-    let question = Question {
-        text,
-        kinds: arguments.kind.items(),
-        filter: Filter {
-            session: arguments.session.as_deref(),
-            except_session: None,
-            channel: arguments.channel.as_deref(),
-            entity: arguments.entity.as_deref(),
-            since: times.since,
-            until: times.until,
-            as_of: times.as_of,
-        },
-        limit: usize::from(arguments.limit),
-        now: app.now,
-        zone: &zone,
-    };
-    let answer = search::search(&memory.store, answering.embedder.as_deref(), scope, &question)?;
-    if answer.is_unsure() {
-        notes.push("nothing here is sure to answer; these come nearest".to_owned());
-    }
-    notes.extend(answer.notes);
-    let mut hits = Vec::new();
-    for found in &answer.results {
-        let mut hit = Hit::of_memory(found, text);
-        if let Item::Summary(summary) = &found.item {
-            hit.sessions = memory.store.sessions_of_summary(scope, summary.id)?;
-        }
-        hits.push(hit);
-    }
-    Ok(hits)
-}
-
-/// Searches state.db.
-fn sessions(
-    arguments: &Arguments,
-    app: &App,
-    home: &Home,
-    (text, times, notes): (&str, &Times, &mut Vec<String>),
-) -> anyhow::Result<Vec<Hit>> {
-    let store = app.sessions(home, Access::Read)?;
-    let session = arguments.session.as_deref().map(|session| store.find(session)).transpose()?;
-    let filter = SearchFilter {
-        user: arguments.whose.id()?.map(|id| id.as_str().to_owned()),
-        session,
-        source: arguments.channel.clone(),
-        since: times.since,
-        until: times.until,
-        ..SearchFilter::default()
-    };
-    let limit = usize::from(arguments.limit);
-    let request = SearchRequest { query: text.to_owned(), filter, limit, neighbours: 0 };
-    let answer = store.search(&request)?;
-    notes.extend(answer.note);
-    Ok(answer.results.into_iter().map(Hit::of_session).collect())
 }
 
 impl Arguments {
@@ -204,32 +121,14 @@ impl Arguments {
             as_of: moment(&self.as_of)?,
         })
     }
-
-    /// Entries of files have no session, channel or hour, so what asks for these leaves them out.
-    fn takes_files(&self) -> bool {
-        let Arguments { session, channel, entity, since, until, as_of, .. } = self;
-        [session, channel, entity, since, until, as_of].iter().all(|flag| flag.is_none())
-    }
 }
 
-impl Kind {
-    fn items(self) -> Vec<ItemKind> {
-        match self {
-            Kind::Facts => vec![ItemKind::Fact],
-            Kind::Episodes => vec![ItemKind::Message, ItemKind::Summary],
-            Kind::Procedures => vec![ItemKind::Procedure],
-            Kind::Events => vec![ItemKind::Event],
-            Kind::Sessions | Kind::Files | Kind::All => Vec::new(),
-        }
-    }
-}
-
-impl Show for Answer {
+impl Show for Shown {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        if self.results.is_empty() {
+        if self.answer.results.is_empty() {
             return page.line("nothing found");
         }
-        for (place, hit) in self.results.iter().enumerate() {
+        for (place, hit) in self.answer.results.iter().enumerate() {
             if place > 0 {
                 page.line("")?;
             }

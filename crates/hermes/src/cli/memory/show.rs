@@ -12,8 +12,9 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::memory::{Which, rules};
+use crate::cli::memory::Which;
 use crate::clock;
+use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::output::{BOLD, DIM, Listing, Page, Show, printable, thousands};
 
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let which = &arguments.which;
     if arguments.raw {
         let target = which.target()?;
-        let read = memory_file::read(&home, &target, rules(app, &home, &target)?)?;
+        let read = memory_file::read(&home, &target, rules::of_file(app, &home, &target)?)?;
         app.out.raw().write_all(read.document.text().as_bytes())?;
         app.out.raw().flush()?;
         return Ok(Outcome::Done);
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 fn files(app: &App, home: &Home, target: &MemoryTarget) -> anyhow::Result<Vec<Shown>> {
-    let rules = rules(app, home, target)?;
+    let rules = rules::of_file(app, home, target)?;
     let mut shown = vec![Shown::of(memory_file::read(home, target, rules)?)];
     for place in places::find(home, target, rules.owner)? {
         shown.push(Shown {

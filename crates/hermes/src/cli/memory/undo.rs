@@ -7,10 +7,10 @@ use hermes_memory::remember::{self, TakenBack};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::fact_view::name_of;
-use super::remembering::rules_for;
 use super::whose::Whose;
 use crate::app::App;
+use crate::desk::fact_view::name_of;
+use crate::desk::rules;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{Page, Show, one_line};
 
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let mut memory = app.memory(&home, Access::Write)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let rules = rules_for(app, &home, &memory.store)?;
+    let rules = rules::of_learning(app, &home, &memory.store)?;
     let taken = remember::undo(&mut memory.store, scope, &rules, app.change())?;
     let taken = taken.ok_or_else(nothing)?;
     let hint = match taken.current {

@@ -5,6 +5,7 @@ use hermes_home::name::UserId;
 use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
 
 use crate::app::App;
+use crate::desk::Asker;
 use crate::failure::{Kind, Problem};
 
 #[derive(Debug, Args)]
@@ -21,7 +22,7 @@ impl Whose {
     }
 
     /// Whether the owner is meant.
-    pub(super) fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
+    fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
         Ok(self.known(store)? == Some(Scope::of(UserNumber::OWNER)))
     }
 
@@ -33,6 +34,12 @@ impl Whose {
         let name = self.user.as_deref().unwrap_or_default();
         app.out.note(format_args!("nothing is remembered of {name} yet: only what is shared"));
         Ok(Scope::of(UserNumber::SHARED))
+    }
+
+    /// Who asks, with whose USER.md is loaded.
+    pub(super) fn asker(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Asker> {
+        let user = if self.is_owner(store)? { None } else { self.id()? };
+        Ok(Asker { scope: self.reader(store, app)?, user })
     }
 
     /// Whose things are changed; they must be known.

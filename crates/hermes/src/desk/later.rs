@@ -10,7 +10,7 @@ use crate::embedding::{self, Haste};
 
 /// Makes the vectors of what was just kept, and of all else that lacks one, if the model that answers is elsewhere and can be had.
 /// The text is kept in any case, so this never fails the command.
-pub(super) fn fill_in(home: &Home, app: &App, store: &mut SqliteMemory) -> anyhow::Result<()> {
+pub(crate) fn fill_in(home: &Home, app: &App, store: &mut SqliteMemory) -> anyhow::Result<()> {
     let Some(active) = store.active_model()? else { return Ok(()) };
     if embedding::vectors(Some(&active)) == Vectors::Now {
         return Ok(());

@@ -9,8 +9,7 @@ use hermes_memory::search::Part;
 use hermes_memory::task;
 
 use super::hit::Hit;
-use super::rules;
-use super::whose::Whose;
+use super::{Asker, rules};
 use crate::app::App;
 
 /// How much words and meaning count; words more, as in every search here.
@@ -20,11 +19,10 @@ const MEANING: f64 = 0.4;
 const NEAR: f64 = 0.5;
 
 /// The entries of MEMORY.md, USER.md and workspace/MEMORY.md that answer a question, best first.
-pub(super) fn find(app: &App, home: &Home, whose: &Whose, text: &str) -> anyhow::Result<Vec<Hit>> {
+pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow::Result<Vec<Hit>> {
     let mut hits = Vec::new();
-    let user = whose.id()?.filter(|id| id.as_str() != "owner");
-    for target in [MemoryTarget::Memory, MemoryTarget::User(user)] {
-        let rules = rules(app, home, &target)?;
+    for target in [MemoryTarget::Memory, MemoryTarget::User(asker.user.clone())] {
+        let rules = rules::of_file(app, home, &target)?;
         let main = memory_file::read(home, &target, rules)?;
         let others = places::find(home, &target, rules.owner)?;
         let files = std::iter::once((main.path, main.document))

@@ -5,18 +5,18 @@ use hermes_memory::remember::{self, Erased, Followed};
 use hermes_store::memory::{Admin, Scope, Users as _};
 
 use super::fact_view::name_of;
-use super::remembering::rules_for;
+use super::rules;
 use crate::app::{App, Memory};
 use crate::output::{counted, one_line};
 
 /// Brings the files of a user in step with facts that changed.
-pub(super) fn follow(
-    app: &mut App,
+pub(crate) fn follow(
+    app: &App,
     home: &Home,
     memory: &mut Memory,
     (scope, changed): (Scope, &[i64]),
 ) -> anyhow::Result<()> {
-    let rules = rules_for(app, home, &memory.store)?;
+    let rules = rules::of_learning(app, home, &memory.store)?;
     let change = app.change();
     for followed in remember::follow(&mut memory.store, scope, changed, &rules, change)? {
         app.out.note(said(&followed));
@@ -25,7 +25,7 @@ pub(super) fn follow(
 }
 
 /// The same for everybody.
-pub(super) fn follow_all(app: &mut App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
+pub(crate) fn follow_all(app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
     for scope in everybody(memory)? {
         follow(app, home, memory, (scope, &[]))?;
     }
@@ -33,7 +33,7 @@ pub(super) fn follow_all(app: &mut App, home: &Home, memory: &mut Memory) -> any
 }
 
 /// Removes the entries of facts that will be erased, and every kept version that holds them.
-pub(super) fn erase(
+pub(crate) fn erase(
     app: &App,
     home: &Home,
     memory: &Memory,
@@ -43,7 +43,7 @@ pub(super) fn erase(
     if facts.is_empty() {
         return Ok(erased);
     }
-    let rules = rules_for(app, home, &memory.store)?;
+    let rules = rules::of_learning(app, home, &memory.store)?;
     for scope in scopes {
         erased.add(remember::erase_entries(&memory.store, *scope, facts, &rules, app.change())?);
     }
@@ -51,7 +51,7 @@ pub(super) fn erase(
 }
 
 /// Says what was erased from the files.
-pub(super) fn tell(app: &mut App, erased: Erased) {
+pub(crate) fn tell(app: &App, erased: Erased) {
     if erased.entries + erased.versions > 0 {
         app.out.note(format_args!(
             "removed from your memory files: {}, with {}",
@@ -71,7 +71,7 @@ pub(super) fn tell(app: &mut App, erased: Erased) {
 }
 
 /// Everybody whom the memory knows.
-pub(super) fn everybody(memory: &Memory) -> anyhow::Result<Vec<Scope>> {
+pub(crate) fn everybody(memory: &Memory) -> anyhow::Result<Vec<Scope>> {
     Ok(memory.store.users(Admin)?.iter().map(|user| Scope::of(user.number)).collect())
 }
 

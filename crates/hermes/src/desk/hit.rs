@@ -16,43 +16,43 @@ use crate::output::{BOLD, DIM, Page, one_line, printable};
 
 /// One result.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Hit {
+pub(crate) struct Hit {
     /// What it is: `message`, `summary`, `fact`, `procedure`, `event`, `file`, `session`.
-    pub(super) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// `fact:042`, `episode:17`, the id of a session, a file and the number of its entry.
-    pub(super) id: String,
-    pub(super) text: String,
+    pub(crate) id: String,
+    pub(crate) text: String,
     /// The part that answers best.
-    pub(super) snippet: String,
-    pub(super) score: f64,
+    pub(crate) snippet: String,
+    pub(crate) score: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) relevance: Option<f64>,
+    pub(crate) relevance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// When the last of what a summary tells of was said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
     /// The sessions that a summary tells of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) sessions: Vec<String>,
+    pub(crate) sessions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) role: Option<String>,
+    pub(crate) role: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) speaker: Option<String>,
+    pub(crate) speaker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session_id: Option<String>,
+    pub(crate) session_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) message_id: Option<i64>,
+    pub(crate) message_id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) channel: Option<String>,
+    pub(crate) channel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) project: Option<String>,
-    pub(super) shared: bool,
+    pub(crate) project: Option<String>,
+    pub(crate) shared: bool,
     /// The fact that holds in the place of what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) superseded_by: Option<String>,
+    pub(crate) superseded_by: Option<String>,
     /// What the score is made of.
-    pub(super) parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// How wide a line of a snippet is.
@@ -64,7 +64,7 @@ const WORDS_BEFORE: usize = 8;
 const RANK_WEIGHT: f64 = 20.0;
 
 /// The two lists as one, by place; where places are equal the first list comes first.
-pub(super) fn join(first: Vec<Hit>, second: Vec<Hit>) -> Vec<Hit> {
+pub(crate) fn join(first: Vec<Hit>, second: Vec<Hit>) -> Vec<Hit> {
     let ranked = |hits: Vec<Hit>| {
         hits.into_iter().enumerate().map(|(place, hit)| (1.0 / (RANK_WEIGHT + place as f64), hit))
     };
@@ -75,7 +75,7 @@ pub(super) fn join(first: Vec<Hit>, second: Vec<Hit>) -> Vec<Hit> {
 
 impl Hit {
     /// What was found in memory.db.
-    pub(super) fn of_memory(found: &Found, question: &str) -> Hit {
+    pub(crate) fn of_memory(found: &Found, question: &str) -> Hit {
         let text = found.item.text();
         let best = focus(text, found.best.clone(), &task::content_words(question));
         let mut hit = Hit {
@@ -129,7 +129,7 @@ impl Hit {
     }
 
     /// What was found in state.db.
-    pub(super) fn of_session(result: SearchResult) -> Hit {
+    pub(crate) fn of_session(result: SearchResult) -> Hit {
         let snippet: String = result.snippet.pieces().into_iter().map(|(piece, _)| piece).collect();
         Hit {
             kind: "session",
@@ -146,7 +146,7 @@ impl Hit {
     }
 
     /// An entry of a memory file.
-    pub(super) fn of_entry(file: &str, number: usize, text: &str, parts: Vec<Part>) -> Hit {
+    pub(crate) fn of_entry(file: &str, number: usize, text: &str, parts: Vec<Part>) -> Hit {
         Hit {
             kind: "file",
             id: format!("{file}#{number}"),
@@ -158,7 +158,7 @@ impl Hit {
         }
     }
 
-    pub(super) fn show(&self, page: &mut Page, zone: &TimeZone, explain: bool) -> io::Result<()> {
+    pub(crate) fn show(&self, page: &mut Page, zone: &TimeZone, explain: bool) -> io::Result<()> {
         let when = self.at.map(|at| match self.until {
             Some(until) => {
                 format!("summary of {} to {}", clock::minute(at, zone), clock::minute(until, zone))

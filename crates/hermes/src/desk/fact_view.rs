@@ -12,8 +12,8 @@ use crate::output::{BOLD, DIM, Page, Show, one_line, printable};
 
 /// One fact with all its fields.
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
-    pub(super) id: String,
+pub(crate) struct Shown {
+    pub(crate) id: String,
     uid: String,
     text: String,
     kind: String,
@@ -41,51 +41,51 @@ pub(super) struct Shown {
 
 /// Facts in lines, or in a table.
 #[derive(Debug, Serialize)]
-pub(super) struct Listed {
-    pub(super) results: Vec<Shown>,
+pub(crate) struct Listed {
+    pub(crate) results: Vec<Shown>,
     #[serde(skip)]
-    pub(super) zone: TimeZone,
+    pub(crate) zone: TimeZone,
     #[serde(skip)]
-    pub(super) long: bool,
+    pub(crate) long: bool,
 }
 
 /// A fact with where it comes from and what it said before.
 #[derive(Debug, Serialize)]
-pub(super) struct Detail {
+pub(crate) struct Detail {
     #[serde(flatten)]
-    pub(super) fact: Shown,
-    pub(super) sources: Vec<From>,
-    pub(super) revisions: Vec<Revision>,
+    pub(crate) fact: Shown,
+    pub(crate) sources: Vec<From>,
+    pub(crate) revisions: Vec<Revision>,
     #[serde(skip)]
-    pub(super) zone: TimeZone,
+    pub(crate) zone: TimeZone,
 }
 
 /// Where a fact comes from, and what stands for it now.
 #[derive(Debug, Serialize)]
-pub(super) struct From {
+pub(crate) struct From {
     #[serde(flatten)]
-    pub(super) source: Source,
+    pub(crate) source: Source,
     /// The summary that tells of the episode, where its messages are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) summary: Option<i64>,
+    pub(crate) summary: Option<i64>,
 }
 
 /// What became of a fact.
 #[derive(Debug, Serialize)]
-pub(super) struct Changed {
-    pub(super) id: String,
-    pub(super) text: String,
-    pub(super) change: Change,
+pub(crate) struct Changed {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) change: Change,
     /// The fact whose place it took.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) replaced: Option<String>,
+    pub(crate) replaced: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) entities: Vec<String>,
+    pub(crate) entities: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Change {
+pub(crate) enum Change {
     Added,
     Known,
     Restored,
@@ -95,14 +95,14 @@ pub(super) enum Change {
 
 /// Facts that were deleted.
 #[derive(Debug, Serialize)]
-pub(super) struct Deleted {
-    pub(super) results: Vec<Gone>,
-    pub(super) erased: bool,
+pub(crate) struct Deleted {
+    pub(crate) results: Vec<Gone>,
+    pub(crate) erased: bool,
 }
 
 /// A fact that was deleted; its words only if they can be brought back.
 #[derive(Debug, Serialize)]
-pub(super) struct Gone {
+pub(crate) struct Gone {
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -112,11 +112,11 @@ pub(super) struct Gone {
 }
 
 /// The number of a fact as it is typed and shown.
-pub(super) fn name_of(id: i64) -> String {
+pub(crate) fn name_of(id: i64) -> String {
     format!("fact:{id:03}")
 }
 
-pub(super) fn deleted(fact: &Fact, is_erased: bool) -> Gone {
+pub(crate) fn deleted(fact: &Fact, is_erased: bool) -> Gone {
     let id = name_of(fact.id);
     let undo = format!("hermes memory fact restore {id}");
     Gone {
@@ -127,7 +127,7 @@ pub(super) fn deleted(fact: &Fact, is_erased: bool) -> Gone {
 }
 
 impl Shown {
-    pub(super) fn of(fact: &Fact) -> Shown {
+    pub(crate) fn of(fact: &Fact) -> Shown {
         let fact = fact.clone();
         Shown {
             id: name_of(fact.id),

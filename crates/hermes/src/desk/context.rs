@@ -1,0 +1,190 @@
+//! What a model should be given for a task, with the files that are always loaded.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hermes_home::layout::MemoryTarget;
+use hermes_home::{Home, memory_file, places};
+use hermes_memory::retrieval::{self, Context, FileText, Request};
+use hermes_store::memory::{Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted};
+use hermes_store::sqlite::Access;
+use serde::Serialize;
+
+use super::{Asker, rules};
+use crate::app::App;
+use crate::daemon;
+
+/// What a context is wanted for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish<'a> {
+    /// The task, as the user put it.
+    pub(crate) task: &'a str,
+    /// The running session: it is left out of its own context.
+    pub(crate) session: Option<&'a str>,
+    /// The folder or repository.
+    pub(crate) project: Option<&'a str>,
+    /// Where the conversation takes place.
+    pub(crate) channel: Option<&'a str>,
+    /// How many tokens it may have; none: as the settings say.
+    pub(crate) budget: Option<usize>,
+    /// Whether the files that are always loaded are left out.
+    pub(crate) no_files: bool,
+}
+
+/// A context as it is handed out: the text for a model, and all that is known about it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Given {
+    /// The text for a model.
+    pub(crate) text: String,
+    /// What it is made of.
+    #[serde(flatten)]
+    pub(crate) context: Context,
+}
+
+/// Noting what was handed out must not keep anybody waiting.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Builds the context for a task.
+pub(crate) fn give(
+    app: &App,
+    home: &Home,
+    (store, asker): (&SqliteMemory, &Asker),
+    wish: &Wish<'_>,
+) -> anyhow::Result<Given> {
+    let scope = asker.scope;
+    let answering = app.answering(home, store)?;
+    let files = match wish.no_files {
+        true => Vec::new(),
+        false => files(app, home, &MemoryTarget::User(asker.user.clone()))?,
+    };
+    let zone = app.zone_of(home, store, scope.user())?;
+    let settings = &app.config(home)?.config.memory.retrieval;
+    let remark = remark(app, home, (store, scope), wish.session)?;
+    let cost = remark.as_deref().map_or(0, retrieval::remark_cost);
+    let budget = wish.budget.unwrap_or(settings.context_budget_tokens as usize);
+    let request = Request {
+        task: wish.task,
+        session: wish.session,
+        project: wish.project,
+        channel: wish.channel,
+        budget_tokens: budget.saturating_sub(cost),
+        recency_episodes: settings.recency_episodes as usize,
+        semantic_top_k: settings.semantic_top_k as usize,
+        min_relevance: settings.min_relevance_score,
+        now: app.now,
+        zone: &zone,
+        files: &files,
+    };
+    let mut context = retrieval::context(store, answering.embedder.as_deref(), scope, &request)?;
+    context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
+    let text = match &remark {
+        Some(remark) => retrieval::text_with(&context, remark),
+        None => retrieval::text(&context),
+    };
+    Ok(Given { text, context })
+}
+
+/// What a model should know about the memory itself when a session begins: that nobody keeps it up.
+fn remark(
+    app: &App,
+    home: &Home,
+    (store, scope): (&SqliteMemory, Scope),
+    session: Option<&str>,
+) -> anyhow::Result<Option<String>> {
+    let is_beginning = match session {
+        Some(id) => store.sessions_named(scope, id)?.is_empty(),
+        None => true,
+    };
+    match is_beginning {
+        true => daemon::left_alone(app, home, store),
+        false => Ok(None),
+    }
+}
+
+/// Notes what was handed out, if it can be done at once: a context is worth more than its receipt.
+pub(crate) fn hand_out(
+    app: &App,
+    home: &Home,
+    (scope, session): (Scope, Option<&str>),
+    context: &Context,
+) {
+    let items = context.receipt();
+    let Ok(path) = app.memory_path(home) else { return };
+    if items.is_empty() {
+        return;
+    }
+    let wanted = Wanted { path: &path, profile: home.profile_name() };
+    let Ok(mut store) = SqliteMemory::open(wanted, Access::Write, PATIENCE) else { return };
+    note(&mut store, (scope, session), context, app.now);
+}
+
+/// The same with a memory that is open already.
+pub(crate) fn note(
+    store: &mut SqliteMemory,
+    (scope, session): (Scope, Option<&str>),
+    context: &Context,
+    now: jiff::Timestamp,
+) {
+    let items = context.receipt();
+    if items.is_empty() {
+        return;
+    }
+    let tokens = u32::try_from(context.tokens).unwrap_or(u32::MAX);
+    let receipt = NewReceipt { session_id: session, turn: None, tokens, items: &items };
+    let _ = store.hand_out(scope, &receipt, now);
+}
+
+/// The files that are always loaded, each in every place it is in.
+fn files(app: &App, home: &Home, user: &MemoryTarget) -> anyhow::Result<Vec<FileText>> {
+    let mut found = Vec::new();
+    for target in [&MemoryTarget::Memory, user] {
+        let rules = rules::of_file(app, home, target)?;
+        let main = memory_file::read(home, target, rules)?;
+        let others = places::find(home, target, rules.owner)?;
+        let texts = std::iter::once((main.path, main.document))
+            .chain(others.into_iter().map(|place| (place.path, place.document)));
+        for (path, document) in texts.filter(|(_, document)| !document.entries().is_empty()) {
+            let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
+            found.push(FileText { name, text: loaded(&document) });
+        }
+    }
+    Ok(found)
+}
+
+/// What a model is given of a file: headings and entries, without comments.
+fn loaded(document: &memory_file::Document) -> String {
+    let headings = document.headings().iter().map(|heading| {
+        let marks = "#".repeat(heading.level);
+        (heading.range.start, format!("{marks} {}", heading.text))
+    });
+    let entries = document.entries().iter().map(|entry| {
+        let text = entry.text.replace('\n', "\n  ");
+        (entry.range.start, format!("- {text}"))
+    });
+    let mut lines: Vec<(usize, String)> = headings.chain(entries).collect();
+    lines.sort_by_key(|(start, _)| *start);
+    lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+}
+
+/// What a folder is called as a project: the git repository around it, else nothing.
+pub(crate) fn project_of(folder: &Path) -> Option<String> {
+    git_root(folder).map(|root| root.display().to_string())
+}
+
+fn git_root(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_the_repository_around_a_folder() {
+        let outside = tempfile::tempdir().unwrap();
+        let inside = outside.path().join("shop/src");
+        std::fs::create_dir_all(&inside).unwrap();
+        std::fs::create_dir(outside.path().join("shop/.git")).unwrap();
+        assert_eq!(git_root(&inside), Some(outside.path().join("shop")));
+    }
+}

@@ -1,0 +1,261 @@
+//! Facts are added, shown, changed and taken back, and the memory files follow.
+
+use hermes_home::Home;
+use hermes_memory::chunk::{self, Words};
+use hermes_memory::task;
+use hermes_store::memory::{
+    Added, Entities as _, Fact, FactChange, Facts as _, ItemKind, Lifecycle as _, NewChunk,
+    NewFact, Origin, Scope, SqliteMemory, Trust, Vectors as _,
+};
+use jiff::Timestamp;
+
+use super::fact_view::{Change, Changed, Detail, From, Shown, name_of};
+use super::{in_step, later};
+use crate::app::{App, Memory};
+use crate::embedding;
+use crate::failure::Problem;
+
+/// A fact that is to be kept.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct New<'a> {
+    /// The sentence.
+    pub(crate) text: &'a str,
+    /// What kind of fact; none: `fact`.
+    pub(crate) kind: Option<&'a str>,
+    /// Names it is about; those in the sentence are found.
+    pub(crate) entities: &'a [String],
+    /// Since when it is true.
+    pub(crate) valid_from: Option<Timestamp>,
+    /// Until when it is true.
+    pub(crate) valid_to: Option<Timestamp>,
+    /// Whether every user may read it.
+    pub(crate) shared: bool,
+}
+
+/// Longer texts are no sentence.
+const LONGEST: usize = 4_000;
+
+/// Keeps a fact; the same sentence twice is kept once.
+pub(crate) fn add(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    new: &New<'_>,
+) -> anyhow::Result<Changed> {
+    let text = sentence(new.text)?;
+    let kind = new.kind.unwrap_or("fact").trim();
+    if kind.is_empty() {
+        return Err(Problem::usage("the kind is empty").into());
+    }
+    if new.valid_from.zip(new.valid_to).is_some_and(|(from, to)| from > to) {
+        return Err(Problem::usage("it would end before it begins")
+            .hint("`--valid-from` must not be after `--valid-to`")
+            .into());
+    }
+    let entities = entities(&text, new.entities);
+    let fact = NewFact {
+        kind,
+        valid_from: new.valid_from,
+        valid_to: new.valid_to,
+        shared: new.shared,
+        ..plain(&text, &entities, chunks(&text, &memory.store)?)
+    };
+    let (id, change) = match memory.store.add_fact(scope, &fact, app.change())? {
+        Added::New(id) => (id, Change::Added),
+        Added::Known(id) => (id, Change::Known),
+    };
+    let kept = memory.store.facts(scope, &[id])?;
+    let text = kept.first().map_or(text, |fact| fact.statement.clone());
+    let entities = kept.first().map_or(entities, |fact| fact.entities.clone());
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Changed { id: name_of(id), text, change, replaced: None, entities })
+}
+
+/// Everything about a fact: where it comes from, its earlier texts.
+pub(crate) fn show(
+    app: &App,
+    home: &Home,
+    (store, scope): (&SqliteMemory, Scope),
+    id: &str,
+) -> anyhow::Result<Detail> {
+    let fact = store.find_fact(scope, id)?;
+    let mut sources = Vec::new();
+    for source in store.sources_of_fact(scope, fact.id)? {
+        let covering = store.covering(scope, source.episode.as_slice())?;
+        let summary = covering.first().map(|(_, summary)| *summary);
+        sources.push(From { source, summary });
+    }
+    let revisions = store.revisions_of_fact(scope, fact.id)?;
+    Ok(Detail { fact: Shown::of(&fact), sources, revisions, zone: app.zone(home)? })
+}
+
+/// What happened to a fact, and who did it.
+pub(crate) fn history(
+    store: &SqliteMemory,
+    scope: Scope,
+    id: &str,
+) -> anyhow::Result<(Fact, Vec<FactChange>)> {
+    let fact = store.find_fact(scope, id)?;
+    let changes = store.history_of_fact(scope, fact.id)?;
+    Ok((fact, changes))
+}
+
+/// Takes a fact out of every answer; it can be brought back.
+pub(crate) fn retire(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    id: &str,
+) -> anyhow::Result<Fact> {
+    let fact = memory.store.find_fact(scope, id)?;
+    memory.store.retire_fact(scope, fact.id, app.change())?;
+    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+    Ok(fact)
+}
+
+/// Brings a deleted fact back.
+pub(crate) fn restore(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    id: &str,
+) -> anyhow::Result<Changed> {
+    let fact = memory.store.find_fact(scope, id)?;
+    memory.store.restore_fact(scope, fact.id, app.change())?;
+    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Changed {
+        id: name_of(fact.id),
+        text: fact.statement,
+        change: Change::Restored,
+        replaced: None,
+        entities: fact.entities,
+    })
+}
+
+/// Gives a fact another text; the earlier one is kept.
+pub(crate) fn edit(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    (id, text): (&str, &str),
+) -> anyhow::Result<Changed> {
+    let text = sentence(text)?;
+    let fact = memory.store.find_fact(scope, id)?;
+    let chunks = chunks(&text, &memory.store)?;
+    let names = entities(&text, &fact.entities);
+    memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
+    memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
+    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Changed {
+        id: name_of(fact.id),
+        text,
+        change: Change::Edited,
+        replaced: None,
+        entities: names,
+    })
+}
+
+/// Puts a new fact in the place of one that is no longer true.
+pub(crate) fn supersede(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    (id, text): (&str, &str),
+) -> anyhow::Result<Changed> {
+    let text = sentence(text)?;
+    let old = memory.store.find_fact(scope, id)?;
+    let entities = entities(&text, &[]);
+    // The new fact has what the old one had, but for its sentence and the time it is true.
+    let new = NewFact {
+        kind: &old.kind,
+        subject: old.subject.as_deref(),
+        predicate: old.predicate.as_deref(),
+        shared: old.user != scope.user(),
+        ..plain(&text, &entities, chunks(&text, &memory.store)?)
+    };
+    let new = memory.store.supersede_fact(scope, old.id, &new, app.change())?;
+    in_step::follow(app, home, memory, (scope, &[old.id]))?;
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Changed {
+        id: name_of(new),
+        text,
+        change: Change::Superseded,
+        replaced: Some(name_of(old.id)),
+        entities: Vec::new(),
+    })
+}
+
+/// A fact that the user typed, with nothing but its sentence.
+fn plain<'a>(text: &'a str, entities: &'a [String], chunks: Vec<NewChunk>) -> NewFact<'a> {
+    NewFact {
+        statement: text,
+        kind: "fact",
+        subject: None,
+        predicate: None,
+        object: None,
+        confidence: 1.0,
+        origin: Origin::User,
+        trust: Trust::User,
+        valid_from: None,
+        valid_to: None,
+        shared: false,
+        entities,
+        sources: &[],
+        chunks,
+    }
+}
+
+fn chunks(text: &str, store: &SqliteMemory) -> anyhow::Result<Vec<NewChunk>> {
+    let vectors = embedding::vectors(store.active_model()?.as_ref());
+    Ok(chunk::prepare(&Words { text, ..Words::default() }, vectors))
+}
+
+/// The names that were given, then those in the sentence; each once.
+fn entities(text: &str, given: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let given = given.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    for name in given.chain(task::names(text)) {
+        if names.iter().all(|known| known.to_lowercase() != name.to_lowercase()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A text as a fact may have it.
+pub(crate) fn sentence(text: &str) -> Result<String, Problem> {
+    let text = text.trim().to_owned();
+    let length = text.chars().count();
+    if text.is_empty() {
+        return Err(Problem::usage("there is nothing to keep: the text is empty"));
+    }
+    if text.contains('\0') {
+        return Err(Problem::usage("the text has a NUL character in it"));
+    }
+    if length > LONGEST {
+        return Err(Problem::usage(format!(
+            "a fact of {length} characters: {LONGEST} is the most"
+        ))
+        .hint("keep one sentence, and record long texts with `hermes memory record`"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_given_and_those_found_each_once() {
+        let found = entities("We moved to Lisbon with Rosa", &["rosa".into(), " ".into()]);
+        assert_eq!(found, ["rosa", "Lisbon"]);
+    }
+
+    #[test]
+    fn a_sentence_is_neither_blank_nor_endless() {
+        assert!(sentence("  ").is_err() && sentence(&"x".repeat(4_001)).is_err());
+        assert_eq!(sentence(" tea ").unwrap(), "tea");
+    }
+}

@@ -1,0 +1,175 @@
+//! Finding what is remembered: in memory.db, in state.db, in the memory files.
+
+use hermes_home::Home;
+use hermes_memory::search::{self, Filter, Item, Question};
+use hermes_store::memory::{ItemKind, Lifecycle as _, SqliteMemory};
+use hermes_store::sessions::{SearchFilter, SearchRequest};
+use hermes_store::sqlite::Access;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::hit::{self, Hit};
+use super::{Asker, entries};
+use crate::app::App;
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// What is known.
+    Facts,
+    /// What was said.
+    Episodes,
+    /// How things are done well.
+    Procedures,
+    /// What happened when.
+    Events,
+    /// Whole conversations in state.db.
+    Sessions,
+    /// MEMORY.md and USER.md.
+    Files,
+    /// All but sessions.
+    #[default]
+    All,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish<'a> {
+    /// The words.
+    pub(crate) text: &'a str,
+    /// Where to look.
+    pub(crate) kind: Kind,
+    /// At most so many.
+    pub(crate) limit: usize,
+    /// Only in this session.
+    pub(crate) session: Option<&'a str>,
+    /// Only in conversations of this channel.
+    pub(crate) channel: Option<&'a str>,
+    /// Only what mentions this name.
+    pub(crate) entity: Option<&'a str>,
+    /// Only since this time.
+    pub(crate) since: Option<Timestamp>,
+    /// Only before this time.
+    pub(crate) until: Option<Timestamp>,
+    /// What held and was known at this time.
+    pub(crate) as_of: Option<Timestamp>,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    /// Best first.
+    pub(crate) results: Vec<Hit>,
+    /// What is to be said about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+}
+
+/// Looks for something.
+pub(crate) fn find(
+    app: &App,
+    home: &Home,
+    (store, asker): (&SqliteMemory, &Asker),
+    wish: &Wish<'_>,
+) -> anyhow::Result<Answer> {
+    let mut answer = match wish.kind {
+        Kind::Sessions => in_sessions(app, home, asker, wish)?,
+        Kind::Files => {
+            Answer { results: entries::find(app, home, asker, wish.text)?, notes: Vec::new() }
+        }
+        kind => {
+            let mut answer = in_memory(app, home, (store, asker), wish)?;
+            if kind == Kind::All && wish.takes_files() {
+                let entries = entries::find(app, home, asker, wish.text)?;
+                answer.results = hit::join(answer.results, entries);
+            }
+            answer
+        }
+    };
+    answer.results.truncate(wish.limit);
+    Ok(answer)
+}
+
+/// Searches memory.db.
+fn in_memory(
+    app: &App,
+    home: &Home,
+    (store, asker): (&SqliteMemory, &Asker),
+    wish: &Wish<'_>,
+) -> anyhow::Result<Answer> {
+    let scope = asker.scope;
+    let answering = app.answering(home, store)?;
+    let mut notes = answering.notes;
+    let zone = app.zone_of(home, store, scope.user())?;
+    let question = Question {
+        text: wish.text,
+        kinds: wish.kind.items(),
+        filter: Filter {
+            session: wish.session,
+            except_session: None,
+            channel: wish.channel,
+            entity: wish.entity,
+            since: wish.since,
+            until: wish.until,
+            as_of: wish.as_of,
+        },
+        limit: wish.limit,
+        now: app.now,
+        zone: &zone,
+    };
+    let answer = search::search(store, answering.embedder.as_deref(), scope, &question)?;
+    if answer.is_unsure() {
+        notes.push("nothing here is sure to answer; these come nearest".to_owned());
+    }
+    notes.extend(answer.notes);
+    let mut results = Vec::new();
+    for found in &answer.results {
+        let mut hit = Hit::of_memory(found, wish.text);
+        if let Item::Summary(summary) = &found.item {
+            hit.sessions = store.sessions_of_summary(scope, summary.id)?;
+        }
+        results.push(hit);
+    }
+    Ok(Answer { results, notes })
+}
+
+/// Searches state.db.
+fn in_sessions(app: &App, home: &Home, asker: &Asker, wish: &Wish<'_>) -> anyhow::Result<Answer> {
+    let store = app.sessions(home, Access::Read)?;
+    let session = wish.session.map(|session| store.find(session)).transpose()?;
+    let filter = SearchFilter {
+        user: asker.user.as_ref().map(|id| id.as_str().to_owned()),
+        session,
+        source: wish.channel.map(str::to_owned),
+        since: wish.since,
+        until: wish.until,
+        ..SearchFilter::default()
+    };
+    let request =
+        SearchRequest { query: wish.text.to_owned(), filter, limit: wish.limit, neighbours: 0 };
+    let answer = store.search(&request)?;
+    let results = answer.results.into_iter().map(Hit::of_session).collect();
+    Ok(Answer { results, notes: answer.note.into_iter().collect() })
+}
+
+impl Wish<'_> {
+    /// Entries of files have no session, channel or hour, so what asks for these leaves them out.
+    fn takes_files(&self) -> bool {
+        let Wish { session, channel, entity, since, until, as_of, .. } = self;
+        let words = [session, channel, entity].iter().all(|word| word.is_none());
+        words && [since, until, as_of].iter().all(|time| time.is_none())
+    }
+}
+
+impl Kind {
+    fn items(self) -> Vec<ItemKind> {
+        match self {
+            Kind::Facts => vec![ItemKind::Fact],
+            Kind::Episodes => vec![ItemKind::Message, ItemKind::Summary],
+            Kind::Procedures => vec![ItemKind::Procedure],
+            Kind::Events => vec![ItemKind::Event],
+            Kind::Sessions | Kind::Files | Kind::All => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A finished turn is recorded: in state.db and memory.db, or it waits until that can be done.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hermes_home::Home;
+use hermes_memory::Error;
+use hermes_memory::catch_up::catch_up;
+use hermes_memory::chunk::Vectors;
+use hermes_memory::record::spool::{self, Spooled};
+use hermes_memory::record::turn::{self, Kept, RecordedTurn, Settings, Turn};
+use hermes_store::memory::Vectors as _;
+use hermes_store::sessions::{SessionStore, random_bytes};
+use hermes_store::sqlite::Access;
+use hermes_store::{Error as StoreError, ErrorKind};
+use serde::Serialize;
+
+use super::later;
+use crate::app::{App, Memory};
+use crate::daemon::life;
+use crate::embedding;
+
+/// Whoever reports a turn must not be kept waiting by somebody else's long write.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Where a turn is now.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kept_in", rename_all = "snake_case")]
+pub(crate) enum Told {
+    /// In the memory, and in state.db if the numbers say so.
+    Memory(RecordedTurn),
+    /// In state.db; the memory could not be written, for this reason.
+    StateDb { session_id: String, state_messages: Vec<i64>, because: Why },
+    /// In a file, for this reason.
+    Spool { session_id: String, file: PathBuf, because: Why },
+}
+
+impl Told {
+    /// Whether a database is damaged.
+    pub(crate) fn is_for_damage(&self) -> bool {
+        match self {
+            Told::Memory(_) => false,
+            Told::StateDb { because, .. } | Told::Spool { because, .. } => because.is_damage,
+        }
+    }
+}
+
+/// Why a database could not be written.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Why {
+    pub(crate) text: String,
+    #[serde(skip)]
+    is_damage: bool,
+}
+
+impl From<&StoreError> for Why {
+    fn from(error: &StoreError) -> Why {
+        Why { text: error.to_string(), is_damage: error.kind() == ErrorKind::Damaged }
+    }
+}
+
+impl From<&Error> for Why {
+    fn from(error: &Error) -> Why {
+        match error {
+            Error::Store(error) => error.into(),
+            other => Why { text: other.to_string(), is_damage: false },
+        }
+    }
+}
+
+/// Both halves; what cannot be written in time waits.
+pub(crate) fn record(
+    app: &App,
+    home: &Home,
+    turn: &Turn,
+    sessions: &mut Result<Option<SessionStore>, StoreError>,
+) -> anyhow::Result<Told> {
+    let zone = app.zone(home)?;
+    let mode = app.config(home)?.config.users.mode;
+    let random = random_bytes();
+    let mut settings =
+        Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
+    let mut recording = Recording { home, turn: turn.clone(), note: None };
+    let mut sessions = match sessions {
+        Ok(sessions) => sessions.as_mut(),
+        Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
+    };
+    let kept = match recording.keep(sessions.as_deref_mut(), &settings) {
+        Err(error) if turn::must_wait(&error) => {
+            return recording.wait_in_file(&settings, Why::from(&error));
+        }
+        other => other?,
+    };
+    let mut memory = match open_memory(app, home)? {
+        Ok(memory) => memory,
+        Err(why) => return recording.wait(kept, &settings, why),
+    };
+    settings.vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+    let recorded = turn::remember(&mut memory.store, &recording.turn, &kept, &settings);
+    let mut recorded = match recorded {
+        Err(error) if turn::must_wait(&error) => {
+            return recording.wait(kept, &settings, Why::from(&error));
+        }
+        other => other?,
+    };
+    if let Some(note) = &recording.note {
+        note.done()?;
+    }
+    if recorded.left_to_catch_up {
+        let report = catch_up(sessions, &mut memory.store, &home.spool(), &settings)?;
+        recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
+    }
+    later::fill_in(home, app, &mut memory.store)?;
+    Ok(Told::Memory(recorded))
+}
+
+/// A turn on its way.
+struct Recording<'a> {
+    home: &'a Home,
+    turn: Turn,
+    /// The file from which it is recorded if this process does not come to the end.
+    note: Option<Spooled>,
+}
+
+impl Recording<'_> {
+    /// The first half; whose words they are is noted before, where the transcript would not tell.
+    fn keep(
+        &mut self,
+        sessions: Option<&mut SessionStore>,
+        settings: &Settings<'_>,
+    ) -> hermes_memory::Result<Kept> {
+        if let Some(sessions) = &sessions
+            && turn::needs_note(sessions, &self.turn)?
+        {
+            let note = spool::put(&self.home.spool(), &self.turn, settings)?;
+            self.turn = note.turn.clone();
+            self.note = Some(note);
+        }
+        turn::keep(sessions, &self.turn, settings)
+    }
+
+    /// What is in state.db is taken in from there; everything else waits in a file.
+    fn wait(self, kept: Kept, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
+        if kept.messages.is_empty() && !kept.is_theirs {
+            let turn = Turn { session_id: Some(kept.session_id), ..self.turn };
+            return Recording { turn, ..self }.wait_in_file(settings, because);
+        }
+        let (session_id, state_messages) = (kept.session_id, kept.messages);
+        Ok(Told::StateDb { session_id, state_messages, because })
+    }
+
+    fn wait_in_file(self, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
+        let waits = match self.note {
+            Some(note) => note,
+            None => spool::put(&self.home.spool(), &self.turn, settings)?,
+        };
+        let session_id = waits.session_id().to_owned();
+        Ok(Told::Spool { session_id, file: waits.path, because })
+    }
+}
+
+/// The transcripts, opened to be written if they may be; none if there are none.
+pub(crate) fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreError> {
+    life::sessions_to_write(home, PATIENCE)
+}
+
+/// The memory, or why it cannot be used now.
+fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
+    match app.memory_within(home, Access::Write, PATIENCE) {
+        Ok(memory) => Ok(Ok(memory)),
+        Err(error) => match error.downcast_ref::<StoreError>() {
+            Some(why) if matches!(why.kind(), ErrorKind::Locked | ErrorKind::Damaged) => {
+                Ok(Err(Why::from(why)))
+            }
+            _ => Err(error),
+        },
+    }
+}
