@@ -102,6 +102,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     finish(plans?, arguments, app, &home, "Connect")
 }
 
+/// Whether an agent of this name calls `hermes hook`.
+pub(crate) fn calls_hooks(name: &str) -> bool {
+    let is_it = |agent: &&Agent| agent.name() == name && **agent != Agent::HermesAgent;
+    agents::ALL.iter().find(is_it).is_some_and(|agent| agent.has_hooks())
+}
+
 /// Where everything is, as the flags and the environment say.
 fn site(arguments: &Arguments, app: &App, home: &Home) -> anyhow::Result<Site> {
     let user = app.env.user_folder()?.ok_or(hermes_home::Error::NoHome)?;

@@ -4,6 +4,7 @@ pub(crate) mod backup;
 mod bench;
 mod config;
 mod doctor;
+mod hook;
 mod init;
 mod integrate;
 mod jobs;
@@ -145,6 +146,8 @@ enum Command {
     Backup(backup::Command),
     /// Connect agents: Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code, Zed
     Integrate(integrate::Arguments),
+    /// Answer one event of an agent; `hermes integrate` sets it up
+    Hook(hook::Arguments),
     /// Who talks to the agent: users, their identities in channels, their time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
@@ -184,6 +187,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Sessions(command) => sessions::run(command, app),
         Command::Backup(command) => backup::run(&command, app),
         Command::Integrate(arguments) => integrate::run(&arguments, app),
+        Command::Hook(arguments) => hook::run(&arguments, app),
         Command::User(command) => user::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
