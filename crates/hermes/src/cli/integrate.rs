@@ -113,7 +113,11 @@ fn site(arguments: &Arguments, app: &App, home: &Home) -> anyhow::Result<Site> {
     let user = app.env.user_folder()?.ok_or(hermes_home::Error::NoHome)?;
     let agent_home = match app.owner(home) {
         Ok(Owner::HermesAgent) => home.folder().to_owned(),
-        _ => Home::locate(&Wanted::default(), &app.env)?.folder().to_owned(),
+        _ => match Home::locate(&Wanted::default(), &app.env) {
+            Ok(usual) => usual.folder().to_owned(),
+            // A sticky profile that is gone.
+            Err(_) => home.root().to_owned(),
+        },
     };
     Ok(Site {
         env: app.env.clone(),

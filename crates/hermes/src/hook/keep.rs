@@ -24,6 +24,9 @@ pub(crate) fn stop(app: &App, home: &Home, caller: Caller, event: &Event) -> any
         return Ok(());
     }
     let turn = Turn { messages, ..empty(caller, event) };
+    if let Some(why) = turn.fault() {
+        anyhow::bail!("the turn cannot be recorded: {why}");
+    }
     // Their sessions are not in state.db: it need not be opened.
     turn::record(app, home, &turn, &mut Ok(None))?;
     session::done(&path);
@@ -38,7 +41,11 @@ pub(crate) fn end(app: &App, home: &Home, caller: Caller, event: &Event) -> anyh
     let mode = app.config(home)?.config.users.mode;
     let settings =
         Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random: random_bytes() };
-    spool::put(&home.spool(), &Turn { ended: true, ..empty(caller, event) }, &settings)?;
+    let turn = Turn { ended: true, ..empty(caller, event) };
+    if let Some(why) = turn.fault() {
+        anyhow::bail!("the end cannot be recorded: {why}");
+    }
+    spool::put(&home.spool(), &turn, &settings)?;
     Ok(())
 }
 

@@ -123,15 +123,53 @@ fn shown(line: Line<'_>) -> String {
     format!("{sign}{text}\n")
 }
 
-/// A line of others without the secret it may hold.
+/// A line without the secrets it may hold: what follows a name that says so, and what follows `Bearer`.
 fn veiled(line: &str) -> String {
-    let Some(at) = line.find([':', '=']) else { return line.to_owned() };
-    let name = line[..at].trim().trim_matches(['"', '\'']);
-    if is_secret_name(name) || is_secret_key(name) {
-        format!("{} ‹not shown›", &line[..=at])
-    } else {
-        line.to_owned()
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find([':', '=']) {
+        let (head, tail) = (&rest[..at], &rest[at + 1..]);
+        shown.push_str(&rest[..=at]);
+        rest = tail;
+        let name = head.trim_end().trim_end_matches(['"', '\'']);
+        let from = name.rfind(|c: char| !c.is_alphanumeric() && !"_-.".contains(c));
+        let name = from.map_or(name, |from| &name[from..]).trim_matches(|c: char| !c.is_alphanumeric());
+        let value = rest.trim_start();
+        if is_secret(name) && !value.is_empty() && !value.starts_with(['{', '[']) {
+            shown.push_str(&rest[..rest.len() - value.len()]);
+            shown.push_str(VEIL);
+            rest = &value[length(value)..];
+        }
     }
+    shown.push_str(rest);
+    match shown.split_once("Bearer ") {
+        Some((head, tail)) => format!("{head}Bearer {VEIL}{}", &tail[length(tail)..]),
+        None => shown,
+    }
+}
+
+const VEIL: &str = "‹not shown›";
+
+fn is_secret(name: &str) -> bool {
+    is_secret_name(name) || is_secret_key(name) || name.eq_ignore_ascii_case("authorization")
+}
+
+/// How long a value is: to its closing quote, else to what ends a plain one.
+fn length(value: &str) -> usize {
+    let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        let end = |c: char| c.is_whitespace() || ",}]\"'".contains(c);
+        return value.find(end).unwrap_or(value.len());
+    };
+    let mut escaped = false;
+    for (at, letter) in value.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            letter if letter == quote => return at + 1,
+            _ => {}
+        }
+    }
+    value.trim_end().len()
 }
 
 #[cfg(test)]
@@ -164,5 +202,16 @@ mod tests {
         let before = "{\n  \"API_KEY\": \"sk-123\"\n}\n";
         let told = unified("x", before, "{\n  \"API_KEY\": \"sk-123\",\n  \"a\": 1\n}\n");
         assert!(told.contains("-  \"API_KEY\": ‹not shown›"), "{told}");
+        for line in [
+            r#"{"a":1,"env":{"API_KEY":"sk-\"1","B":"b"},"token":"sk-2"}"#,
+            "api_key = 'sk-3' # mine",
+            "  password: sk-4",
+            r#""headers": {"Authorization": "Bearer sk-5", "x": "y"}"#,
+            r#""url": "https://x", "note": "Bearer sk-6""#,
+        ] {
+            let shown = veiled(line);
+            assert!(!shown.contains("sk-"), "{shown}");
+        }
+        assert_eq!(veiled("\"a\": \"b\", \"c\": [1]"), "\"a\": \"b\", \"c\": [1]");
     }
 }

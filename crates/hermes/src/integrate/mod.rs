@@ -13,7 +13,6 @@ pub(crate) mod record;
 pub(crate) mod site;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -66,6 +65,10 @@ pub(crate) fn connect(
     now: Timestamp,
 ) -> Result<Plan, Problem> {
     check_scope(agent, site)?;
+    if let Some(why) = agent.obstacle(site) {
+        return Err(Problem::new(Kind::NotFound, why)
+            .hint("start Hermes Agent there once, or name its home with HERMES_HOME"));
+    }
     if site.hooks && let Some(path) = agent.plugin(site) {
         return Err(Problem::new(
             Kind::Refused,
@@ -127,8 +130,14 @@ pub(crate) fn disconnect(
 
 /// Writes what a plan says: copies first, then the record, then the files.
 pub(crate) fn apply(plan: &mut Plan, home: &Home, now: Timestamp) -> anyhow::Result<()> {
-    if !home.own().exists() {
-        atomic::make_folder(&home.own())?;
+    let mut expected = Record::read(home)?;
+    let recorded = expected.clone();
+    expected.set(plan.installed.clone());
+    if !plan.changes() && expected == recorded {
+        return Ok(());
+    }
+    if let Some(folder) = home.integrations().parent().filter(|folder| !folder.exists()) {
+        atomic::make_folder(folder)?;
     }
     let _lock = lock::hold(&home.integrations())?;
     keep_copies(plan, home, now)?;
@@ -245,8 +254,22 @@ fn write(step: &Step) -> anyhow::Result<()> {
                 .with_context(|| format!("could not remove {}", step.path.display()))?,
         }
     }
+    if let Some(folder) = step.path.parent() {
+        sweep(folder);
+    }
     step.folders.iter().rev().for_each(|folder| drop_folder(folder));
     Ok(())
+}
+
+/// Takes away what a killed run left half-written beside a file; in a home others may be writing.
+fn sweep(folder: &Path) {
+    if folder.join("hermesd").exists() {
+        return;
+    }
+    let left = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in left.filter(|entry| atomic::is_temporary(&entry.file_name())) {
+        let _ = fs::remove_file(entry.path());
+    }
 }
 
 /// A folder that was made for a file goes with it, unless something else is in it by now.
@@ -256,11 +279,7 @@ fn drop_folder(folder: &Path) {
     if cache.is_dir() && folder.file_name().is_some_and(|name| name == agents::PROVIDER) {
         let _ = fs::remove_dir_all(cache);
     }
-    match fs::remove_dir(folder) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(_) => {}
-    }
+    let _ = fs::remove_dir(folder);
 }
 
 fn shown(step: &Step) -> FileShown {

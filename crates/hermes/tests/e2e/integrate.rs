@@ -67,6 +67,10 @@ fn tree(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     collect(sandbox.folder(), &mut found);
     found.retain(|path, _| {
+        // What a killed run was writing.
+        if path.extension().is_some_and(|ending| ending == "tmp") {
+            return false;
+        }
         let inside = path.strip_prefix(sandbox.home());
         !inside.is_ok_and(|inside| !inside.starts_with("config.yaml") && !inside.starts_with("plugins"))
     });
@@ -103,6 +107,10 @@ fn every_agent_is_connected_once_and_disconnected_to_the_byte() {
                 files.iter().for_each(|(path, text)| drop(put(&sandbox, path, text)));
             }
             let before = tree(&sandbox);
+            if *agent == "hermes-agent" && !with_files {
+                sandbox.fails(&["integrate", agent, "--yes"], 4, &["no home of Hermes Agent"]);
+                continue;
+            }
             sandbox.ok(&["integrate", agent, "--dry-run"]);
             assert_eq!(tree(&sandbox), before, "{agent}: a dry run wrote");
             sandbox.fails(&["integrate", agent], 5, &["--yes"]);

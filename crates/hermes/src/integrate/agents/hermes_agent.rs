@@ -39,7 +39,19 @@ pub(super) fn targets(site: &Site) -> Vec<Target> {
     targets
 }
 
+/// Why its settings cannot be written: there are none, or they are those of a home of ours, which would not know them.
+pub(super) fn obstacle(site: &Site) -> Option<String> {
+    let home = &site.agent_home;
+    let config = std::fs::read_to_string(home.join("config.yaml")).unwrap_or_default();
+    let is_ours = home.join("hermesd/home.json").exists() && !is_hermes_agent_config(&config);
+    let is_none = is_ours || !home.is_dir();
+    is_none.then(|| format!("there is no home of Hermes Agent at {}", home.display()))
+}
+
 pub(super) fn is_detected(site: &Site) -> bool {
+    if obstacle(site).is_some() {
+        return false;
+    }
     let config = std::fs::read_to_string(site.agent_home.join("config.yaml")).unwrap_or_default();
     is_hermes_agent_config(&config)
         || site.agent_home.join("hermes-agent").is_dir()

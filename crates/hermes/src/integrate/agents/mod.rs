@@ -151,6 +151,11 @@ impl Agent {
         folder.is_dir() || site.has_program(programs)
     }
 
+    /// Why it cannot be connected.
+    pub(crate) fn obstacle(self, site: &Site) -> Option<String> {
+        if self == Agent::HermesAgent { hermes_agent::obstacle(site) } else { None }
+    }
+
     /// Why hooks must not be installed: a plugin of ours calls them already.
     pub(crate) fn plugin(self, site: &Site) -> Option<PathBuf> {
         match self {

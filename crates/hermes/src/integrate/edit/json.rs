@@ -133,17 +133,25 @@ fn find(object: &CstObject, part: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rev().find(is_it)
 }
 
-/// Refuses a text in which more than blanks of others has changed.
+/// Refuses a text in which more than blanks of others has changed: one thing came, and maybe a comma before a comment.
 fn only_added(before: &str, after: &str, path: &[String]) -> Result<String> {
     let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     let (old, new) = (dense(before), dense(after));
-    let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-    if head + tail >= old.len() {
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let is_comma = new.get(same) == Some(&',');
+    if is_one_insertion(&old, &new)
+        || is_comma && is_one_insertion(&old[same..], &new[same + 1..])
+    {
         Ok(after.to_owned())
     } else {
         Err(not_alone(path, "other lines would change with it"))
     }
+}
+
+fn is_one_insertion(old: &[char], new: &[char]) -> bool {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    head + tail >= old.len()
 }
 
 fn nested(rest: &[String], value: &Value) -> CstInputValue {
