@@ -159,7 +159,8 @@ impl Page<'_> {
         let end = self.value_end(pair)?;
         if let MappingStyle::Flow { open } = mapping.style {
             let shorter = self.take_out_of_flow((mapping, open), pair, end)?;
-            let is_inside = matches!(above.last(), Some((outer, _)) if outer.style != MappingStyle::Block);
+            let is_inside =
+                matches!(above.last(), Some((outer, _)) if outer.style != MappingStyle::Block);
             if mapping.pairs.len() > 1 || !is_inside {
                 return Ok(shorter);
             }

@@ -21,7 +21,7 @@ use crate::integrate::program::{self, Program};
 use crate::integrate::record::Record;
 use crate::integrate::site::{Scope, Site};
 use crate::integrate::{self, FileShown, Plan, State, agents_md, emit};
-use crate::output::{BAD, BOLD, DIM, GOOD, Listing, Page, Show, counted};
+use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Listing, Page, Show, counted};
 
 /// Shown below `hermes integrate --help`.
 const EXAMPLES: &str = "Without an agent it prints a table and changes nothing. Files of agents are shown as a diff before
@@ -91,15 +91,27 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let wanted: Vec<Agent> = match (arguments.agent, arguments.all_detected) {
         (Some(agent), _) => vec![agent],
-        (None, true) => agents::ALL.iter().copied().filter(|agent| agent.is_detected(&site)).collect(),
+        (None, true) => {
+            agents::ALL.iter().copied().filter(|agent| agent.is_detected(&site)).collect()
+        }
         (None, false) => return table(&site, &home, app),
     };
     if site.hooks || site.mcp {
         home.must_exist()?;
     }
-    let plans: Result<Vec<Plan>, Problem> =
-        wanted.iter().map(|agent| integrate::connect(*agent, &site, &record, app.now)).collect();
-    finish(plans?, arguments, app, &home, "Connect")
+    let (mut plans, mut is_partial) = (Vec::new(), false);
+    for agent in wanted {
+        match integrate::connect(agent, &site, &record, app.now) {
+            Ok(plan) => plans.push(plan),
+            Err(problem) if arguments.all_detected => {
+                is_partial = true;
+                app.out.note(format_args!("{CARE}left out{CARE:#} {}: {problem}", agent.name()));
+            }
+            Err(problem) => return Err(problem.into()),
+        }
+    }
+    let outcome = finish(plans, arguments, app, &home, "Connect")?;
+    Ok(if is_partial { Outcome::Partial } else { outcome })
 }
 
 /// Whether an agent of this name calls `hermes hook`.
@@ -132,12 +144,7 @@ fn site(arguments: &Arguments, app: &App, home: &Home) -> anyhow::Result<Site> {
     })
 }
 
-fn removal(
-    name: &str,
-    site: &Site,
-    record: &Record,
-    now: Timestamp,
-) -> Result<Vec<Plan>, Problem> {
+fn removal(name: &str, site: &Site, record: &Record, now: Timestamp) -> Result<Vec<Plan>, Problem> {
     if name == agents_md::NAME {
         return agents_md::remove(record, now);
     }
@@ -147,7 +154,8 @@ fn removal(
 fn named(name: &str) -> Result<Agent, Problem> {
     agents::ALL.iter().copied().find(|agent| agent.name() == name).ok_or_else(|| {
         let names: Vec<&str> = agents::ALL.iter().map(|agent| agent.name()).collect();
-        Problem::usage(format!("there is no agent {name}")).hint(format!("one of {}", names.join(", ")))
+        Problem::usage(format!("there is no agent {name}"))
+            .hint(format!("one of {}", names.join(", ")))
     })
 }
 
@@ -168,7 +176,8 @@ fn finish(
     }
     if asks {
         let names: Vec<&str> = plans.iter().map(|plan| plan.agent.as_str()).collect();
-        let files: usize = plans.iter().flat_map(|plan| &plan.steps).filter(|step| step.changes()).count();
+        let files: usize =
+            plans.iter().flat_map(|plan| &plan.steps).filter(|step| step.changes()).count();
         let question = format!("{verb} {}: {}?", names.join(", "), counted(files as u64, "file"));
         consent(app.asking, &question)?;
     }
@@ -180,7 +189,10 @@ fn finish(
     if app.json {
         app.out.show(&shown)?;
     } else if asks {
-        app.out.note(format_args!("{GOOD}done{GOOD:#}; a copy of each file as it was is in {}", home.integration_copies().display()));
+        app.out.note(format_args!(
+            "{GOOD}done{GOOD:#}; a copy of each file as it was is in {}",
+            home.integration_copies().display()
+        ));
         for remark in plans.iter().flat_map(|plan| &plan.remarks) {
             app.out.hint(remark);
         }
@@ -257,7 +269,8 @@ impl Show for Listing<Row> {
             .iter()
             .map(|row| {
                 let detected = if row.detected { "yes" } else { "no" }.to_owned();
-                let event = row.last_event.as_ref().map_or("-".to_owned(), |event| event.shown.clone());
+                let event =
+                    row.last_event.as_ref().map_or("-".to_owned(), |event| event.shown.clone());
                 vec![row.agent.name().to_owned(), detected, word(row.mcp), word(row.hooks), event]
             })
             .collect();
@@ -332,10 +345,20 @@ impl Show for Tried {
             .map(|checked| {
                 let word = if checked.ok { "ok" } else { "FAIL" }.to_owned();
                 let took = format!("{} ms", checked.milliseconds);
-                vec![word, checked.agent.name().to_owned(), part(checked.part), took, checked.says.clone()]
+                vec![
+                    word,
+                    checked.agent.name().to_owned(),
+                    part(checked.part),
+                    took,
+                    checked.says.clone(),
+                ]
             })
             .collect();
-        if rows.is_empty() { Ok(()) } else { page.table(&["", "agent", "part", "took", "what it said"], &rows) }
+        if rows.is_empty() {
+            Ok(())
+        } else {
+            page.table(&["", "agent", "part", "took", "what it said"], &rows)
+        }
     }
 }
 

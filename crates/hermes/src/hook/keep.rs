@@ -39,8 +39,13 @@ pub(crate) fn end(app: &App, home: &Home, caller: Caller, event: &Event) -> anyh
     session::done(&session::path(home, caller, id));
     let zone = app.zone(home)?;
     let mode = app.config(home)?.config.users.mode;
-    let settings =
-        Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random: random_bytes() };
+    let settings = Settings {
+        mode,
+        zone: &zone,
+        now: app.now,
+        vectors: Vectors::Later,
+        random: random_bytes(),
+    };
     let turn = Turn { ended: true, ..empty(caller, event) };
     if let Some(why) = turn.fault() {
         anyhow::bail!("the end cannot be recorded: {why}");
@@ -102,7 +107,11 @@ mod tests {
         Some(Said { text: text.to_owned(), id: Some(id.to_owned()) })
     }
 
-    fn told(event: &Event, pending: &session::Pending, tail: &Tail) -> Vec<(String, Option<String>)> {
+    fn told(
+        event: &Event,
+        pending: &session::Pending,
+        tail: &Tail,
+    ) -> Vec<(String, Option<String>)> {
         let messages = messages(event, pending, tail);
         messages.into_iter().map(|message| (message.text, message.external_id)).collect()
     }
@@ -112,7 +121,10 @@ mod tests {
         let event = Event { answer: Some("an answer".into()), ..Event::new("Stop", Moment::Stop) };
         let pending = session::Pending { prompt: Some("a prompt".into()), ..Default::default() };
         let tail = Tail { prompt: said("a prompt", "u1"), answer: said("an answer", "a1") };
-        let whole = [("a prompt".to_owned(), Some("u1".to_owned())), ("an answer".to_owned(), Some("a1".to_owned()))];
+        let whole = [
+            ("a prompt".to_owned(), Some("u1".to_owned())),
+            ("an answer".to_owned(), Some("a1".to_owned())),
+        ];
         assert_eq!(told(&event, &pending, &tail), whole);
         let silent = Event::new("Stop", Moment::Stop);
         assert_eq!(told(&silent, &session::Pending::default(), &tail), whole);

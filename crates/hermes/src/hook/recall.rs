@@ -21,8 +21,29 @@ const LONGEST_TASK: usize = 8_000;
 
 /// Words that ask for nothing.
 const TRIVIAL: &[&str] = &[
-    "ok", "okay", "yes", "no", "yep", "nope", "sure", "thanks", "thank you", "thx", "hi", "hello",
-    "hey", "go", "go on", "go ahead", "continue", "stop", "done", "good", "great", "nice", "cool",
+    "ok",
+    "okay",
+    "yes",
+    "no",
+    "yep",
+    "nope",
+    "sure",
+    "thanks",
+    "thank you",
+    "thx",
+    "hi",
+    "hello",
+    "hey",
+    "go",
+    "go on",
+    "go ahead",
+    "continue",
+    "stop",
+    "done",
+    "good",
+    "great",
+    "nice",
+    "cool",
 ];
 
 /// The text for a model, and what it is made of; none if there is nothing to say.

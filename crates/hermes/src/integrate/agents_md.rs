@@ -4,12 +4,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::Plan;
 use super::agents::Part;
 use super::edit::Splice;
 use super::plan::{self, Step};
 use super::record::{Installed, Record, Written, hash};
 use super::site::Scope;
-use super::Plan;
 use crate::failure::{Kind, Problem};
 
 /// What pages are called in records.
@@ -79,8 +79,8 @@ fn remove_one(page: &Installed, now: Timestamp) -> Result<Plan, Problem> {
     for written in &page.files {
         let before = plan::read(&written.path)?;
         let text = before.clone().unwrap_or_default();
-        let exact = super::edit::undo(&text, &written.splices)
-            .filter(|_| hash(&text) == written.after);
+        let exact =
+            super::edit::undo(&text, &written.splices).filter(|_| hash(&text) == written.after);
         let left = match (exact, find(&text).map_err(|why| odd(&written.path, why))?) {
             (Some(exact), _) => exact,
             (None, Some(range)) => {

@@ -133,7 +133,8 @@ fn veiled(line: &str) -> String {
         rest = tail;
         let name = head.trim_end().trim_end_matches(['"', '\'']);
         let from = name.rfind(|c: char| !c.is_alphanumeric() && !"_-.".contains(c));
-        let name = from.map_or(name, |from| &name[from..]).trim_matches(|c: char| !c.is_alphanumeric());
+        let name =
+            from.map_or(name, |from| &name[from..]).trim_matches(|c: char| !c.is_alphanumeric());
         let value = rest.trim_start();
         if is_secret(name) && !value.is_empty() && !value.starts_with(['{', '[']) {
             shown.push_str(&rest[..rest.len() - value.len()]);

@@ -13,7 +13,8 @@ use crate::failure::{Kind, Problem};
 pub(crate) const PLUGIN: &str = "hermes-memory";
 
 const SKILL: &str = include_str!("plugin/skill.md");
-const DESCRIPTION: &str = "What is remembered from earlier sessions, of every agent on this machine";
+const DESCRIPTION: &str =
+    "What is remembered from earlier sessions, of every agent on this machine";
 
 /// The files of the plugin with their texts.
 pub(crate) fn files(program: &Program) -> Vec<(&'static str, String)> {

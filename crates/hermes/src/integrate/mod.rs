@@ -69,7 +69,9 @@ pub(crate) fn connect(
         return Err(Problem::new(Kind::NotFound, why)
             .hint("start Hermes Agent there once, or name its home with HERMES_HOME"));
     }
-    if site.hooks && let Some(path) = agent.plugin(site) {
+    if site.hooks
+        && let Some(path) = agent.plugin(site)
+    {
         return Err(Problem::new(
             Kind::Refused,
             format!("the plugin {} calls the hooks already: {}", emit::PLUGIN, path.display()),
@@ -83,11 +85,9 @@ pub(crate) fn connect(
     let mut files = known_files.clone();
     for target in agent.targets(site) {
         let of_it = known_files.iter().find(|written| written.path == target.path);
-        let step = plan::install(&target, of_it).map_err(|problem| {
-            match agent.by_hand(site) {
-                Some(command) => problem.hint(format!("do it by hand: {command}")),
-                None => problem,
-            }
+        let step = plan::install(&target, of_it).map_err(|problem| match agent.by_hand(site) {
+            Some(command) => problem.hint(format!("do it by hand: {command}")),
+            None => problem,
         })?;
         files.retain(|written| written.path != step.path);
         files.extend(step.written.clone());
@@ -123,8 +123,13 @@ pub(crate) fn disconnect(
             steps.extend(plan::remove_unrecorded(&target)?);
         }
     }
-    let installed =
-        Installed { agent: agent.name().to_owned(), scope: site.scope, project, at: now, files: vec![] };
+    let installed = Installed {
+        agent: agent.name().to_owned(),
+        scope: site.scope,
+        project,
+        at: now,
+        files: vec![],
+    };
     Ok(Plan { agent: agent.name().to_owned(), steps, installed, remarks: Vec::new() })
 }
 
@@ -212,9 +217,13 @@ fn check_scope(agent: Agent, site: &Site) -> Result<(), Problem> {
 }
 
 fn keep_copies(plan: &mut Plan, home: &Home, now: Timestamp) -> anyhow::Result<()> {
-    let folder = home.integration_copies().join(&plan.agent).join(now.strftime("%Y%m%d-%H%M%S%.3f").to_string());
+    let folder = home
+        .integration_copies()
+        .join(&plan.agent)
+        .join(now.strftime("%Y%m%d-%H%M%S%.3f").to_string());
     for (number, step) in plan.steps.iter_mut().enumerate() {
-        let Some(before) = step.before.as_ref().filter(|before| Some(*before) != step.after.as_ref())
+        let Some(before) =
+            step.before.as_ref().filter(|before| Some(*before) != step.after.as_ref())
         else {
             continue;
         };
@@ -292,10 +301,7 @@ fn shown(step: &Step) -> FileShown {
         _ => "changed",
     };
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let diff = diff::unified(
-        &step.path.display().to_string(),
-        &text(&step.before),
-        &text(&step.after),
-    );
+    let diff =
+        diff::unified(&step.path.display().to_string(), &text(&step.before), &text(&step.after));
     FileShown { path: step.path.clone(), becomes, diff, because: step.left.clone() }
 }

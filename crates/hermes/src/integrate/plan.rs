@@ -52,7 +52,14 @@ pub(crate) fn install(target: &Target, known: Option<&Written>) -> Result<Step, 
     if before.as_ref() == Some(&edited) {
         let written = known.cloned();
         let after = before.clone();
-        return Ok(Step { path: target.path.clone(), before, after, written, folders: vec![], left: None });
+        return Ok(Step {
+            path: target.path.clone(),
+            before,
+            after,
+            written,
+            folders: vec![],
+            left: None,
+        });
     }
     writable(&target.path)?;
     let created = known.map_or(before.is_none(), |known| known.created);
@@ -139,7 +146,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Problem> {
     let failed = |why: String| {
         Problem::new(Kind::Failure, format!("could not read {}: {why}", path.display()))
     };
-    let is_dangling = path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists();
+    let is_dangling =
+        path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists();
     if is_dangling {
         return Err(failed("it is a link that leads nowhere".to_owned()));
     }

@@ -8,7 +8,9 @@ use hermes_home::env::Env;
 use super::program::Program;
 
 /// For which projects an agent is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
     /// For everything this user does

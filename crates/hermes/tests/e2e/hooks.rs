@@ -38,7 +38,8 @@ fn a_prompt_gets_what_belongs_to_it_and_a_turn_is_recorded() {
             let answer: Value = serde_json::from_str(&start.stdout).unwrap();
             assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");
         }
-        let asked = json!({"prompt": "What is the staging server of the shop called?", "prompt_id": "p1"});
+        let asked =
+            json!({"prompt": "What is the staging server of the shop called?", "prompt_id": "p1"});
         let prompt = hook(&sandbox, agent, &event("UserPromptSubmit", asked));
         let answer: Value = serde_json::from_str(&prompt.stdout).unwrap();
         let context = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
@@ -50,7 +51,8 @@ fn a_prompt_gets_what_belongs_to_it_and_a_turn_is_recorded() {
         assert!(found(&sandbox, &format!("heron says {agent}")).contains(&said), "{agent}");
         assert_eq!(hook(&sandbox, agent, &event("PreCompact", json!({}))).stdout, "");
         hook(&sandbox, agent, &event("SessionEnd", json!({"reason": "other"})));
-        let trivial = hook(&sandbox, agent, &event("UserPromptSubmit", json!({"prompt": "thanks!"})));
+        let trivial =
+            hook(&sandbox, agent, &event("UserPromptSubmit", json!({"prompt": "thanks!"})));
         assert_eq!(trivial.stdout, "");
         let counts = counts(&sandbox);
         assert_eq!(counts["agents"][agent]["events"]["Stop"], 1, "{counts}");
@@ -75,14 +77,19 @@ fn cursor_and_hermes_agent_have_forms_of_their_own() {
     };
     let start: Value = serde_json::from_str(&cursor("sessionStart", json!({}))).unwrap();
     assert!(start["additional_context"].as_str().unwrap().contains("tea"), "{start}");
-    let go_on: Value = serde_json::from_str(&cursor("beforeSubmitPrompt", json!({"prompt": "Which drink is in the pantry?"}))).unwrap();
+    let go_on: Value = serde_json::from_str(&cursor(
+        "beforeSubmitPrompt",
+        json!({"prompt": "Which drink is in the pantry?"}),
+    ))
+    .unwrap();
     assert_eq!(go_on, json!({"continue": true}));
     assert_eq!(cursor("afterAgentResponse", json!({"text": "There is oolong in it."})), "");
     assert_eq!(cursor("stop", json!({"status": "completed"})), "");
     assert_eq!(cursor("sessionEnd", json!({})), "");
     assert!(found(&sandbox, "oolong in the pantry").contains("There is oolong"));
     let asked = json!({"hook_event_name": "pre_llm_call", "session_id": "h-1", "cwd": "/", "extra": {"user_message": "What does the user prefer to drink?"}});
-    let answer: Value = serde_json::from_str(&hook(&sandbox, "hermes-agent", &asked).stdout).unwrap();
+    let answer: Value =
+        serde_json::from_str(&hook(&sandbox, "hermes-agent", &asked).stdout).unwrap();
     assert!(answer["context"].as_str().unwrap().contains("tea"), "{answer}");
 }
 
@@ -107,7 +114,10 @@ fn a_transcript_tells_what_the_events_did_not() {
 #[test]
 fn whatever_comes_in_the_exit_code_is_0_and_nothing_is_said() {
     let sandbox = Sandbox::ready();
-    let big = format!("{{\"hook_event_name\": \"UserPromptSubmit\", \"prompt\": \"{}\"}}", "x".repeat(20_000_000));
+    let big = format!(
+        "{{\"hook_event_name\": \"UserPromptSubmit\", \"prompt\": \"{}\"}}",
+        "x".repeat(20_000_000)
+    );
     let deep = "[".repeat(100_000);
     let inputs: &[&[u8]] = &[b"", b"garbage", b"\xff\xfe\x00", b"{}", b"[1]", b"null", deep.as_bytes(), big.as_bytes(),
         b"{\"hook_event_name\": 3}", b"{\"hook_event_name\": \"Stop\", \"session_id\": null, \"transcript_path\": \"/dev/zero\"}",
@@ -121,7 +131,12 @@ fn whatever_comes_in_the_exit_code_is_0_and_nothing_is_said() {
         }
     }
     assert!(counts(&sandbox)["agents"]["codex"]["failures"].as_u64().unwrap() > 0);
-    for wrong in [&["hook"][..], &["hook", "codex", "--what"], &["--nonsense", "hook", "codex"], &["hook", "codex", "--home"]] {
+    for wrong in [
+        &["hook"][..],
+        &["hook", "codex", "--what"],
+        &["--nonsense", "hook", "codex"],
+        &["hook", "codex", "--home"],
+    ] {
         let ran = sandbox.feed(wrong, b"{}");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{wrong:?}");
     }

@@ -16,38 +16,68 @@ const AGENTS: &[(&str, &[(&str, &str)])] = &[
         "claude-code",
         &[
             (".claude/settings.json", CLAUDE_SETTINGS),
-            (".claude.json", "{\"numStartups\":4,\"mcpServers\":{\"time\":{\"command\":\"uvx\",\"env\":{\"API_KEY\":\"sk-1\"}}}}"),
+            (
+                ".claude.json",
+                "{\"numStartups\":4,\"mcpServers\":{\"time\":{\"command\":\"uvx\",\"env\":{\"API_KEY\":\"sk-1\"}}}}",
+            ),
         ],
     ),
     (
         "codex",
         &[
-            (".codex/config.toml", "model = \"o\" # mine\r\n\r\n[mcp_servers.time]\r\ncommand = \"uvx\"\r\n"),
-            (".codex/hooks.json", "{\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say\"}]}]\n\t}\n}"),
+            (
+                ".codex/config.toml",
+                "model = \"o\" # mine\r\n\r\n[mcp_servers.time]\r\ncommand = \"uvx\"\r\n",
+            ),
+            (
+                ".codex/hooks.json",
+                "{\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say\"}]}]\n\t}\n}",
+            ),
         ],
     ),
     (
         "cursor",
         &[
             (".cursor/mcp.json", "{\n    // mine\n    \"mcpServers\": {}\n}\n"),
-            (".cursor/hooks.json", "{\"version\": 1, \"hooks\": {\"stop\": [{\"command\": \"./x.sh\"}]}}\n"),
+            (
+                ".cursor/hooks.json",
+                "{\"version\": 1, \"hooks\": {\"stop\": [{\"command\": \"./x.sh\"}]}}\n",
+            ),
         ],
     ),
     (
         "openclaw",
-        &[(".openclaw/openclaw.json", "{\n  // gateway\n  gateway: { port: 18789, },\n  agents: { list: ['a'] }\n}\n")],
+        &[(
+            ".openclaw/openclaw.json",
+            "{\n  // gateway\n  gateway: { port: 18789, },\n  agents: { list: ['a'] }\n}\n",
+        )],
     ),
     (
         "hermes-agent",
-        &[(".hermes/config.yaml", "_config_version: 3\nmemory:\n  provider: mem0  # paid\n  write_approval: false\n# the end\n")],
+        &[(
+            ".hermes/config.yaml",
+            "_config_version: 3\nmemory:\n  provider: mem0  # paid\n  write_approval: false\n# the end\n",
+        )],
     ),
     (
         "goose",
-        &[(".config/goose/config.yaml", "GOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true # on\n    type: builtin\n")],
+        &[(
+            ".config/goose/config.yaml",
+            "GOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true # on\n    type: builtin\n",
+        )],
     ),
-    ("opencode", &[(".config/opencode/opencode.jsonc", "{\n  \"$schema\": \"https://opencode.ai/config.json\", // s\n}\n")]),
+    (
+        "opencode",
+        &[(
+            ".config/opencode/opencode.jsonc",
+            "{\n  \"$schema\": \"https://opencode.ai/config.json\", // s\n}\n",
+        )],
+    ),
     ("vscode", &[(".config/Code/User/mcp.json", "\u{feff}{\n\t\"servers\": {\n\t}\n}\n")]),
-    ("zed", &[(".config/zed/settings.json", "// Zed settings\n{\n  \"theme\": \"One Dark\",\n}\n")]),
+    (
+        "zed",
+        &[(".config/zed/settings.json", "// Zed settings\n{\n  \"theme\": \"One Dark\",\n}\n")],
+    ),
 ];
 
 const CLAUDE_SETTINGS: &str = r#"{
@@ -72,7 +102,9 @@ fn tree(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
             return false;
         }
         let inside = path.strip_prefix(sandbox.home());
-        !inside.is_ok_and(|inside| !inside.starts_with("config.yaml") && !inside.starts_with("plugins"))
+        !inside.is_ok_and(|inside| {
+            !inside.starts_with("config.yaml") && !inside.starts_with("plugins")
+        })
     });
     found
 }
@@ -170,11 +202,33 @@ fn broken_files_of_others_are_refused_by_line_and_left_as_they_are() {
     #[expect(clippy::disallowed_methods, reason = "a file that is no text")]
     fs::write(&path, b"{\"a\": \"\xff\"}").unwrap();
     sandbox.fails(&["integrate", "claude-code", "--yes"], 1, &["not UTF-8"]);
-    let taken = "{\"mcpServers\": {\"hermes\": {\"command\": \"hermes\", \"args\": [\"mcp\", \"serve\"]}}}";
+    let taken =
+        "{\"mcpServers\": {\"hermes\": {\"command\": \"hermes\", \"args\": [\"mcp\", \"serve\"]}}}";
     put(&sandbox, ".claude/settings.json", "{}");
     put(&sandbox, ".claude.json", taken);
     sandbox.fails(&["integrate", "claude-code", "--yes"], 5, &["mcpServers.hermes", "not ours"]);
     assert_eq!(fs::read_to_string(sandbox.folder().join(".claude/settings.json")).unwrap(), "{}");
+}
+
+#[test]
+fn all_that_are_here_are_connected_and_one_that_cannot_be_does_not_stop_the_others() {
+    let sandbox = Sandbox::ready();
+    put(&sandbox, ".codex/config.toml", "model = \n");
+    put(&sandbox, ".cursor/mcp.json", "{}");
+    put(&sandbox, ".config/zed/settings.json", "{}");
+    let ran = sandbox.run(&["integrate", "--all-detected", "--yes"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("left out codex"), "{}", ran.stderr);
+    let rows = sandbox.json(&["integrate"]);
+    let connected: Vec<&str> = rows["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["mcp"] == "yes")
+        .map(|row| row["agent"].as_str().unwrap())
+        .collect();
+    assert_eq!(connected, ["cursor", "zed"]);
+    assert!(!sandbox.folder().join(".claude").exists());
 }
 
 #[test]
@@ -208,7 +262,11 @@ fn what_others_changed_since_stays_and_a_copy_of_before_is_kept() {
     assert_eq!(fs::read_to_string(copy).unwrap(), CLAUDE_SETTINGS);
     let touched = fs::read_to_string(&path).unwrap().replace("\"opus\"", "\"sonnet\" // new");
     put(&sandbox, ".claude/settings.json", &touched);
-    put(&sandbox, ".claude.json", "{\"mcpServers\": {\"hermes\": 1, \"mine\": {\"command\": \"x\"}}}");
+    put(
+        &sandbox,
+        ".claude.json",
+        "{\"mcpServers\": {\"hermes\": 1, \"mine\": {\"command\": \"x\"}}}",
+    );
     sandbox.ok(&["integrate", "--remove", "claude-code", "--yes"]);
     let left = fs::read_to_string(&path).unwrap();
     assert_eq!(left, CLAUDE_SETTINGS.replace("\"opus\"", "\"sonnet\" // new"));
@@ -238,7 +296,11 @@ fn commands_name_this_program_and_the_home_and_follow_a_move() {
 #[test]
 fn hooks_are_not_installed_beside_the_plugin() {
     let sandbox = Sandbox::ready();
-    put(&sandbox, ".claude/settings.json", "{\"enabledPlugins\": {\"hermes-memory@hermes\": true}}");
+    put(
+        &sandbox,
+        ".claude/settings.json",
+        "{\"enabledPlugins\": {\"hermes-memory@hermes\": true}}",
+    );
     sandbox.fails(&["integrate", "claude-code", "--yes"], 5, &["plugin", "--no-hooks"]);
     sandbox.ok(&["integrate", "claude-code", "--yes", "--no-hooks"]);
     put(&sandbox, ".codex/config.toml", "[plugins.\"hermes-memory@x\"]\nenabled = true\n");
@@ -257,7 +319,12 @@ fn a_project_gets_files_of_its_own() {
     for agent in ["claude-code", "cursor", "vscode"] {
         run(&["integrate", agent, "--scope", "project", "--yes"]);
     }
-    for path in [".mcp.json", ".claude/settings.json", ".cursor/rules/hermes-memory.mdc", ".vscode/mcp.json"] {
+    for path in [
+        ".mcp.json",
+        ".claude/settings.json",
+        ".cursor/rules/hermes-memory.mdc",
+        ".vscode/mcp.json",
+    ] {
         assert!(project.join(path).is_file(), "{path}");
     }
     assert!(!sandbox.folder().join(".claude").exists());
@@ -279,7 +346,14 @@ fn variables_of_the_agents_move_their_files() {
         assert!(command.output().unwrap().status.success());
     };
     ["claude-code", "codex", "goose", "zed", "openclaw"].iter().for_each(|agent| run(agent));
-    for path in ["c/settings.json", "c/.claude.json", "x/hooks.json", "s/goose/config.yaml", "s/zed/settings.json", "o/claw.json"] {
+    for path in [
+        "c/settings.json",
+        "c/.claude.json",
+        "x/hooks.json",
+        "s/goose/config.yaml",
+        "s/zed/settings.json",
+        "o/claw.json",
+    ] {
         assert!(at(path).is_file(), "{path}");
     }
     assert!(!at(".claude").exists() && !at(".codex").exists() && !at(".config").exists());

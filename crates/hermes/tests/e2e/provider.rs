@@ -45,9 +45,12 @@ fn hermes_agent_loads_the_plugin_and_every_call_reaches_the_api() {
     let seen = said["seen"].as_array().unwrap();
     let calls: Vec<String> = seen
         .iter()
-        .map(|call| format!("{} {}", call["method"].as_str().unwrap(), call["path"].as_str().unwrap()))
+        .map(|call| {
+            format!("{} {}", call["method"].as_str().unwrap(), call["path"].as_str().unwrap())
+        })
         .collect();
-    for call in ["POST /api/v1/turns", "POST /api/v1/facts", "POST /api/v1/facts/fact:7/supersede"] {
+    for call in ["POST /api/v1/turns", "POST /api/v1/facts", "POST /api/v1/facts/fact:7/supersede"]
+    {
         assert!(calls.iter().any(|seen| seen == call), "{call} in {calls:?}");
     }
     assert!(calls.iter().any(|call| call.starts_with("DELETE /api/v1/facts/")), "{calls:?}");

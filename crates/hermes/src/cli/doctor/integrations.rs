@@ -31,7 +31,9 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
         let gone = installed.files.iter().find(|written| !written.path.exists());
         if let Some(written) = gone {
             let what = format!("{}: {} is gone", installed.agent, written.path.display());
-            found.push(Check::warn(NAME, what).repair(format!("hermes integrate {}", installed.agent)));
+            found.push(
+                Check::warn(NAME, what).repair(format!("hermes integrate {}", installed.agent)),
+            );
             continue;
         }
         let calls = installed.files.iter().any(|written| written.part == Part::Hooks)
@@ -39,12 +41,16 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
         let seen = counts.of(&installed.agent).is_some();
         if calls && !seen && app.now.duration_since(installed.at) > SOON {
             let what = format!("{}: connected, but no event came in a week", installed.agent);
-            found.push(Check::warn(NAME, what).repair(format!("hermes integrate --check {}", installed.agent)));
+            found.push(
+                Check::warn(NAME, what)
+                    .repair(format!("hermes integrate --check {}", installed.agent)),
+            );
         }
     }
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
     for (agent, seen) in counts.all() {
-        let error = seen.last_error.as_ref().filter(|error| app.now.duration_since(error.at) < FRESH);
+        let error =
+            seen.last_error.as_ref().filter(|error| app.now.duration_since(error.at) < FRESH);
         if let Some(error) = error {
             let at = clock::minute(error.at, &zone);
             let what = format!("{agent}: {} failed at {at}: {}", error.event, error.why);

@@ -24,11 +24,12 @@ pub(super) fn targets(site: &Site) -> Vec<Target> {
     let folder = folder(site);
     let line = site.program.hook_line("cursor");
     let mut hooks = vec![Piece::new(Manner::Default, &["version"], json!(1))];
-    hooks.extend(EVENTS.iter().map(|event| {
-        Piece::new(Manner::Element, &["hooks", event], json!({"command": line}))
-    }));
-    let server =
-        Piece::new(Manner::Entry, &["mcpServers", "hermes"], site.program.server());
+    hooks.extend(
+        EVENTS
+            .iter()
+            .map(|event| Piece::new(Manner::Element, &["hooks", event], json!({"command": line}))),
+    );
+    let server = Piece::new(Manner::Entry, &["mcpServers", "hermes"], site.program.server());
     let mut targets = vec![
         Target::pieces(Part::Hooks, folder.join("hooks.json"), Format::Json, hooks),
         Target::pieces(Part::Mcp, folder.join("mcp.json"), Format::Json, vec![server]),

@@ -22,8 +22,7 @@ pub(super) fn targets(site: &Site) -> Vec<Target> {
         content: Content::Whole(text),
     };
     let provider = Piece::new(Manner::Setting, &["memory", "provider"], json!(PROVIDER));
-    let server =
-        Piece::new(Manner::Entry, &["mcp_servers", PROVIDER], site.program.server());
+    let server = Piece::new(Manner::Entry, &["mcp_servers", PROVIDER], site.program.server());
     let mut pieces = Vec::new();
     pieces.extend(site.hooks.then_some(provider));
     pieces.extend(site.mcp.then_some(server));

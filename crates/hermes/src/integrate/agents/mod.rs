@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::edit::{Format, Piece};
 pub(crate) use self::hermes_agent::PROVIDER;
+use super::edit::{Format, Piece};
 use super::site::Site;
 
 /// An agent that can be connected.

@@ -15,8 +15,7 @@ pub(super) fn targets(site: &Site) -> Vec<Target> {
         Some(said) => site.expand(said),
         None => folder(site).join("openclaw.json"),
     };
-    let server =
-        Piece::new(Manner::Entry, &["mcp", "servers", "hermes"], site.program.server());
+    let server = Piece::new(Manner::Entry, &["mcp", "servers", "hermes"], site.program.server());
     vec![Target::pieces(Part::Mcp, path, Format::LooseJson, vec![server])]
 }
 

@@ -39,7 +39,8 @@ fn walk<'a, 'b>(root: &'b Value<'a>, path: &[String]) -> Option<(&'b Value<'a>, 
     let (mut value, mut levels) = (root, Vec::new());
     for part in path {
         let Value::Object(object) = value else { return None };
-        let place = object.properties.iter().rposition(|property| property.name.as_str() == part)?;
+        let place =
+            object.properties.iter().rposition(|property| property.name.as_str() == part)?;
         levels.push(of_object(object, place)?);
         value = &object.properties[place].value;
     }

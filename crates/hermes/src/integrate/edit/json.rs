@@ -109,9 +109,10 @@ fn options(strictness: Strictness) -> ParseOptions {
 
 /// A text without a value gets one; what comments it has stay above it.
 fn fresh(text: &str, path: &[String], value: &Value) -> String {
-    let whole = path.iter().rev().fold(value.clone(), |value, part| {
-        Value::Object(Map::from_iter([(part.clone(), value)]))
-    });
+    let whole = path
+        .iter()
+        .rev()
+        .fold(value.clone(), |value, part| Value::Object(Map::from_iter([(part.clone(), value)])));
     let pretty = serde_json::to_string_pretty(&whole).unwrap_or_default();
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
@@ -139,8 +140,7 @@ fn only_added(before: &str, after: &str, path: &[String]) -> Result<String> {
     let (old, new) = (dense(before), dense(after));
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let is_comma = new.get(same) == Some(&',');
-    if is_one_insertion(&old, &new)
-        || is_comma && is_one_insertion(&old[same..], &new[same + 1..])
+    if is_one_insertion(&old, &new) || is_comma && is_one_insertion(&old[same..], &new[same + 1..])
     {
         Ok(after.to_owned())
     } else {

@@ -101,8 +101,7 @@ type Result<T> = std::result::Result<T, Refusal>;
 
 /// Puts the pieces in that are missing.
 pub(crate) fn put_in(format: Format, text: &str, pieces: &[Piece]) -> Result<Edited> {
-    let mut edited =
-        Edited { text: text.to_owned(), splices: Vec::new(), pieces: Vec::new() };
+    let mut edited = Edited { text: text.to_owned(), splices: Vec::new(), pieces: Vec::new() };
     for piece in pieces {
         let root = read(format, &edited.text)?;
         let found = tree::at(&root, &piece.path);
@@ -119,7 +118,9 @@ pub(crate) fn put_in(format: Format, text: &str, pieces: &[Piece]) -> Result<Edi
         if read(format, &edited.text)? != expected {
             return Err(not_alone(&piece.path, "another value would change with it"));
         }
-        edited.pieces.push(Piece { before: found.cloned().filter(|_| keeps(piece)), ..piece.clone() });
+        edited
+            .pieces
+            .push(Piece { before: found.cloned().filter(|_| keeps(piece)), ..piece.clone() });
     }
     Ok(edited)
 }
@@ -160,7 +161,12 @@ pub(crate) fn take_out(format: Format, text: &str, pieces: &[Piece]) -> Result<S
 }
 
 /// Takes out what was put in: to the byte where nobody touched it, else only what is still ours.
-pub(crate) fn reverse(format: Format, text: &str, splices: &[Splice], pieces: &[Piece]) -> Result<String> {
+pub(crate) fn reverse(
+    format: Format,
+    text: &str,
+    splices: &[Splice],
+    pieces: &[Piece],
+) -> Result<String> {
     let cleaned = take_out(format, text, pieces)?;
     let exact = splice::undo_elsewhere(text, splices);
     let same = |exact: &String| {
@@ -194,7 +200,8 @@ pub(crate) fn read(format: Format, text: &str) -> Result<Value> {
 /// What is left when ours is out of a file: nothing but empty sections?
 pub(crate) fn is_hollow(format: Format, text: &str) -> bool {
     let left = read(format, text).map(tree::pruned);
-    left.is_ok_and(|left| left == Value::Object(serde_json::Map::new())) && !text.contains(['#', '/'])
+    left.is_ok_and(|left| left == Value::Object(serde_json::Map::new()))
+        && !text.contains(['#', '/'])
 }
 
 fn is_there(found: Option<&Value>, piece: &Piece) -> Result<bool> {

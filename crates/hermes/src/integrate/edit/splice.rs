@@ -21,7 +21,8 @@ impl Splice {
         let (left, right) = (&before[head..], &after[head..]);
         let pairs = left.bytes().rev().zip(right.bytes().rev());
         let mut tail = pairs.take_while(|(a, b)| a == b).count();
-        while !left.is_char_boundary(left.len() - tail) || !right.is_char_boundary(right.len() - tail)
+        while !left.is_char_boundary(left.len() - tail)
+            || !right.is_char_boundary(right.len() - tail)
         {
             tail -= 1;
         }

@@ -10,7 +10,8 @@ fn entry(path: &[&str]) -> Piece {
 }
 
 fn element(event: &str) -> Piece {
-    let hook = json!({"type": "command", "command": "/opt/hermes", "args": ["hook", "claude-code"]});
+    let hook =
+        json!({"type": "command", "command": "/opt/hermes", "args": ["hook", "claude-code"]});
     Piece::new(Manner::Element, &["hooks", event], json!({"matcher": "a|b", "hooks": [hook]}))
 }
 
@@ -36,8 +37,8 @@ fn yaml_pieces() -> Vec<Piece> {
 
 /// In and out again, twice, and out of a text that others touched.
 fn round(format: Format, text: &str, pieces: &[Piece]) {
-    let edited = put_in(format, text, pieces)
-        .unwrap_or_else(|refusal| panic!("{refusal} in {text:?}"));
+    let edited =
+        put_in(format, text, pieces).unwrap_or_else(|refusal| panic!("{refusal} in {text:?}"));
     assert!(holds(format, &edited.text, pieces).unwrap(), "{}", edited.text);
     assert_eq!(undo(&edited.text, &edited.splices).as_deref(), Some(text), "{}", edited.text);
     let again = put_in(format, &edited.text, pieces).unwrap();
@@ -110,7 +111,10 @@ fn any_json() -> impl Strategy<Value = String> {
     let key = prop_oneof!["[a-e]", Just("hooks".to_owned()), Just("mcpServers".to_owned())];
     let theirs = prop_oneof![
         Just("{}".to_owned()),
-        Just("{\n    \"Stop\": [\n      {\"hooks\": [{\"command\": \"say\"}]} // ‹mine›\n    ]\n  }".to_owned()),
+        Just(
+            "{\n    \"Stop\": [\n      {\"hooks\": [{\"command\": \"say\"}]} // ‹mine›\n    ]\n  }"
+                .to_owned()
+        ),
         Just("{ \"Stop\": [], \"other\": {\"command\": \"npx\", \"args\": []}, }".to_owned()),
     ];
     let pair = (blank(), key, any_value(), theirs, blank()).prop_map(
@@ -175,18 +179,20 @@ fn any_yaml() -> impl Strategy<Value = String> {
         Just("mcp_servers: {}"),
         Just("text: |\n  # no remark\n  last"),
     ];
-    (prop::collection::vec(block, 0..6), any::<[bool; 2]>()).prop_map(|(blocks, [carriage, end])| {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut text = String::new();
-        for block in blocks {
-            let name = block.split(':').next().unwrap_or_default();
-            if block.is_empty() || block.starts_with('#') || seen.insert(name) {
-                text = text + block + "\n";
+    (prop::collection::vec(block, 0..6), any::<[bool; 2]>()).prop_map(
+        |(blocks, [carriage, end])| {
+            let mut seen = std::collections::BTreeSet::new();
+            let mut text = String::new();
+            for block in blocks {
+                let name = block.split(':').next().unwrap_or_default();
+                if block.is_empty() || block.starts_with('#') || seen.insert(name) {
+                    text = text + block + "\n";
+                }
             }
-        }
-        let text = if end { text.trim_end().to_owned() } else { text };
-        if carriage { text.replace('\n', "\r\n") } else { text }
-    })
+            let text = if end { text.trim_end().to_owned() } else { text };
+            if carriage { text.replace('\n', "\r\n") } else { text }
+        },
+    )
 }
 
 proptest! {

@@ -53,9 +53,7 @@ pub(super) fn take(text: &str, path: &[String]) -> Result<String> {
 fn refusal(path: &[String], error: &Error) -> Refusal {
     match error {
         Error::ConfigEdit { why, .. } => not_alone(path, why),
-        Error::ConfigSyntax { line, why, .. } => {
-            Refusal::Syntax { line: *line, why: why.clone() }
-        }
+        Error::ConfigSyntax { line, why, .. } => Refusal::Syntax { line: *line, why: why.clone() },
         other => not_alone(path, &other.to_string()),
     }
 }
