@@ -15,8 +15,9 @@ fn hook(sandbox: &Sandbox, agent: &str, event: &Value) -> Ran {
 
 fn event(name: &str, more: Value) -> Value {
     let mut event = json!({"hook_event_name": name, "session_id": "s-1", "cwd": "/srv/shop"});
-    let more = more.as_object().unwrap().clone();
-    event.as_object_mut().unwrap().extend(more);
+    if let Value::Object(more) = more {
+        event.as_object_mut().unwrap().extend(more);
+    }
     event
 }
 

@@ -19,6 +19,7 @@ use super::edit::{Format, Piece};
 use super::site::Site;
 
 /// An agent that can be connected.
+#[expect(clippy::enum_variant_names, reason = "it is called Hermes Agent")]
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize, Deserialize,
 )]

@@ -48,12 +48,12 @@ fn walk<'a, 'b>(root: &'b Value<'a>, path: &[String]) -> Option<(&'b Value<'a>, 
 }
 
 fn of_object(object: &Object<'_>, place: usize) -> Option<Level> {
-    let ranges: Vec<_> = object.properties.iter().map(|property| range(property)).collect();
+    let ranges: Vec<_> = object.properties.iter().map(range).collect();
     level(range(object), &ranges, place)
 }
 
 fn of_list(list: &Array<'_>, place: usize) -> Option<Level> {
-    let ranges: Vec<_> = list.elements.iter().map(|element| range(element)).collect();
+    let ranges: Vec<_> = list.elements.iter().map(range).collect();
     level(range(list), &ranges, place)
 }
 
@@ -84,8 +84,8 @@ fn cut(text: &str, mut levels: Vec<Level>) -> String {
     let Range { start, end } = level.item;
     let behind = comma(text, end..level.after.unwrap_or(level.holder.end - 1));
     let ahead = level.before.and_then(|before| comma(text, before..start));
-    let mut gone = vec![start..end];
-    gone.extend(behind.or(ahead).map(|at| at..at + 1));
+    let comma = behind.or(ahead).map(|at| at..at + 1);
+    let mut gone: Vec<Range<usize>> = comma.into_iter().chain(Some(start..end)).collect();
     gone.sort_by_key(|range| range.start);
     let mut left = String::with_capacity(text.len());
     let (mut from, mut seam) = (0, 0);

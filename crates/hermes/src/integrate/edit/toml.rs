@@ -69,11 +69,11 @@ pub(super) fn take(text: &str, path: &[String]) -> Result<String> {
 /// The text without the lines of one section; none if it has no head of its own.
 fn without_section(text: &str, path: &[String]) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let is_head = |line: &&str| {
+    let is_head = |line: &str| {
         let begins = line.trim_start().starts_with('[');
         begins && parse(line).is_ok_and(|alone| find(alone.as_table(), path).is_some())
     };
-    let mut start = lines.iter().position(|line| is_head(&line))?;
+    let mut start = lines.iter().position(|line| is_head(line))?;
     let below = lines[start + 1..].iter().position(|line| line.trim_start().starts_with('['));
     let mut end = below.map_or(lines.len(), |below| start + 1 + below);
     let is_loose = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
