@@ -134,6 +134,15 @@ def silent():
     provider.sync_turn("remember me", "yes", session_id="s4")
     provider.shutdown()
     answer["turn"] = spool()
+    server = serve()
+    provider._client = type(provider._client)(provider._place)
+    answer["found"] = json.loads(provider.handle_tool_call("memory_search", {"query": "the shop in Porto"}))
+    answer["added"] = json.loads(provider.handle_tool_call("memory_add", {"text": "I like figs."}))
+    answer["forgotten"] = json.loads(provider.handle_tool_call("memory_forget", {"id": "fact:7"}))
+    provider.on_memory_write("add", "user", "A note of the owner.", metadata={})
+    provider.shutdown()
+    answer["seen"] = Api.seen
+    server.shutdown()
     return answer
 
 

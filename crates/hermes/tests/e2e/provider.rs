@@ -92,4 +92,10 @@ fn what_a_schedule_says_is_nobodys_words() {
     let turns = said["turn"].as_array().unwrap();
     assert_eq!(turns.len(), 1, "{said}");
     assert_eq!((&turns[0]["identity"], &turns[0]["channel"]), (&"u-9".into(), &"telegram".into()));
+    // Whoever speaks in a channel never gets at what is the owner's: every call says who it is.
+    let calls = said["seen"].as_array().unwrap();
+    assert_eq!(calls.len(), 2, "{said}");
+    assert!(calls.iter().all(|call| call["body"]["identity"] == "u-9"), "{said}");
+    assert!(said["found"]["text"].as_str().unwrap().contains("Porto"), "{said}");
+    assert!(said["forgotten"]["error"].as_str().unwrap().contains("owner"), "{said}");
 }

@@ -170,7 +170,8 @@ class HermesMemoryProvider(MemoryProvider):
             self._set_home(str(named["hermes_home"]))
         self._session = session_id or ""
         self._platform = named.get("platform") or "cli"
-        self._user = str(named.get("user_id") or "")
+        # Somebody in a channel; the memory knows whether it is the owner.
+        self._user = "" if self._platform == "cli" else str(named.get("user_id") or "")
         # What a schedule or a subagent says is nobody's words.
         self._writes = (named.get("agent_context") or "primary") == "primary" and self._platform != "cron"
 
@@ -202,8 +203,8 @@ class HermesMemoryProvider(MemoryProvider):
         return (session_id or self._session, text)
 
     def _recall(self, key: tuple, query: str) -> str:
-        body = {"task": query[:8000], "session_id": key[0] or None, "budget_tokens": BUDGET_TOKENS, "files": not self._place.is_same_home}
-        body.update(self._who())
+        files = not self._place.is_same_home
+        body = {"task": query[:8000], "session_id": key[0] or None, "budget_tokens": BUDGET_TOKENS, "files": files, **self._who()}
         text = str(self._client.ask("POST", "/context", body, RECALL_SECONDS).get("text") or "")
         if len(text) > MOST_CHARACTERS:
             text = text[: text.rfind("\n", 0, MOST_CHARACTERS)]
@@ -214,10 +215,7 @@ class HermesMemoryProvider(MemoryProvider):
         return text
 
     def _who(self) -> Dict[str, Any]:
-        who: Dict[str, Any] = {"channel": self._platform}
-        if self._user and self._platform != "cli":
-            who["identity"] = self._user
-        return who
+        return {"channel": self._platform, **({"identity": self._user} if self._user else {})}
 
     @_quiet()
     def sync_turn(self, user_content: str, assistant_content: str, *, session_id: str = "", messages: Optional[List[Dict[str, Any]]] = None) -> None:
@@ -232,11 +230,9 @@ class HermesMemoryProvider(MemoryProvider):
         for number, message in enumerate(said):
             # The same turn has the same ids, whether it arrives by the API or by a file, or by both.
             message.update(external_id=f"{mark}:{number}", timestamp=now)
-        turn = {"messages": said, "session_id": session_id or self._session or f"{SOURCE}-{mark[:12]}", "from": SOURCE, "agent": SOURCE}
-        turn.update(self._who())
-        if ended:
-            turn["ended"] = True
-        return turn
+        session = session_id or self._session or f"{SOURCE}-{mark[:12]}"
+        turn = {"messages": said, "session_id": session, "from": SOURCE, "agent": SOURCE, **self._who()}
+        return {**turn, "ended": True} if ended else turn
 
     def _put(self, turn: Dict[str, Any]) -> None:
         if self._writes and (turn["messages"] or turn.get("ended")):
@@ -306,7 +302,7 @@ class HermesMemoryProvider(MemoryProvider):
     @_quiet()
     def on_memory_write(self, action: str, target: str, content: str, metadata: Optional[Dict[str, Any]] = None) -> None:
         old = str((metadata or {}).get("old_text") or "")
-        if self._writes:
+        if self._writes and not self._user:
             self._later(lambda: self._mirror(action, content or "", old))
 
     def _mirror(self, action: str, content: str, old: str) -> None:
@@ -317,12 +313,12 @@ class HermesMemoryProvider(MemoryProvider):
         elif known:
             self._client.ask("POST", f"/facts/{known}/supersede", {"text": content})
         elif content.strip():
-            self._client.ask("POST", "/facts", {"text": content, **self._who()})
+            self._client.ask("POST", "/facts", {"text": content})
 
     def _fact(self, text: str) -> Optional[str]:
         """The fact that says a text, or a part of which it is."""
         wanted = " ".join(text.lower().split())
-        found = self._client.ask("POST", "/search", {"query": text[:500], "type": "facts", "limit": 5, **self._who()})
+        found = self._client.ask("POST", "/search", {"query": text[:500], "type": "facts", "limit": 5})
         for hit in found.get("results", []):
             if wanted and wanted in " ".join(str(hit.get("text", "")).lower().split()):
                 return urllib.parse.quote(str(hit["id"]), safe=":")
@@ -348,11 +344,18 @@ class HermesMemoryProvider(MemoryProvider):
             return json.dumps({"error": str(error)})
 
     def _tool(self, tool_name: str, args: Dict[str, Any]) -> Any:
+        if self._user and tool_name == "memory_search":
+            # The routes below are the owner's; these two look who asks.
+            return {"text": self._recall((self._session, "?" + str(args["query"])), str(args["query"]))}
+        if self._user and tool_name == "memory_add":
+            return self._client.ask("POST", "/turns", self._turn([{"role": "user", "text": f"Remember that {args['text']}"}]))
+        if self._user and tool_name == "memory_forget":
+            raise ValueError("only the owner of the memory can do that")
         if tool_name == "memory_search":
             limit = max(1, min(20, int(args.get("limit") or 8)))
-            return self._client.ask("POST", "/search", {"query": str(args["query"]), "limit": limit, **self._who()})
+            return self._client.ask("POST", "/search", {"query": str(args["query"]), "limit": limit})
         if tool_name == "memory_add":
-            return self._client.ask("POST", "/facts", {"text": str(args["text"]), **self._who()})
+            return self._client.ask("POST", "/facts", {"text": str(args["text"])})
         if tool_name == "memory_forget":
             kind, _, number = str(args["id"]).rpartition(":")
             kinds = {"": "facts", "fact": "facts", "episode": "episodes", "procedure": "procedures", "event": "events"}
