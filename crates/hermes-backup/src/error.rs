@@ -44,7 +44,9 @@ pub enum Error {
         why: String,
     },
     /// Nothing was given that could open the archive.
-    #[error("could not decrypt {what}: it is encrypted to {to}, and no key was given")]
+    #[error(
+        "could not decrypt {what}: it is encrypted to {to}, and nothing was given that opens it"
+    )]
     NoKey {
         /// The archive.
         what: String,
@@ -68,12 +70,24 @@ pub enum Error {
         why: String,
     },
     /// No backup has this id.
-    #[error("could not find backup {id}: {why}")]
+    #[error("could not find {}: {why}", named(id))]
     NotFound {
         /// What was asked for.
         id: String,
         /// None is there, or several fit.
         why: String,
+    },
+    /// A backup does not hold what was asked for.
+    #[error("could not find {what}: it is not in this backup")]
+    NotInBackup {
+        /// A path, a skill or a session.
+        what: String,
+    },
+    /// No restore has moved a home aside.
+    #[error("could not undo a restore: none has moved {} aside", home.display())]
+    NothingAside {
+        /// The home.
+        home: PathBuf,
     },
     /// Another backup, restore or prune is at work.
     #[error("could not start: another backup is at work ({holder})")]
@@ -88,6 +102,12 @@ pub enum Error {
         home: PathBuf,
         /// Which program, with its id.
         holders: String,
+    },
+    /// A restore of the home was cut off.
+    #[error("could not read {} as one home: a restore of it was cut off half way", home.display())]
+    CutOff {
+        /// The home.
+        home: PathBuf,
     },
     /// The disk is too small.
     #[error("could not write to {}: {needed} bytes are needed, {free} are free", folder.display())]
@@ -121,6 +141,22 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// An archive that no restore would take.
+    #[error("could not make a backup that restores: {why}")]
+    NotRestorable {
+        /// What is too much.
+        why: String,
+    },
+    /// A profile that cannot be taken in as it is.
+    #[error("could not import {what}: {why}")]
+    NotImported {
+        /// The archive or the profile.
+        what: String,
+        /// What is in the way.
+        why: String,
+        /// What helps.
+        hint: String,
+    },
     /// Deleting now could take the wrong ones.
     #[error("could not prune: {why}")]
     UnsafePrune {
@@ -144,11 +180,39 @@ impl Error {
             Error::NotEncrypted => {
                 Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
             }
-            Error::NoKey { .. } => Some("give the private key with --identity FILE".to_owned()),
-            Error::WrongKey { .. } => {
-                Some("see for whom it is encrypted with `hermes backup show`".to_owned())
+            Error::NoKey { to, .. } => Some(opened_with(to).to_owned()),
+            Error::WrongKey { why, .. } if why.contains("passphrase") => {
+                Some("give the right passphrase with --passphrase-file FILE".to_owned())
             }
+            Error::CutOff { .. } => {
+                Some("undo it with `hermes backup restore --rollback`".to_owned())
+            }
+            Error::NotRestorable { .. } => {
+                Some("leave something out with the setting `backup.exclude`".to_owned())
+            }
+            Error::NotImported { hint, .. } => Some(hint.clone()),
+            Error::File { doing: "read", path, source }
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                Some(format!(
+                    "see whose it is with `ls -ld {0}`; let it be read (`chmod u+r {0}`), or leave it out \
+                     with the setting `backup.exclude`",
+                    quoted(&path.display().to_string())
+                ))
+            }
+            Error::WrongKey { .. } => Some(
+                "see for whom it is encrypted with `hermes backup show`, and give that private key with --identity FILE"
+                    .to_owned(),
+            ),
+            Error::NotFound { why, .. } if why.starts_with(NONE_YET) => Some(
+                "make one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
+                    .to_owned(),
+            ),
             Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
+            Error::NotInBackup { .. } => Some(
+                "paths are below the home, as `hermes backup create --dry-run` shows them; name an earlier backup of `hermes backup list`"
+                    .to_owned(),
+            ),
             Error::InUse { .. } => {
                 Some("stop it first, for the daemon with `hermes stop`".to_owned())
             }
@@ -157,5 +221,34 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+/// A path or name as a shell takes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// What the reason begins with where a folder has no backup at all.
+pub(crate) const NONE_YET: &str = "there is no backup in";
+
+/// A backup as people speak of it.
+fn named(id: &str) -> String {
+    match id {
+        "latest" => "the latest backup".to_owned(),
+        id => format!("backup {id}"),
+    }
+}
+
+/// How that is given which opens an archive, by for whom it is encrypted.
+pub fn opened_with(to: &str) -> &'static str {
+    match to.contains("passphrase") {
+        true => "give the passphrase with --passphrase-file FILE",
+        false => "give the private key with --identity FILE",
     }
 }

@@ -1,7 +1,7 @@
 //! The folder that backups are kept in: archives, what is known of them, and what happened.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hermes_home::atomic;
@@ -9,14 +9,17 @@ use hermes_home::lock::{self, Held};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::error::NONE_YET;
 use crate::manifest::Sidecar;
 use crate::name::ArchiveName;
+use crate::whose::{Owner, Whose, are_of_several};
 use crate::{Error, Result};
 
 /// A folder of backups. It is beside the home, never in it.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
+    home: Option<String>,
 }
 
 /// One archive that is there.
@@ -36,6 +39,10 @@ pub struct Backup {
     pub failed: Option<String>,
     /// The places off this host that have it, as they were noted.
     pub copies: Vec<String>,
+    /// What the user called it; it is known here alone.
+    pub label: Option<String>,
+    /// Whose it is.
+    pub whose: Whose,
 }
 
 /// Something that happened, one line of `history.jsonl`.
@@ -74,6 +81,8 @@ pub enum Happened {
     VerifyFailed,
     /// It was sent to a place and read back.
     Pushed,
+    /// A place was reached, and had everything already.
+    Reached,
     /// Sending failed.
     PushFailed,
     /// It was deleted because newer ones are kept.
@@ -90,6 +99,15 @@ pub enum Happened {
     Alerted,
 }
 
+/// A line of the history: what happened, and which home it happened to.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    #[serde(flatten)]
+    event: Event,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    home: Option<String>,
+}
+
 const LOCK: &str = "backup.lock";
 const HISTORY: &str = "history.jsonl";
 
@@ -102,7 +120,17 @@ pub(crate) const PARTIAL: &str = ".partial";
 impl Folder {
     /// The folder at `path`, whether it is there or not.
     pub fn at(path: &Path) -> Folder {
-        Folder { path: path.to_owned() }
+        Folder { path: path.to_owned(), home: None }
+    }
+
+    /// The same folder for the home with this id: what other homes have in it is told apart.
+    pub fn of_home(self, id: Option<String>) -> Folder {
+        Folder { home: id, ..self }
+    }
+
+    /// The id of the home that asks, if it is known.
+    pub fn home(&self) -> Option<&str> {
+        self.home.as_deref()
     }
 
     /// Where it is.
@@ -157,7 +185,8 @@ impl Folder {
 
     /// Every archive, newest first.
     pub fn list(&self) -> Result<Vec<Backup>> {
-        let history = self.history()?;
+        let history = self.lines()?.into_iter().map(|line| line.event).collect::<Vec<_>>();
+        let owner = self.owner()?;
         let mut backups = Vec::new();
         for file in self.names()? {
             let Ok(name) = file.parse::<ArchiveName>() else { continue };
@@ -170,6 +199,8 @@ impl Folder {
             let sidecar = read_sidecar(&sidecar_path(&path), &file);
             let mut backup = Backup {
                 verified: sidecar.as_ref().and_then(|sidecar| sidecar.verified),
+                whose: owner.whose(&name.id(), sidecar.as_ref()),
+                label: None,
                 name,
                 path,
                 size: found.len(),
@@ -180,20 +211,33 @@ impl Folder {
             backup.take_in(&history);
             backups.push(backup);
         }
-        backups.sort_by_key(|backup| std::cmp::Reverse((backup.name.made, backup.name.tag)));
+        backups.sort_by_key(|backup| std::cmp::Reverse((backup.made(), backup.name.tag)));
         Ok(backups)
     }
 
-    /// The one that is meant: an id or a unique beginning of it, a file name, `latest`.
+    /// The newest one of this home that is wanted; where none is of this home, the newest of the only other one.
+    pub fn latest(&self, is_wanted: impl Fn(&Backup) -> bool) -> Result<Option<Backup>> {
+        let wanted: Vec<Backup> = self.list()?.into_iter().filter(is_wanted).collect();
+        if let Some(ours) = wanted.iter().find(|one| one.whose == Whose::Ours) {
+            return Ok(Some(ours.clone()));
+        }
+        if are_of_several(wanted.iter().map(Backup::home)) {
+            return Err(of_several("latest", &self.path.display().to_string()));
+        }
+        Ok(wanted.into_iter().next())
+    }
+
+    /// The one that is meant: an id or a unique beginning of it, a file name, its label, `latest`.
     ///
     /// `latest` is the newest one without a damaged database, if there is one.
     pub fn find(&self, id: &str) -> Result<Backup> {
-        let all = self.list()?;
         let not_found = |why: String| Error::NotFound { id: id.to_owned(), why };
         if id == "latest" {
-            let whole = all.iter().find(|backup| !backup.name.damaged).or(all.first()).cloned();
-            return whole.ok_or_else(|| not_found(self.none_there()));
+            let whole = self.latest(|backup| !backup.name.damaged)?;
+            let any = whole.map_or_else(|| self.latest(|_| true), |whole| Ok(Some(whole)))?;
+            return any.ok_or_else(|| not_found(self.none_there()));
         }
+        let all = self.list()?;
         let file_name = Path::new(id).file_name().and_then(|name| name.to_str()).unwrap_or(id);
         let is_meant =
             |backup: &&Backup| backup.name.to_string() == file_name || backup.name.id() == id;
@@ -201,20 +245,39 @@ impl Folder {
             return Ok(exact.clone());
         }
         let fits = |backup: &&Backup| !id.is_empty() && backup.name.id().starts_with(id);
-        let fitting: Vec<&Backup> = all.iter().filter(fits).collect();
+        let mut fitting: Vec<&Backup> = all.iter().filter(fits).collect();
+        if fitting.is_empty() {
+            fitting = all.iter().filter(|backup| backup.label.as_deref() == Some(id)).collect();
+        }
         match fitting.as_slice() {
             [one] => Ok((*one).clone()),
             [] if all.is_empty() => Err(not_found(self.none_there())),
             [] => Err(not_found(format!("there is none of that name in {}", self.path.display()))),
             several => {
                 let ids: Vec<String> = several.iter().map(|backup| backup.name.id()).collect();
-                Err(not_found(format!("several begin like that: {}", ids.join(", "))))
+                Err(not_found(format!("several fit: {}", ids.join(", "))))
             }
         }
     }
 
-    /// Everything that happened, oldest first; a line that is cut short is passed over.
+    /// Everything that happened to this home, oldest first; a line that is cut short is passed over.
+    ///
+    /// What does not say which home it happened to counts as this one's, as does everything where the home is not known.
     pub fn history(&self) -> Result<Vec<Event>> {
+        let is_ours = |line: &Line| match (&line.home, &self.home) {
+            (Some(theirs), Some(ours)) => theirs == ours,
+            _ => true,
+        };
+        Ok(self.lines()?.into_iter().filter(is_ours).map(|line| line.event).collect())
+    }
+
+    /// What this home knows of itself.
+    pub(crate) fn owner(&self) -> Result<Owner> {
+        Ok(Owner::new(self.home(), &self.history()?))
+    }
+
+    /// Everything that happened to any home that uses this folder.
+    fn lines(&self) -> Result<Vec<Line>> {
         let path = self.path.join(HISTORY);
         let text = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -229,7 +292,8 @@ impl Folder {
     pub fn note(&self, event: &Event) -> Result<()> {
         let path = self.path.join(HISTORY);
         let failed = |source| Error::file("write to", &path, source);
-        let mut line = serde_json::to_string(event).map_err(io::Error::from).map_err(failed)?;
+        let line = Line { event: event.clone(), home: self.home.clone() };
+        let mut line = serde_json::to_string(&line).map_err(io::Error::from).map_err(failed)?;
         line.push('\n');
         append(&path, &line).map_err(failed)
     }
@@ -281,11 +345,28 @@ impl Folder {
     }
 
     fn none_there(&self) -> String {
-        format!("there is no backup in {}", self.path.display())
+        format!("{NONE_YET} {}", self.path.display())
     }
 }
 
 impl Backup {
+    /// When it was begun, as exactly as is known.
+    pub fn made(&self) -> Timestamp {
+        let said = self.sidecar.as_ref().map(|sidecar| sidecar.made);
+        // The name counts: what stands beside it can only tell those of one second apart.
+        said.filter(|said| said.as_second() == self.name.made.as_second()).unwrap_or(self.name.made)
+    }
+
+    /// The id of the home it was made of, if it says so.
+    pub fn home(&self) -> Option<&str> {
+        self.sidecar.as_ref()?.home.as_deref()
+    }
+
+    /// Whether it may count as a backup of the home that asks for the folder.
+    pub fn counts_in(&self, folder: &Folder) -> bool {
+        self.whose == Whose::Ours || (folder.home.is_none() && self.whose == Whose::Unknown)
+    }
+
     /// Adds what the history tells of this one.
     fn take_in(&mut self, history: &[Event]) {
         let id = self.name.id();
@@ -293,6 +374,7 @@ impl Backup {
             match (event.what, &event.place) {
                 (Happened::Created | Happened::CreatedDamaged, _) => {
                     self.verified = self.verified.max(Some(event.at));
+                    self.label = Some(event.detail.clone()).filter(|label| !label.is_empty());
                 }
                 (Happened::Verified | Happened::Drilled, _) => {
                     self.verified = self.verified.max(Some(event.at));
@@ -309,6 +391,12 @@ impl Backup {
             }
         }
     }
+}
+
+/// What is said where `latest` could be the wrong home's.
+pub(crate) fn of_several(id: &str, place: &str) -> Error {
+    let why = format!("none in {place} is of this home, and those there are of several others");
+    Error::NotFound { id: id.to_owned(), why }
 }
 
 /// Where the sidecar of an archive is.
@@ -333,24 +421,13 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
         options.mode(0o600);
     }
     let mut file = options.open(path)?;
-    let separate = if ends_within_a_line(&mut file)? { "\n" } else { "" };
+    let separate = if atomic::is_torn(&mut file)? { "\n" } else { "" };
     file.write_all(format!("{separate}{line}").as_bytes())?;
     file.sync_all()
 }
 
-/// A kill or a full disk may have cut the last line short.
-fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
-}
-
 /// The path without links, as far as it is there.
-fn real(path: &Path) -> PathBuf {
+pub fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for there in absolute.ancestors() {
         if let (Ok(real), Ok(rest)) = (there.canonicalize(), absolute.strip_prefix(there)) {
@@ -361,136 +438,5 @@ fn real(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn folder() -> (tempfile::TempDir, Folder) {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::at(&place.path().join("home-backups"));
-        folder.make(&place.path().join("home")).unwrap();
-        (place, folder)
-    }
-
-    fn put(folder: &Folder, name: &str) {
-        atomic::write(&folder.path().join(name), b"x").unwrap();
-    }
-
-    fn event(second: i64, what: Happened, id: &str) -> Event {
-        let at = Timestamp::from_second(second).unwrap();
-        Event { at, what, id: Some(id.to_owned()), place: None, detail: format!("at {second}") }
-    }
-
-    const OLD: &str = "hermes-all-20261115T033000Z-00000001.tar.zst";
-    const NEW: &str = "hermes-all-20261116T033000Z-00000002.tar.zst";
-    const BAD: &str = "hermes-all-20261116T043000Z-00000003-DAMAGED.tar.zst";
-    const OLD_ID: &str = "20261115T033000Z-00000001";
-
-    #[test]
-    fn a_folder_inside_the_home_is_refused_even_through_a_link() {
-        let place = tempfile::tempdir().unwrap();
-        let home = place.path().join("home");
-        fs::create_dir(&home).unwrap();
-        for inside in ["home", "home/a/b", "home/../home/backups"] {
-            let refused = Folder::at(&place.path().join(inside)).make(&home).unwrap_err();
-            assert!(matches!(refused, Error::Setting { .. }), "{refused}");
-        }
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink(&home, place.path().join("link")).unwrap();
-            Folder::at(&place.path().join("link/backups")).make(&home).unwrap_err();
-        }
-        Folder::at(&place.path().join("home-backups")).make(&home).unwrap();
-    }
-
-    #[test]
-    fn whoever_comes_second_learns_who_is_first() {
-        let (_place, folder) = folder();
-        let held = folder.lock("hermes 0.1.0, process 7").unwrap();
-        let refused = folder.lock("another").unwrap_err();
-        assert!(refused.to_string().contains("process 7"), "{refused}");
-        assert!(matches!(refused, Error::Busy { .. }));
-        drop(held);
-        folder.lock("another").unwrap();
-    }
-
-    #[test]
-    fn what_a_killed_run_left_goes_and_everything_else_stays() {
-        let (_place, folder) = folder();
-        let kept = [OLD, &format!("{OLD}.json"), "notes.json", "photo.partial", "history.jsonl"];
-        kept.iter().for_each(|name| put(&folder, name));
-        let left = [&format!("{NEW}.partial"), &format!(".{BAD}.partial"), &format!("{NEW}.json")];
-        left.iter().for_each(|name| put(&folder, name));
-        fs::create_dir_all(folder.path().join(".staging-x/deep")).unwrap();
-        put(&folder, ".staging-x/deep/state.db");
-        let held = folder.lock("me").unwrap();
-        assert_eq!(folder.sweep(&held).unwrap().len(), 4);
-        let mut names = folder.names().unwrap();
-        names.retain(|name| name != LOCK);
-        let mut kept = kept.map(str::to_owned);
-        kept.sort();
-        assert_eq!(names, kept);
-    }
-
-    #[test]
-    fn backups_are_found_by_id_beginning_name_and_latest() {
-        let (_place, folder) = folder();
-        assert!(folder.find("latest").is_err());
-        [OLD, NEW, BAD].iter().for_each(|name| put(&folder, name));
-        put(&folder, "hermes-all.tar.gz");
-        let names: Vec<String> =
-            folder.list().unwrap().iter().map(|backup| backup.name.to_string()).collect();
-        assert_eq!(names, [BAD, NEW, OLD]);
-        let found = |id: &str| folder.find(id).map(|backup| backup.name.to_string()).ok();
-        assert_eq!(found("latest").as_deref(), Some(NEW));
-        assert_eq!(found(OLD_ID).as_deref(), Some(OLD));
-        assert_eq!(found("20261115").as_deref(), Some(OLD));
-        assert_eq!(found(BAD).as_deref(), Some(BAD));
-        assert_eq!(found("20261116"), None);
-        assert_eq!(found(""), None);
-        let several = folder.find("20261116").unwrap_err().to_string();
-        assert!(several.contains("20261116T033000Z-00000002"), "{several}");
-    }
-
-    #[test]
-    fn the_history_tells_of_checks_and_copies() {
-        let (_place, folder) = folder();
-        put(&folder, OLD);
-        let one = || folder.find(OLD_ID).unwrap();
-        folder.note(&event(10, Happened::Created, OLD_ID)).unwrap();
-        folder.note(&event(20, Happened::VerifyFailed, OLD_ID)).unwrap();
-        assert_eq!(one().verified, Some(Timestamp::from_second(10).unwrap()));
-        assert_eq!(one().failed.as_deref(), Some("at 20"));
-        folder.note(&event(30, Happened::HashVerified, OLD_ID)).unwrap();
-        assert!(one().failed.is_some(), "a weaker check takes nothing back");
-        folder.note(&event(40, Happened::Verified, OLD_ID)).unwrap();
-        assert_eq!((one().failed, one().verified), (None, Timestamp::from_second(40).ok()));
-        let at = |what| Event { place: Some("nas".into()), ..event(50, what, OLD_ID) };
-        folder.note(&at(Happened::Pushed)).unwrap();
-        folder.note(&at(Happened::Pushed)).unwrap();
-        assert_eq!(one().copies, ["nas"]);
-        folder.note(&at(Happened::PrunedAt)).unwrap();
-        assert!(one().copies.is_empty());
-    }
-
-    #[test]
-    fn a_line_cut_short_is_passed_over_and_the_next_one_is_whole() {
-        let (_place, folder) = folder();
-        folder.note(&event(10, Happened::Created, "a")).unwrap();
-        let mut file = OpenOptions::new().append(true).open(folder.path().join(HISTORY)).unwrap();
-        file.write_all(b"{\"at\":\"2026-").unwrap();
-        folder.note(&event(20, Happened::Created, "b")).unwrap();
-        let ids: Vec<_> =
-            folder.history().unwrap().into_iter().filter_map(|line| line.id).collect();
-        assert_eq!(ids, ["a", "b"]);
-    }
-
-    #[test]
-    fn deleting_takes_the_sidecar_along() {
-        let (_place, folder) = folder();
-        put(&folder, OLD);
-        put(&folder, &format!("{OLD}.json"));
-        put(&folder, NEW);
-        folder.delete(&folder.find(OLD_ID).unwrap()).unwrap();
-        assert_eq!(folder.names().unwrap(), [NEW]);
-    }
-}
+#[path = "folder_tests.rs"]
+mod tests;

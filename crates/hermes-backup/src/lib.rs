@@ -1,11 +1,14 @@
 //! Copies that restore: make, keep, send away, bring back, prove.
 
 pub mod archive;
+mod build;
 pub mod contents;
 pub mod create;
 pub mod drill;
 pub mod error;
+pub mod export;
 pub mod folder;
+mod held;
 pub mod manifest;
 pub mod name;
 pub mod push;
@@ -16,6 +19,7 @@ pub mod seal;
 mod staging;
 pub mod status;
 pub mod verify;
+pub mod whose;
 
 pub use error::{Error, Result};
 

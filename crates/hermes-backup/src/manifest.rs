@@ -45,6 +45,14 @@ pub struct Manifest {
     pub previous: Option<Previous>,
 }
 
+impl Manifest {
+    /// The links to folders that were not followed: what they lead to is not in the archive.
+    pub fn links_left_out(&self) -> impl Iterator<Item = &str> {
+        let links = self.left_out.iter().filter(|left| crate::contents::is_link_left_out(left));
+        links.map(|left| left.path.as_str())
+    }
+}
+
 /// One member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
@@ -135,6 +143,9 @@ pub struct Sidecar {
     pub size: u64,
     /// When it was begun.
     pub made: Timestamp,
+    /// The random id of the home that it was made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
     /// Which program made it.
     pub made_by: String,
     /// How it is made smaller.
@@ -153,6 +164,9 @@ pub struct Sidecar {
     pub damaged: bool,
     /// When the archive had been read back, decrypted and compared member by member.
     pub verified: Option<Timestamp>,
+    /// How many links to folders were not followed: what they lead to is not in it.
+    #[serde(default)]
+    pub links_left_out: u64,
     /// The command that opens it without Hermes.
     pub open_with: String,
 }

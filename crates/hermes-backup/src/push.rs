@@ -8,11 +8,12 @@ use hermes_home::atomic;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, sidecar_path};
+use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, of_several, sidecar_path};
 use crate::manifest::Sidecar;
 use crate::name::ArchiveName;
 use crate::remote::{Remote, hash, ours};
 use crate::retention::{self, Candidate, Decision, Policy};
+use crate::whose::{LeftAlone, Owner, Whose, are_of_several};
 use crate::{Error, Result, Tell};
 
 /// What a push did.
@@ -39,6 +40,15 @@ pub struct Placed {
     pub size: u64,
     /// Whether its sidecar is there too, which is sent last: without it, it was cut short.
     pub whole: bool,
+}
+
+/// What the rules of a place would do there.
+#[derive(Debug)]
+pub struct Plan {
+    /// What becomes of each archive of this home.
+    pub decisions: Vec<Decision>,
+    /// How many others are there, which no rule of this home is about.
+    pub left: LeftAlone,
 }
 
 /// The archives at a place, newest first.
@@ -101,43 +111,98 @@ pub fn push(
             }
         }
     }
+    if pushed.sent.is_empty() {
+        note(folder, now, Happened::Reached, (None, &place, String::new()))?;
+    }
     Ok(pushed)
 }
 
-/// What the rules of a place would do there; nothing is deleted.
+/// Lists a place, writes something small to it and takes that away again; the name is one that no archive has.
+///
+/// A place that takes things and lets nothing be deleted is a good one; what that means is said.
+pub fn try_place(remote: &dyn Remote, tag: u32) -> Result<Option<String>> {
+    remote.list()?;
+    let folder = tempfile::tempdir()
+        .map_err(|source| Error::file("write to", Path::new("the temporary folder"), source))?;
+    let file = folder.path().join("try");
+    atomic::write_private(&file, b"{}\n")?;
+    // A sidecar without its archive counts as nothing, should it be left behind.
+    let name = format!("hermes-setup-20000101T000000Z-{tag:08x}.tar.zst.age.json");
+    remote.put(&file, &name, &hash::of_file(&file)?, &mut |_| {})?;
+    let left = remote.delete(&name).err();
+    Ok(left.map(|error| format!("{name} stays there, and no rule can delete there: {error}")))
+}
+
+/// What the rules of a place would do there with the archives of this home; nothing is deleted.
 ///
 /// An archive counts as verified if its sidecar is there: that is sent only after it was read back.
 pub fn plan_prune(
+    folder: &Folder,
     remote: &dyn Remote,
     policy: &Policy,
     now: Timestamp,
     zone: &TimeZone,
-) -> Result<Vec<Decision>> {
-    let candidates: Vec<Candidate> = placed(remote)?
-        .into_iter()
-        .map(|one| Candidate {
-            id: one.name.id(),
-            what: one.name.what,
-            made: one.name.made,
-            verified: one.whole,
-            damaged: one.name.damaged,
-        })
-        .collect();
-    retention::choose(&candidates, policy, now, zone)
+) -> Result<Plan> {
+    let (owner, mut left) = (folder.owner()?, LeftAlone::default());
+    let mut candidates = Vec::new();
+    for one in placed(remote)? {
+        let whose = match owner.has_made(&one.name.id()) {
+            true => Whose::Ours,
+            false => About::of(&one, &owner, remote)?.whose,
+        };
+        left.add(whose);
+        if whose == Whose::Ours {
+            candidates.push(Candidate {
+                id: one.name.id(),
+                what: one.name.what,
+                made: one.name.made,
+                verified: one.whole,
+                damaged: one.name.damaged,
+            });
+        }
+    }
+    let decisions = match candidates.is_empty() {
+        true => Vec::new(),
+        false => retention::choose(&candidates, policy, now, zone)?,
+    };
+    Ok(Plan { decisions, left })
+}
+
+/// What the sidecar of an archive at a place says.
+struct About {
+    whose: Whose,
+    home: Option<String>,
+    made: Timestamp,
+}
+
+impl About {
+    /// Fetches the sidecar; one that is none says nothing.
+    fn of(one: &Placed, owner: &Owner, remote: &dyn Remote) -> Result<About> {
+        let sidecar = match one.whole.then(|| fetch_sidecar(remote, &one.name.to_string())) {
+            None | Some(Err(Error::Tampered { .. })) => None,
+            Some(fetched) => Some(fetched?.0),
+        };
+        let whose = owner.whose(&one.name.id(), sidecar.as_ref());
+        let said = sidecar.as_ref().map(|sidecar| sidecar.made);
+        let is_fitting = |said: &Timestamp| said.as_second() == one.name.made.as_second();
+        let made = said.filter(is_fitting).unwrap_or(one.name.made);
+        Ok(About { whose, home: sidecar.and_then(|sidecar| sidecar.home), made })
+    }
 }
 
 /// Deletes what a plan lets go, at the place; gives back the ids.
 pub fn prune(
     folder: &Folder,
     remote: &dyn Remote,
-    plan: &[Decision],
+    plan: &Plan,
     now: Timestamp,
 ) -> Result<Vec<String>> {
     let place = remote.place();
     let mut deleted = Vec::new();
     for one in placed(remote)? {
         let id = one.name.id();
-        let decisions: Vec<&Decision> = plan.iter().filter(|decision| decision.id == id).collect();
+        let decisions: Vec<&Decision> =
+            plan.decisions.iter().filter(|decision| decision.id == id).collect();
         let goes = |decision: &&Decision| decision.kept_by.is_empty();
         // Two of one second and tag are told apart by nothing that a plan has: then both stay.
         if decisions.is_empty() || !decisions.iter().all(goes) {
@@ -159,7 +224,11 @@ pub fn prune(
 pub fn pull(folder: &Folder, id: &str, remote: &dyn Remote, tell: Tell<'_>) -> Result<Backup> {
     atomic::make_folder(folder.path())?;
     let _held = folder.lock(&format!("pull from {}", remote.place()))?;
-    let one = choose(&placed(remote)?, id, &remote.place())?;
+    let there = placed(remote)?;
+    let one = match id {
+        "latest" => latest(folder, &there, remote)?,
+        id => choose(&there, id, &remote.place())?,
+    };
     let name = one.name.to_string();
     if let Ok(here) = folder.find(&one.name.id())
         && is_whole(&here)?
@@ -268,7 +337,37 @@ fn fetch_archive(
     }
 }
 
-/// The one that is meant among those at a place; `latest` is the newest without a damaged database.
+/// The newest at a place that is of this home and without a damaged database; where none is of this home, the newest
+/// of the only other one.
+fn latest(folder: &Folder, there: &[Placed], remote: &dyn Remote) -> Result<Placed> {
+    let place = remote.place();
+    let whole: Vec<&Placed> = there.iter().filter(|one| one.whole).collect();
+    let good: Vec<&Placed> = whole.iter().copied().filter(|one| !one.name.damaged).collect();
+    let owner = folder.owner()?;
+    let mut others: Vec<(&Placed, About)> = Vec::new();
+    for of_one_second in
+        if good.is_empty() { whole } else { good }.chunk_by(|a, b| a.name.made == b.name.made)
+    {
+        let mut found: Vec<(&Placed, About)> = Vec::new();
+        for one in of_one_second {
+            found.push((one, About::of(one, &owner, remote)?));
+        }
+        found.sort_by_key(|(one, about)| std::cmp::Reverse((about.made, one.name.tag)));
+        if let Some((ours, _)) = found.iter().find(|(_, about)| about.whose == Whose::Ours) {
+            return Ok((*ours).clone());
+        }
+        others.extend(found);
+    }
+    if are_of_several(others.iter().map(|(_, about)| about.home.as_deref())) {
+        return Err(of_several("latest", &place));
+    }
+    match others.first() {
+        Some((newest, _)) => Ok((*newest).clone()),
+        None => choose(there, "latest", &place),
+    }
+}
+
+/// The one that is meant among those at a place.
 fn choose(placed: &[Placed], id: &str, place: &str) -> Result<Placed> {
     let not_found = |why: String| Error::NotFound { id: id.to_owned(), why };
     let whole: Vec<&Placed> = placed.iter().filter(|one| one.whole).collect();
@@ -276,20 +375,15 @@ fn choose(placed: &[Placed], id: &str, place: &str) -> Result<Placed> {
     if let Some(exact) = whole.iter().find(is_meant) {
         return Ok((**exact).clone());
     }
-    let fitting: Vec<&Placed> = match id {
-        "latest" => {
-            let newest = whole.iter().find(|one| !one.name.damaged).or(whole.first());
-            newest.copied().into_iter().collect()
-        }
-        _ => whole.into_iter().filter(|one| one.name.id().starts_with(id)).collect(),
-    };
+    let fitting: Vec<&Placed> =
+        whole.into_iter().filter(|one| one.name.id().starts_with(id)).collect();
     match fitting.as_slice() {
         [one] => Ok((*one).clone()),
         [] if placed.is_empty() => Err(not_found(format!("there is no backup at {place}"))),
         [] => Err(not_found(format!("there is no whole one of that name at {place}"))),
         several => {
             let ids: Vec<String> = several.iter().map(|one| one.name.id()).collect();
-            Err(not_found(format!("several begin like that: {}", ids.join(", "))))
+            Err(not_found(format!("several fit: {}", ids.join(", "))))
         }
     }
 }

@@ -9,7 +9,7 @@ use hermes_store::snapshot::{self, Depth, Examined};
 use hermes_store::{ErrorKind, sqlite};
 
 use crate::archive::Source;
-use crate::contents::{self, Contents, Entry, LINK_TO_FOLDER, ODD_NAME, VANISHED, What};
+use crate::contents::{self, Contents, Entry, ODD_NAME, VANISHED, What};
 use crate::manifest::{self, Kind, LeftOut};
 use crate::{Error, Progress, Result, Tell};
 
@@ -143,7 +143,7 @@ impl Staged {
     }
 
     fn remark_what_is_missed(&mut self) {
-        let missed = |left: &&LeftOut| [LINK_TO_FOLDER, ODD_NAME].contains(&left.why.as_str());
+        let missed = |left: &&LeftOut| contents::is_link_left_out(left) || left.why == ODD_NAME;
         let remarks = self.left_out.iter().filter(missed);
         self.remarks = remarks.map(|left| format!("{}: {}", left.path, left.why)).collect();
     }

@@ -54,6 +54,9 @@ pub struct Reason {
     pub what: String,
     /// The command that mends it.
     pub hint: String,
+    /// The place off this host it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// What a reason is about.
@@ -72,8 +75,26 @@ pub enum About {
     Damage,
     /// How long ago the last drill was.
     DrillAge,
-    /// A place that was not reached.
+    /// A place that has not got the newest backup.
     Place,
+    /// Links to folders, which no backup follows.
+    Links,
+    /// Sending to a place failed.
+    Push,
+    /// The folder of backups could not be read.
+    Folder,
+}
+
+/// That what links to folders lead to is in no backup; none where there are no such links.
+pub fn links(left_out: &[String]) -> Option<Reason> {
+    let what = match left_out {
+        [] => return None,
+        [one] => format!("{one} is a link to a folder: what it leads to is in no backup"),
+        many => {
+            format!("links to folders, and what they lead to is in no backup: {}", many.join(", "))
+        }
+    };
+    Some(amber(About::Links, what, "`hermes config set backup.follow_links true`"))
 }
 
 /// Judges the backups by what is expected; a failed check outranks a good backup.
@@ -92,7 +113,8 @@ pub fn judge(
     reasons.extend(age(backups, newest, expected, now));
     reasons.extend(attempts(history, failures));
     reasons.extend(drills(backups, drilled, expected, now));
-    reasons.extend(newest.into_iter().flat_map(|newest| places(newest, expected)));
+    let of_place = |place: &String| at_place(place, newest, history, (expected, now));
+    reasons.extend(expected.places.iter().filter_map(of_place));
     reasons[found..].sort_by_key(|reason| std::cmp::Reverse(reason.colour));
     Standing {
         colour: reasons.iter().map(|reason| reason.colour).max().unwrap_or(Colour::Green),
@@ -105,6 +127,8 @@ pub fn judge(
 
 /// How old the newest backup may be where nothing makes them by itself.
 const BY_HAND: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// How far apart backups are taken to be where no schedule says so.
+const NIGHTLY: SignedDuration = SignedDuration::from_hours(24);
 /// From so many failed attempts on it is red.
 const MANY_FAILURES: u32 = 3;
 /// How far ahead of the clock a backup may be.
@@ -207,7 +231,7 @@ fn attempts(history: &[Event], failures: u32) -> Option<Reason> {
         many => format!("the last {many} attempts failed: {}", last.detail),
     };
     let colour = if failures >= MANY_FAILURES { Colour::Red } else { Colour::Amber };
-    Some(Reason { about: About::Attempts, colour, what, hint: "`hermes backup create`".to_owned() })
+    Some(Reason { colour, ..amber(About::Attempts, what, "`hermes backup create`") })
 }
 
 /// Attempts that gave no good backup since the last one that did, by their order and not by the clock.
@@ -223,7 +247,15 @@ fn drills(
     expected: &Expected,
     now: Timestamp,
 ) -> Option<Reason> {
-    const DRILL: &str = "`hermes backup drill --identity FILE`";
+    let by_passphrase = |backup: &Backup| {
+        let sidecar = backup.sidecar.as_ref();
+        sidecar.is_some_and(|sidecar| sidecar.encrypted_to.iter().any(|to| to == "passphrase"))
+    };
+    let newest = backups.iter().max_by_key(|backup| backup.name.made)?;
+    let hint = match by_passphrase(newest) {
+        true => "`hermes backup drill --passphrase-file FILE`",
+        false => "`hermes backup drill --identity FILE`",
+    };
     let first = backups.iter().map(|backup| backup.name.made).min()?;
     let age = drilled.unwrap_or(first).duration_until(now);
     let what = match drilled {
@@ -231,21 +263,63 @@ fn drills(
         None => "no drill has shown yet that a backup restores".to_owned(),
     };
     match age {
-        age if age > expected.drill_within * 2 => Some(red(About::DrillAge, what, DRILL)),
-        age if age > expected.drill_within => Some(amber(About::DrillAge, what, DRILL)),
+        age if age > expected.drill_within * 2 => Some(red(About::DrillAge, what, hint)),
+        age if age > expected.drill_within => Some(amber(About::DrillAge, what, hint)),
         _ => None,
     }
 }
 
-fn places<'a>(newest: &'a Backup, expected: &'a Expected) -> impl Iterator<Item = Reason> + 'a {
-    let missing = expected.places.iter().filter(|place| !newest.copies.contains(place));
-    missing.map(|place| {
-        amber(
-            About::Place,
-            format!("the newest good backup is not at {place}"),
-            "`hermes backup push`",
-        )
-    })
+/// What is wrong with one place: it lacks the newest backup, or was not reached for too long.
+fn at_place(
+    place: &String,
+    newest: Option<&Backup>,
+    history: &[Event],
+    (expected, now): (&Expected, Timestamp),
+) -> Option<Reason> {
+    const PUSH: &str = "`hermes backup push`";
+    let is_missing = newest.is_some_and(|newest| !newest.copies.contains(place));
+    let about =
+        |about, what| Some(Reason { place: Some(place.clone()), ..amber(about, what, PUSH) });
+    let failures = push_failures(history, place);
+    let last =
+        history.iter().rfind(|event| event.what == Happened::PushFailed && is_at(event, place));
+    let since = reached(history, place).map(|event| event.at).next_back();
+    let most = expected.interval.unwrap_or(NIGHTLY) * 3 / 2;
+    let is_long = since.is_none_or(|since| since.duration_until(now) > most);
+    match last.filter(|_| failures > 0 && (is_missing || is_long)) {
+        Some(last) if failures == 1 => {
+            about(About::Push, format!("the last push to {place} failed: {}", last.detail))
+        }
+        Some(last) => {
+            let what = format!("the last {failures} pushes to {place} failed: {}", last.detail);
+            about(About::Push, what)
+        }
+        None if is_missing => {
+            about(About::Place, format!("the newest good backup is not at {place}"))
+        }
+        None => None,
+    }
+}
+
+/// How often sending to a place failed since it went well, by the order of what happened and not by the clock.
+pub fn push_failures(history: &[Event], place: &str) -> u32 {
+    let at_place = history.iter().rev().filter(|event| is_at(event, place));
+    let since = at_place.take_while(|event| !REACHED.contains(&event.what));
+    since.filter(|event| event.what == Happened::PushFailed).count() as u32
+}
+
+/// What says of a place that it was reached.
+const REACHED: [Happened; 2] = [Happened::Pushed, Happened::Reached];
+
+fn reached<'a>(
+    history: &'a [Event],
+    place: &'a str,
+) -> impl DoubleEndedIterator<Item = &'a Event> + 'a {
+    history.iter().filter(move |event| is_at(event, place) && REACHED.contains(&event.what))
+}
+
+fn is_at(event: &Event, place: &str) -> bool {
+    event.place.as_deref() == Some(place)
 }
 
 fn newest_of(history: &[Event], what: &[Happened]) -> Option<Timestamp> {
@@ -267,11 +341,11 @@ fn length(age: SignedDuration) -> String {
 }
 
 fn red(about: About, what: String, hint: &str) -> Reason {
-    Reason { about, colour: Colour::Red, what, hint: hint.to_owned() }
+    Reason { about, colour: Colour::Red, what, hint: hint.to_owned(), place: None }
 }
 
 fn amber(about: About, what: String, hint: &str) -> Reason {
-    Reason { about, colour: Colour::Amber, what, hint: hint.to_owned() }
+    Reason { about, colour: Colour::Amber, what, hint: hint.to_owned(), place: None }
 }
 
 #[cfg(test)]

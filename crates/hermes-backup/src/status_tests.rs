@@ -18,6 +18,8 @@ fn backup(day: u8) -> Backup {
         sidecar: None,
         failed: None,
         copies: vec!["nas".to_owned()],
+        label: None,
+        whose: crate::whose::Whose::Ours,
     }
 }
 
@@ -204,4 +206,46 @@ fn the_worst_reason_gives_the_colour_and_stands_before_the_others() {
     assert_eq!(colours, [Colour::Red, Colour::Amber, Colour::Amber]);
     assert_eq!(standing.colour, Colour::Red);
     assert!(standing.reasons.iter().all(|reason| !reason.hint.is_empty()));
+}
+
+#[test]
+fn a_place_that_cannot_be_reached_is_amber_after_one_and_a_half_intervals() {
+    let at_nas = |day, what| Event { place: Some("nas".to_owned()), ..event(day, what, "") };
+    let reasons = |history: &[Event], now: &str| {
+        let standing = judge(&[backup(15)], history, &expected(), at(now));
+        let of_places = |reason: &Reason| reason.place.is_some();
+        standing.reasons.into_iter().find(of_places).map(|reason| (reason.about, reason.colour))
+    };
+    // The newest is there, and a push that failed since is no harm yet.
+    let mut history = vec![event(15, Drilled, ID), at_nas(15, Pushed), at_nas(15, PushFailed)];
+    assert_eq!(reasons(&history, "2026-11-16T16:00:00Z"), None);
+    assert_eq!(reasons(&history, "2026-11-16T16:01:00Z"), Some((About::Push, Colour::Amber)));
+    assert_eq!(push_failures(&history, "nas"), 1);
+    history.push(at_nas(16, Reached));
+    assert_eq!(reasons(&history, "2026-11-18T00:00:00Z"), None);
+    assert_eq!(push_failures(&history, "nas"), 0);
+    // The newest is not there: the failed push says more than that it is missing.
+    let missing = Backup { copies: Vec::new(), ..backup(15) };
+    history.extend([at_nas(16, PushFailed), at_nas(17, PushFailed)]);
+    let standing = judge(&[missing], &history, &expected(), noon());
+    let of_place: Vec<&Reason> =
+        standing.reasons.iter().filter(|reason| reason.place.is_some()).collect();
+    assert_eq!(of_place.len(), 1);
+    assert_eq!(of_place[0].what, "the last 2 pushes to nas failed: a reason");
+}
+
+#[test]
+fn the_hint_for_a_drill_names_what_opens_the_backups() {
+    let standing = judge(&[backup(15)], &[], &expected(), at("2027-11-15T12:00:00Z"));
+    let hint = |standing: &Standing| {
+        let drill = standing.reasons.iter().find(|reason| reason.about == About::DrillAge);
+        drill.unwrap().hint.clone()
+    };
+    assert!(hint(&standing).contains("--identity"));
+    let text = r#"{"format":1,"id":"x","archive":"x","sha256":"","size":1,"made":"2026-11-15T03:30:00Z",
+        "made_by":"x","compression":"zstd","encryption":"age","encrypted_to":["passphrase"],"files":1,
+        "databases":0,"bytes":1,"damaged":false,"verified":null,"open_with":""}"#;
+    let phrase = Backup { sidecar: Some(serde_json::from_str(text).unwrap()), ..backup(15) };
+    let standing = judge(&[phrase], &[], &expected(), at("2027-11-15T12:00:00Z"));
+    assert!(hint(&standing).contains("--passphrase-file"));
 }

@@ -30,7 +30,7 @@ pub fn verify(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
-    let looked = look(backup, keys, tell);
+    let looked = check(backup, keys, tell);
     let (what, detail) = match &looked {
         Ok(Verified::Members { files }) => (Happened::Verified, format!("{files} files")),
         Ok(Verified::HashOnly) => (Happened::HashVerified, String::new()),
@@ -45,7 +45,8 @@ pub fn verify(
     looked
 }
 
-fn look(backup: &Backup, keys: &Keys, tell: Tell<'_>) -> Result<Verified> {
+/// The same for an archive that is in no folder of this home: nothing is written down.
+pub fn check(backup: &Backup, keys: &Keys, tell: Tell<'_>) -> Result<Verified> {
     let is_readable = backup.name.format == Format::Plain || !keys.is_empty();
     match &backup.sidecar {
         Some(sidecar) => unpack::must_be(&backup.path, &sidecar.sha256, tell)?,

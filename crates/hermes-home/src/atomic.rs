@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -50,6 +50,17 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     private_folder(&mut builder);
     builder.create(path).map_err(|source| Error::write(path, source))
+}
+
+/// Whether the last line of a file that lines are added to has no end: a crash or a full disk cut it short.
+pub fn is_torn(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Makes what was renamed or created inside `folder` durable.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -276,7 +276,7 @@ fn append(home: &Home, line: &LogLine) -> Result<()> {
         text.push('\n');
         let is_new = !path.exists();
         let mut file = open_log(&path)?;
-        if is_torn(&mut file)? {
+        if atomic::is_torn(&mut file)? {
             text.insert(0, '\n');
         }
         file.write_all(text.as_bytes())?;
@@ -295,17 +295,6 @@ fn open_log(path: &Path) -> io::Result<File> {
         options.mode(0o600);
     }
     options.open(path)
-}
-
-/// Whether a crash left the last line without its end.
-fn is_torn(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
 }
 
 /// The bytes of the log; none when nothing was written yet.

@@ -107,6 +107,11 @@ impl App {
         Home::locate(&wanted, &self.env)
     }
 
+    /// The profile that was named with `--profile`, whether it is there or not.
+    pub(crate) fn named_profile(&self) -> Option<&str> {
+        self.wanted.profile.as_deref()
+    }
+
     /// The home that was asked for; it must exist.
     pub(crate) fn existing_home(&self) -> HomeResult<Home> {
         let home = self.home()?;

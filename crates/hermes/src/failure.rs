@@ -203,6 +203,11 @@ fn shown(error: &anyhow::Error) -> Shown {
     Shown { kind, message: message(error), hint }
 }
 
+/// The next thing to try, where there is one.
+pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
+    shown(error).hint
+}
+
 /// The chain of causes in one line, none said twice.
 pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
@@ -287,12 +292,17 @@ fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
     match error {
         Error::Home(error) => of_home(error),
         Error::Store(error) => of_store(error),
-        Error::NotFound { .. } => (Kind::NotFound, error.hint()),
+        Error::NotFound { .. } | Error::NotInBackup { .. } | Error::NothingAside { .. } => {
+            (Kind::NotFound, error.hint())
+        }
         Error::Busy { .. } | Error::InUse { .. } => (Kind::Locked, error.hint()),
         Error::NoKey { .. } | Error::WrongKey { .. } => (Kind::WrongKey, error.hint()),
         Error::Setting { .. } => (Kind::Usage, error.hint()),
         Error::NotEncrypted
         | Error::CannotEncrypt { .. }
+        | Error::CutOff { .. }
+        | Error::NotRestorable { .. }
+        | Error::NotImported { .. }
         | Error::Tampered { .. }
         | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
         Error::Remote { .. } => (Kind::Unavailable, error.hint()),

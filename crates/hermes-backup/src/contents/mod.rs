@@ -76,22 +76,64 @@ pub(crate) const VANISHED: &str = "it was deleted meanwhile";
 pub(crate) const LINK_TO_FOLDER: &str =
     "it is a link to a folder: what it leads to is not in this backup";
 
+/// The same where links are followed, but this one leads into a circle.
+const LINK_IN_CIRCLE: &str =
+    "it is a link to a folder around the home: following it would lead in a circle";
+
+/// A link whose folder is in the home anyway: nothing is missed.
+const LINK_INSIDE: &str = "it is a link to a folder of this home, which is listed by itself";
+
+/// The same where there is too much behind it.
+const LINK_TO_TOO_MUCH: &str = "it is a link to a folder with more in it than a backup follows";
+
+/// The same below a link that was followed.
+const LINK_BEHIND_LINK: &str =
+    "it is a link behind a link to a folder: of what is there only plain files are taken";
+
+/// How many files and folders are taken from behind one link.
+const MOST_BEHIND_LINK: usize = 100_000;
+
+/// Why secrets stay out where nobody wants them in.
+pub(crate) const SECRET: &str = "it may hold secrets";
+
 /// Why a name that no manifest can hold is left out; the user is told.
 pub(crate) const ODD_NAME: &str = "its name is not UTF-8";
 
-/// Looks through a home; `exclude` are paths below the root that the user wants out, `outside` files of the
-/// home that are kept elsewhere (such as a `memory.path`), with the path they get.
+/// What the user wants in and out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice<'a> {
+    /// Paths below the root that are to stay out.
+    pub exclude: &'a [String],
+    /// Files of the home that are kept elsewhere (such as a `memory.path`), with the path they get.
+    pub outside: &'a [(String, PathBuf)],
+    /// Whether the plain files behind links to folders go in.
+    pub follow_links: bool,
+    /// Whether secrets go in: `.env`, files of logins, keys.
+    pub secrets: bool,
+}
+
+/// Whether something stayed out because it is a link that was not followed.
+pub fn is_link_left_out(left: &LeftOut) -> bool {
+    [LINK_TO_FOLDER, LINK_IN_CIRCLE, LINK_TO_TOO_MUCH, LINK_BEHIND_LINK]
+        .contains(&left.why.as_str())
+}
+
+/// The links to folders of a home that no backup follows; looks at folders alone and opens no file.
+pub fn links_left_out(home: &Home, choice: &Choice<'_>) -> Result<Vec<String>> {
+    let mut walk = Walk::new(home, choice);
+    walk.without_files = true;
+    walk.folder(home.root(), "")?;
+    let mut left_out = walk.found.left_out;
+    left_out.retain(is_link_left_out);
+    Ok(left_out.into_iter().map(|left| left.path).collect())
+}
+
+/// Looks through a home.
 ///
 /// What cannot be read is an error: a backup without it would look whole.
-pub fn list(
-    home: &Home,
-    scope: &Scope,
-    exclude: &[String],
-    outside: &[(String, PathBuf)],
-) -> Result<Contents> {
+pub fn list(home: &Home, scope: &Scope, choice: &Choice<'_>) -> Result<Contents> {
     home.sibling(None).must_exist()?;
-    let exclude = exclude.iter().map(|path| plain(path)).collect();
-    let mut walk = Walk { exclude, without_profiles: false, found: Contents::default() };
+    let mut walk = Walk::new(home, choice);
     match scope {
         Scope::All => walk.folder(home.root(), "")?,
         Scope::Profile(name) if name == hermes_home::name::DEFAULT_PROFILE => {
@@ -103,7 +145,7 @@ pub fn list(
             walk.folder(one.folder(), &format!("{}/{name}", rules::PROFILES))?;
         }
     }
-    for (path, from) in outside {
+    for (path, from) in choice.outside {
         walk.add_outside(&plain(path), from)?;
     }
     let mut found = walk.found;
@@ -117,9 +159,17 @@ fn plain(path: &str) -> String {
     path.trim().trim_start_matches("./").trim_matches('/').to_owned()
 }
 
+#[derive(Clone)]
 struct Walk {
     exclude: Vec<String>,
     without_profiles: bool,
+    without_files: bool,
+    secrets: bool,
+    follow_links: bool,
+    /// Whether a link was followed: then no other is.
+    is_behind_link: bool,
+    /// The home itself.
+    root: PathBuf,
     found: Contents,
 }
 
@@ -134,6 +184,19 @@ struct Seen {
 }
 
 impl Walk {
+    fn new(home: &Home, choice: &Choice<'_>) -> Walk {
+        Walk {
+            exclude: choice.exclude.iter().map(|path| plain(path)).collect(),
+            without_profiles: false,
+            without_files: false,
+            secrets: choice.secrets,
+            follow_links: choice.follow_links,
+            is_behind_link: false,
+            root: home.root().canonicalize().unwrap_or_else(|_| home.root().to_owned()),
+            found: Contents::default(),
+        }
+    }
+
     fn folder(&mut self, folder: &Path, path: &str) -> Result<()> {
         let names = match names_in(folder) {
             Ok(names) => names,
@@ -148,8 +211,13 @@ impl Walk {
         for name in names {
             let from = folder.join(&name);
             let Some(seen) = self.look(path, &name, from)? else { continue };
+            if self.is_behind_link && self.found.entries.len() > MOST_BEHIND_LINK {
+                return Ok(());
+            }
             if let Some(why) = self.reason_against(&place, &seen) {
                 self.leave_out(&seen.path, &why);
+            } else if seen.metadata.is_dir() && seen.kind.is_symlink() {
+                self.follow(&seen)?;
             } else if seen.metadata.is_dir() {
                 self.add(&seen, What::Folder);
                 self.folder(&seen.from, &seen.path)?;
@@ -157,7 +225,29 @@ impl Walk {
                 files.push(seen);
             }
         }
-        self.files(&place, &files)
+        if self.without_files { Ok(()) } else { self.files(&place, &files) }
+    }
+
+    /// Takes in the plain files behind a link to a folder, all of them or none.
+    fn follow(&mut self, seen: &Seen) -> Result<()> {
+        let real = match seen.from.canonicalize() {
+            Ok(real) => real,
+            Err(source) => return Err(Error::file("read", &seen.from, source)),
+        };
+        if self.root.starts_with(&real) {
+            self.leave_out(&seen.path, LINK_IN_CIRCLE);
+            return Ok(());
+        }
+        let mut behind = Walk { found: Contents::default(), is_behind_link: true, ..self.clone() };
+        behind.add(seen, What::Folder);
+        behind.folder(&seen.from, &seen.path)?;
+        if behind.found.entries.len() > MOST_BEHIND_LINK {
+            self.leave_out(&seen.path, LINK_TO_TOO_MUCH);
+            return Ok(());
+        }
+        self.found.entries.extend(behind.found.entries);
+        self.found.left_out.extend(behind.found.left_out);
+        Ok(())
     }
 
     /// None if it stays out for what it is, whatever its name.
@@ -177,11 +267,13 @@ impl Walk {
         };
         let metadata = match from.metadata() {
             Ok(metadata) => metadata,
-            Err(lost) if own.is_symlink() && leads_nowhere(&lost) => {
-                self.leave_out(&path, "it is a link that leads nowhere");
+            Err(source) => {
+                let Some(why) = why_gone(own.is_symlink(), &source) else {
+                    return Err(Error::file("read", &from, source));
+                };
+                self.leave_out(&path, why);
                 return Ok(None);
             }
-            Err(source) => return Err(Error::file("read", &from, source)),
         };
         Ok(Some(Seen { name: text.to_owned(), path, from, kind: own.file_type(), metadata }))
     }
@@ -206,8 +298,18 @@ impl Walk {
         } else {
             Some("it is neither a file nor a folder: a socket, pipe or device")
         };
-        let link = || (metadata.is_dir() && seen.kind.is_symlink()).then_some(LINK_TO_FOLDER);
-        by_rule.or_else(link).map(str::to_owned)
+        let secret = || (!self.secrets && place.is_secret(&seen.name)).then_some(SECRET);
+        let link = || match seen.kind.is_symlink() {
+            true if metadata.is_dir() && self.is_inside(&seen.from) => Some(LINK_INSIDE),
+            true if self.is_behind_link => Some(LINK_BEHIND_LINK),
+            true if metadata.is_dir() && !self.follow_links => Some(LINK_TO_FOLDER),
+            _ => None,
+        };
+        by_rule.or_else(secret).or_else(link).map(str::to_owned)
+    }
+
+    fn is_inside(&self, link: &Path) -> bool {
+        link.canonicalize().is_ok_and(|real| real.starts_with(&self.root))
     }
 
     /// The files of one folder: databases are told first, since what lies beside one belongs to it.
@@ -320,6 +422,15 @@ fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
         .collect::<io::Result<Vec<_>>>()?;
     names.sort();
     Ok(names)
+}
+
+/// Why what a folder listed cannot be looked at, if it is only gone; none for any other trouble.
+fn why_gone(is_link: bool, error: &io::Error) -> Option<&'static str> {
+    match is_link {
+        true if leads_nowhere(error) => Some("it is a link that leads nowhere"),
+        false if error.kind() == io::ErrorKind::NotFound => Some(VANISHED),
+        _ => None,
+    }
 }
 
 fn leads_nowhere(error: &io::Error) -> bool {

@@ -122,6 +122,37 @@ impl Place {
         }
     }
 
+    /// Whether a file or folder of this name holds secrets: variables, logins, keys.
+    pub(super) fn is_secret(&self, name: &str) -> bool {
+        const NAMES: &[&str] = &[
+            ".env",
+            "auth.json",
+            "auth.yaml",
+            "credentials",
+            "credentials.json",
+            "token.json",
+            "tokens.json",
+            "secrets",
+            "secrets.json",
+            "secrets.yaml",
+            ".netrc",
+            ".pgpass",
+            ".ssh",
+            ".gnupg",
+            ".aws",
+            "id_rsa",
+            "id_dsa",
+            "id_ecdsa",
+            "id_ed25519",
+        ];
+        const ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".keystore", ".token"];
+        NAMES.contains(&name)
+            || (name.starts_with(".env.") && !name.ends_with(".example"))
+            || name.starts_with("vault.")
+            || ENDINGS.iter().any(|ending| name.ends_with(ending))
+            || (*self == Place::Own && name == "keys")
+    }
+
     /// A skill may have a `poetry.lock`, which is a list and no lock.
     fn is_lock(&self, path: &Path) -> bool {
         *self != Place::Inside || path.with_extension("").exists()

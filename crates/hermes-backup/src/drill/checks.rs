@@ -63,6 +63,7 @@ pub(super) fn every(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<Vec<Check>>
             failed(&listed.path, differs.join("; "))
         });
     }
+    checks.extend(links(&manifest));
     checks.extend(personas(drilled.scratch, &manifest));
     checks.extend(searches(drilled, &manifest));
     Ok(checks)
@@ -92,6 +93,13 @@ fn members(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<(Check, Manifest)> {
     let bytes: u64 = manifest.files.iter().map(|file| file.size).sum();
     let seen = format!("{} files of {bytes} bytes are as listed", unpacked.files);
     Ok((passed("members", seen), manifest))
+}
+
+/// What links to folders lead to is not in the backup: no failure of it, but whoever reads the receipt must know.
+fn links(manifest: &Manifest) -> Option<Check> {
+    let names: Vec<&str> = manifest.links_left_out().collect();
+    let seen = format!("not in this backup, since they are links to folders: {}", names.join(", "));
+    (!names.is_empty()).then(|| passed("links", seen))
 }
 
 /// Every SOUL.md must be text; a home without one has none to check.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hermes_home::atomic;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::drill::{FORMAT, Receipt};
 use crate::folder::{Event, Folder, Happened};
@@ -14,16 +15,27 @@ use crate::{Error, Result};
 /// A receipt is a page long; nothing larger is read.
 const LONGEST: u64 = 1024 * 1024;
 
+/// How far the clock of the machine of a drill may be ahead of this one's.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
 /// Takes in the receipt of a drill that was made on another machine: its archive must be one of this folder.
 ///
 /// One that is here already is not noted again.
-pub fn import_receipt(folder: &Folder, file: &Path) -> Result<Receipt> {
+pub fn import_receipt(folder: &Folder, file: &Path, now: Timestamp) -> Result<Receipt> {
     let receipt = read(file)?;
     let refused =
         |why: &str| Error::Tampered { what: file.display().to_string(), why: why.to_owned() };
     let backup = folder.find(&receipt.id)?;
     if backup.name.id() != receipt.id {
         return Err(refused("it names no backup in full"));
+    }
+    if now.duration_until(receipt.at) > AHEAD {
+        return Err(refused(
+            "it is from a day that is to come: look at the clocks of both machines",
+        ));
+    }
+    if receipt.at < backup.name.made {
+        return Err(refused("it is older than the backup: look at the clocks of both machines"));
     }
     let sha256 = match &backup.sidecar {
         Some(sidecar) => sidecar.sha256.clone(),

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::hash::{self, Hashing};
-use super::{Remote, Stored, check_name, not_what_was_sent};
+use super::{Remote, Stored, check_content, check_name, not_what_was_sent};
 use crate::{Error, Progress, Result, Tell};
 
 /// A folder that must be there already: one that is missing is a disk that is not mounted.
@@ -56,6 +56,7 @@ impl Remote for Mounted {
 
     fn put(&self, from: &Path, name: &str, sha256: &str, tell: Tell<'_>) -> Result<()> {
         check_name("send to", &self.place(), name)?;
+        check_content(from, sha256)?;
         self.must_be_there("send to")?;
         let partial = self.path.join(format!(".{name}.partial"));
         copy_on(from, &partial, &format!("sending {name}"), tell)?;

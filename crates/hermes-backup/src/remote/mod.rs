@@ -39,7 +39,7 @@ pub trait Remote {
     fn list(&self) -> Result<Vec<Stored>>;
 
     /// Sends a file under a temporary name, goes on where an earlier try was cut, reads it back, compares its
-    /// SHA-256 with `sha256`, then gives it its name.
+    /// SHA-256 with `sha256`, then gives it its name. One that is not `sha256` here is refused before that.
     fn put(&self, from: &Path, name: &str, sha256: &str, tell: Tell<'_>) -> Result<()>;
 
     /// Fetches a file to `to`, going on where an earlier try was cut; the caller checks it and names it.
@@ -190,20 +190,21 @@ fn check_name(doing: &'static str, place: &str, name: &str) -> Result<()> {
     Err(Error::Remote { doing, place: place.to_owned(), why, again: false, hint: None })
 }
 
-/// What is said when the content at a place is not what was sent: the file here may be at fault.
-fn not_what_was_sent(from: &Path, sha256: &str, place: &str) -> Error {
-    match hash::of_file(from) {
-        Err(error) => error,
-        Ok(here) if here != sha256 => Error::Tampered {
-            what: from.display().to_string(),
-            why: "its SHA-256 is not the one it had when it was made".to_owned(),
-        },
-        Ok(_) => Error::Remote {
-            doing: "send to",
-            place: place.to_owned(),
-            why: "what was read back is not what was sent; it was deleted there".to_owned(),
-            again: true,
-            hint: None,
-        },
+/// Refuses a file that is not what it was when it was made: it must not take the place of what may be whole there.
+fn check_content(from: &Path, sha256: &str) -> Result<()> {
+    if hash::of_file(from)? == sha256 {
+        return Ok(());
     }
+    Err(Error::Tampered {
+        what: from.display().to_string(),
+        why: "its SHA-256 is not the one it had when it was made".to_owned(),
+    })
+}
+
+/// What is said when the content at a place is not what was sent: the file here may have changed meanwhile.
+fn not_what_was_sent(from: &Path, sha256: &str, place: &str) -> Error {
+    let why = "what was read back is not what was sent; it was deleted there".to_owned();
+    let there =
+        Error::Remote { doing: "send to", place: place.to_owned(), why, again: true, hint: None };
+    check_content(from, sha256).err().unwrap_or(there)
 }

@@ -13,7 +13,7 @@ use super::hash::Hashing;
 use super::s3_http::{Call, Client, header};
 use super::s3_parts::{PART, Upload, base64};
 use super::s3_says::Failed;
-use super::{Remote, S3, S3Keys, Stored, check_name, not_what_was_sent, xml};
+use super::{Remote, S3, S3Keys, Stored, check_content, check_name, not_what_was_sent, xml};
 use crate::{Error, Progress, Result, Tell};
 
 /// How much is fetched by one request.
@@ -182,6 +182,7 @@ impl Remote for Store {
 
     fn put(&self, from: &Path, name: &str, sha256: &str, tell: Tell<'_>) -> Result<()> {
         check_name("send to", &self.place(), name)?;
+        check_content(from, sha256)?;
         let size = fs::metadata(from).map_err(|source| Error::file("read", from, source))?.len();
         let key = self.key(name);
         // An object appears whole or not at all, so that it needs no temporary name.

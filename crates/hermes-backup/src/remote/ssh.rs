@@ -5,7 +5,7 @@ use std::path::Path;
 use super::folder::open_private;
 use super::scratch::Scratch;
 use super::sftp::{self, Failed, quote};
-use super::{Remote, Ssh, Stored, check_name, not_what_was_sent, ssh_says};
+use super::{Remote, Ssh, Stored, check_content, check_name, not_what_was_sent, ssh_says};
 use crate::{Error, Progress, Result, Tell};
 
 /// A host that is reached anew for each step.
@@ -120,6 +120,7 @@ impl Remote for Host {
 
     fn put(&self, from: &Path, name: &str, sha256: &str, tell: Tell<'_>) -> Result<()> {
         check_name("send to", &self.place(), name)?;
+        check_content(from, sha256)?;
         let of = std::fs::metadata(from).map_err(|source| Error::file("read", from, source))?.len();
         let partial = format!(".{name}.partial");
         let doing = format!("sending {name}");

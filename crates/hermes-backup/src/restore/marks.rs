@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use hermes_store::memory::{
-    Admin, Change, ExportChoice, ExportHead, Exported, Facts, PortableItem, Scope, Section,
-    SqliteMemory, Transfer, UserNumber, Wanted,
+    Admin, Change, ExportChoice, ExportHead, Exported, Facts, Forgetting, Forgotten, PortableItem,
+    Scope, Section, SqliteMemory, TakenBack, Transfer, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
@@ -39,11 +39,7 @@ pub(super) fn carry_marks(present: &Path, unpacked: &Path, now: Timestamp) -> Ve
         let [from, to] = [&old, &new].map(|path| Wanted { path, profile: &profile });
         let carried = carry(from, to, change);
         match check::remove_sidecars(&new).and(carried) {
-            Ok(0) => {}
-            Ok(count) => remarks.push(format!(
-                "{count} facts of {profile} that had been forgotten or corrected since the backup \
-                 stay out of every answer"
-            )),
+            Ok(carried) => remarks.extend(carried.remark(&profile)),
             Err(error) => remarks.push(format!(
                 "what had been forgotten in {profile} since the backup may be back: {error}"
             )),
@@ -52,15 +48,56 @@ pub(super) fn carry_marks(present: &Path, unpacked: &Path, now: Timestamp) -> Ve
     remarks
 }
 
-/// Carries the marks of one memory; returns how many facts they took out.
-fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<u64> {
+/// What the marks took out.
+#[derive(Debug, Default)]
+struct Carried {
+    facts: u64,
+    others: Forgotten,
+}
+
+impl Carried {
+    fn remark(&self, profile: &str) -> Option<String> {
+        let Forgotten { episodes, procedures, events, .. } = self.others;
+        let counts = [
+            (self.facts, "facts"),
+            (episodes, "episodes"),
+            (procedures, "procedures"),
+            (events, "events"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let named: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} of {profile} that had been forgotten or corrected since the backup stay out of \
+                 every answer",
+                named.join(", ")
+            )
+        })
+    }
+}
+
+/// Carries the marks of one memory; returns what they took out.
+fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<Carried> {
     let old = SqliteMemory::open(from, Access::Read, DEFAULT_WAIT)?;
     let marks = Marks::of(&old, &[Section::Graves])?;
+    let taken = old.taken_back(Admin)?;
     let mut new = SqliteMemory::open(to, Access::Write, DEFAULT_WAIT)?;
-    if marks.graves().next().is_none() || Marks::of(&new, &[])?.head.home_id != marks.head.home_id {
-        return Ok(0);
+    let is_any = marks.graves().next().is_some() || taken != TakenBack::default();
+    if !is_any || Marks::of(&new, &[])?.head.home_id != marks.head.home_id {
+        return Ok(Carried::default());
     }
     take_in(&mut new, &marks, change)?;
+    let others = new.take_back(Admin, &taken, change)?;
+    Ok(Carried { facts: carry_facts(&old, &mut new, &marks, change)?, others })
+}
+
+/// Takes out the facts that graves name; returns how many.
+fn carry_facts(
+    old: &SqliteMemory,
+    new: &mut SqliteMemory,
+    marks: &Marks,
+    change: Change<'_>,
+) -> Result<u64> {
     let mut erased = None;
     let mut count = 0;
     for (user, fact) in marks.facts() {
@@ -76,7 +113,7 @@ fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<u64> {
             None => {
                 let erased = match &mut erased {
                     Some(erased) => erased,
-                    none => none.insert(erased_in(&old)?),
+                    none => none.insert(erased_in(old)?),
                 };
                 if !erased.contains(&there.uid.to_string()) {
                     continue;

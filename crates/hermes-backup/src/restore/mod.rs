@@ -8,6 +8,7 @@ mod names;
 mod note;
 mod owner;
 mod parts;
+mod profile;
 mod swap;
 pub(crate) mod unpack;
 
@@ -21,10 +22,11 @@ use crate::manifest::Manifest;
 use crate::seal::Keys;
 use crate::{Error, Progress, Result, Tell};
 use names::Names;
-use swap::Replaced;
+use swap::{Alone, Replaced};
 use unpack::Unpacked;
 
 pub use parts::parts;
+pub use profile::{Import, Imported, profile};
 
 /// Where a restore reads from and how.
 #[derive(Debug)]
@@ -56,10 +58,11 @@ pub struct Restored {
 
 /// Brings back a whole home: unpacks beside it, checks all of it, then swaps the folders.
 ///
-/// Refuses while a program holds a database of the home. An archive of one profile replaces that profile alone.
+/// Refuses while a program holds a database of the home, and while a backup is made of it. An archive of one profile replaces that profile alone.
 pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     let names = Names::of(home)?;
     let was_cut_off = swap::recover(home, &names, from.now)?;
+    let alone = Alone::below(&names)?;
     names.sweep()?;
     holders::must_be_free(home, names.root())?;
     let unpacking = names.unpack_into(from.now)?;
@@ -71,7 +74,7 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });
     owner::sync(unpacking.path())?;
-    let aside = swap::swap(home, &names, unpacking.path(), &replaced, from.now)?;
+    let aside = swap::swap(home, &alone, unpacking.path(), &replaced, from.now)?;
     if was_cut_off {
         remarks.push("an earlier restore had been cut off; it was undone first".to_owned());
     }
@@ -110,6 +113,50 @@ pub fn to_folder(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Resto
     }
 }
 
+/// What a rollback would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rollback {
+    /// What would be put back: `the whole home`, `the home without its profiles`, `profile NAME`; none if no
+    /// restore moved any of these aside.
+    pub what: Option<String>,
+    /// Where that is now.
+    pub from: Option<PathBuf>,
+    /// Files and folders inside the home that restores of single things moved aside: a rollback leaves them.
+    pub parts: Vec<PathBuf>,
+}
+
+/// Looks what a rollback would do.
+pub fn rollback_plan(home: &Home) -> Result<Rollback> {
+    let names = Names::of(home)?;
+    let mut parts = Vec::new();
+    moved_aside_in(names.root(), &mut parts);
+    parts.sort();
+    let from = names.last_aside()?;
+    let what = match &from {
+        None => None,
+        Some(from) => Some(match note::part_of(from)? {
+            Replaced::Whole => "the whole home".to_owned(),
+            Replaced::Default => "the home without its profiles".to_owned(),
+            Replaced::Profile(name) => format!("profile {name}"),
+        }),
+    };
+    Ok(Rollback { what, from, parts })
+}
+
+/// Everything below a folder that a restore of a single thing moved aside there.
+fn moved_aside_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        let is_aside = name.to_str().is_some_and(|name| name.contains(".before-restore-2"));
+        if is_aside {
+            found.push(path);
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            moved_aside_in(&path, found);
+        }
+    }
+}
+
 /// Puts back what the last restore moved aside; what is there now is moved aside in turn.
 pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let names = Names::of(home)?;
@@ -124,18 +171,21 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
         names.sweep()?;
         return Ok(done(None, "a restore that had been cut off was undone"));
     }
+    let alone = Alone::below(&names)?;
     names.sweep()?;
     let Some(earlier) = names.last_aside()? else {
-        return Err(Error::NotFound {
-            id: "an earlier home".to_owned(),
-            why: format!("no restore has moved anything aside beside {}", names.root().display()),
-        });
+        return Err(Error::NothingAside { home: names.root().to_owned() });
     };
     let replaced = note::part_of(&earlier)?;
-    let aside = swap::swap(home, &names, &earlier, &replaced, now)?;
+    let aside = swap::swap(home, &alone, &earlier, &replaced, now)?;
     // Only the note about which part it was is left in it.
     note::remove_emptied(&earlier)?;
     Ok(done(aside, &format!("{} is back in its place", earlier.display())))
+}
+
+/// Fails if a restore of the home was cut off: a backup of it would hold half of two homes.
+pub(crate) fn must_not_be_cut_off(home: &Home) -> Result<()> {
+    swap::must_not_be_cut_off(&Names::of(home)?)
 }
 
 fn unpack_and_check(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Unpacked> {

@@ -1,14 +1,14 @@
 //! Where the folders and files of a restore are: all of them beside the home.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
 use jiff::Timestamp;
 
+use crate::held::{self, Scratch};
 use crate::{Error, Result};
 
 const ASIDE: &str = ".before-restore-";
@@ -100,16 +100,13 @@ impl Names {
             .filter(|path| path.is_dir()))
     }
 
-    /// Makes a folder to unpack into, for its owner alone.
-    pub(crate) fn unpack_into(&self, now: Timestamp) -> Result<Unpacking> {
-        for number in 0u32.. {
+    /// Makes a folder to unpack into, for its owner alone and held by this process.
+    pub(crate) fn unpack_into(&self, now: Timestamp) -> Result<Scratch> {
+        for number in 0u32..1000 {
             let more = if number == 0 { String::new() } else { format!("-{number}") };
             let name = format!("{UNPACKED}{}-{}{more}", stamp(now), std::process::id());
-            let path = self.beside(&name);
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Unpacking { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::file("make", &path, error)),
+            if let Some(made) = Scratch::named(&self.beside(&name))? {
+                return Ok(made);
             }
         }
         Err(Error::Busy { holder: self.root.display().to_string() })
@@ -134,7 +131,8 @@ impl Names {
         path.parent() == Some(&self.parent)
     }
 
-    /// Takes away what killed restores had unpacked: it holds everything that the home holds.
+    /// Takes away what killed restores had unpacked: it holds everything that the home holds. What a living one
+    /// works in stays.
     pub(crate) fn sweep(&self) -> Result<()> {
         for path in self.neighbours()? {
             let Some(rest) = self.rest_of(&path, UNPACKED) else {
@@ -143,8 +141,7 @@ impl Names {
             let Some(process) = rest.split('-').nth(1).and_then(|id| id.parse::<u32>().ok()) else {
                 continue;
             };
-            let is_alive = Path::new("/proc").join(process.to_string()).exists();
-            if !is_alive && Path::new("/proc/self").exists() {
+            if !held::is_in_use(&path, Some(process)) {
                 fs::remove_dir_all(&path).map_err(|error| Error::file("remove", &path, error))?;
             }
         }
@@ -171,26 +168,6 @@ impl Names {
         let own = self.root.file_name().and_then(OsStr::to_str)?;
         let name = path.file_name()?.to_str()?;
         Some(name.strip_prefix(own)?.strip_prefix(mark)?.to_owned())
-    }
-}
-
-/// A folder that is unpacked into, and gone with this unless it was moved.
-#[derive(Debug)]
-pub(crate) struct Unpacking {
-    path: PathBuf,
-}
-
-impl Unpacking {
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Unpacking {
-    fn drop(&mut self) {
-        // Not there any more after a swap; what cannot be removed now is swept by the next restore.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -22,6 +22,7 @@ pub fn parts(
     replace: bool,
     tell: Tell<'_>,
 ) -> Result<Vec<Piece>> {
+    refuse_replaced_sessions(parts, replace)?;
     let names = Names::of(home)?;
     swap::recover(home, &names, from.now)?;
     names.sweep()?;
@@ -36,6 +37,24 @@ pub fn parts(
     let pieces = found.into_iter().map(|found| bring.put(found)).collect::<Result<Vec<_>>>()?;
     owner::sync(names.parent())?;
     Ok(pieces)
+}
+
+/// What was said in a session since the backup would be lost: it has no place to be moved aside to.
+fn refuse_replaced_sessions(parts: &[Part], replace: bool) -> Result<()> {
+    let mut sessions = parts.iter().filter_map(|part| match part {
+        Part::Session(id) => Some(id),
+        Part::Path(_) | Part::Skill(_) => None,
+    });
+    match sessions.next().filter(|_| replace) {
+        None => Ok(()),
+        Some(id) => Err(Error::Setting {
+            what: format!("--replace with session {id}"),
+            why:
+                "a session that is there is never overwritten; without --replace its older form is \
+                  written beside, as lines of JSON"
+                    .to_owned(),
+        }),
+    }
 }
 
 struct Bring<'a> {
@@ -277,7 +296,7 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn not_there(what: &str) -> Error {
-    Error::NotFound { id: what.to_owned(), why: "it is not in this backup".to_owned() }
+    Error::NotInBackup { what: what.to_owned() }
 }
 
 #[cfg(test)]

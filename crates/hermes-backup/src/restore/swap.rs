@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
+use crate::held::{self, Held, Way};
 use crate::restore::names::Names;
 use crate::restore::{holders, note};
 use crate::{Error, Result};
@@ -83,12 +84,12 @@ struct Move {
 /// `source` is deleted if this is undone later only where it is `unpacked`.
 pub(crate) fn swap(
     home: &Home,
-    names: &Names,
+    alone: &Alone<'_>,
     source: &Path,
     replaced: &Replaced,
     now: Timestamp,
 ) -> Result<Option<PathBuf>> {
-    let _alone = Alone::below(names)?;
+    let names = alone.names;
     let _daemon = keep_daemon_out(home)?;
     holders::databases_must_be_free(names.root())?;
     let is_unpacked = names.is_unpacked(source);
@@ -103,6 +104,14 @@ pub(crate) fn swap(
     note::remove(names.root())?;
     remove_journal(names)?;
     Ok(journal.aside)
+}
+
+/// Fails if a swap of the home was cut off: what is there may be half of one home and half of another.
+pub(crate) fn must_not_be_cut_off(names: &Names) -> Result<()> {
+    if is_there(&names.journal()) && !Journal::read(names)?.is_done() {
+        return Err(Error::CutOff { home: names.root().to_owned() });
+    }
+    Ok(())
 }
 
 /// Undoes a swap that was cut off, if there is one; returns whether there was.
@@ -295,30 +304,20 @@ impl Move {
     }
 }
 
-/// Held while folders are swapped: nobody else swaps folders beside them.
-struct Alone(Option<File>);
-
-impl Alone {
-    fn below(names: &Names) -> Result<Alone> {
-        let folder = names.parent();
-        let opened = File::open(folder).map_err(|error| Error::file("open", folder, error))?;
-        match opened.try_lock() {
-            Ok(()) => Ok(Alone(Some(opened))),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::Busy { holder: format!("a restore beside {}", names.root().display()) })
-            }
-            // Not every file system can lock a folder; the journal still keeps two apart.
-            Err(TryLockError::Error(_)) => Ok(Alone(None)),
-        }
-    }
+/// Held while a home is replaced: nobody else swaps folders beside it, and no backup is made of what is there.
+pub(crate) struct Alone<'a> {
+    names: &'a Names,
+    _held: Held,
 }
 
-impl Drop for Alone {
-    fn drop(&mut self) {
-        if let Some(file) = &self.0 {
-            // Closing it lets go of it in any case.
-            let _ = file.unlock();
-        }
+impl<'a> Alone<'a> {
+    /// The folder around the home is held: it stays where it is when the home is moved.
+    pub(crate) fn below(names: &'a Names) -> Result<Alone<'a>> {
+        let held = held::hold(names.parent(), Way::Alone)?;
+        let held = held.ok_or_else(|| Error::Busy {
+            holder: format!("a backup or a restore of a home in {}", names.parent().display()),
+        })?;
+        Ok(Alone { names, _held: held })
     }
 }
 

@@ -74,7 +74,9 @@ fn check_place(folder: &Path, private: &Path) -> Result<()> {
     let real = parent.canonicalize().map_err(|source| Error::file("read", parent, source))?;
     let home = folder.ancestors().nth(2).unwrap_or(folder);
     if real.starts_with(real_path(home)) {
-        return Err(refused("it is below the home that the backups are made of"));
+        return Err(refused(
+            "it is below the home that the backups are made of; write it to a disk that you take away",
+        ));
     }
     Ok(())
 }

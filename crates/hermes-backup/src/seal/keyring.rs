@@ -7,7 +7,7 @@ use hermes_home::atomic;
 use jiff::Timestamp;
 
 pub use super::generate::{NewKey, generate};
-pub use super::kit::kit;
+pub use super::kit::{Kit, kit};
 
 use super::certificate::Certificate;
 use super::{Sealing, private};

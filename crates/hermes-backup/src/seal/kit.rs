@@ -10,26 +10,79 @@ use super::keyring::PublicKey;
 use super::private;
 use crate::name::Format;
 
+/// What the page is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Kit<'a> {
+    /// The public keys whose private halves open the backups; none: a passphrase does.
+    pub keys: &'a [PublicKey],
+    /// A private key that is to be printed as well.
+    pub private: Option<&'a [u8]>,
+    /// The file that holds the passphrase; it is named, never read.
+    pub passphrase_file: Option<&'a Path>,
+    /// Where the backups are.
+    pub backups: &'a Path,
+    /// The places off this host that have copies.
+    pub places: &'a [String],
+    /// Today.
+    pub now: Timestamp,
+}
+
 /// Everything a person needs on paper to open the backups one day: which keys, where they are, which commands.
-pub fn kit(keys: &[PublicKey], private: Option<&[u8]>, backups: &Path, now: Timestamp) -> String {
+pub fn kit(about: &Kit<'_>) -> String {
+    let keys = about.keys;
     let mut page = format!(
-        "HERMES BACKUP RECOVERY KIT\nmade on {}\n\n{WHAT}\nThe backups are in: {}\n\n",
-        now.strftime("%Y-%m-%d"),
-        backups.display()
+        "HERMES BACKUP RECOVERY KIT\nmade on {}\n\n{WHAT}\nThe backups are in: {}\n",
+        about.now.strftime("%Y-%m-%d"),
+        about.backups.display()
     );
-    page.push_str(&who_opens_them(keys));
-    let has = |format: Format| keys.is_empty() || keys.iter().any(|key| key.format == format);
+    for place in about.places {
+        let _ = writeln!(page, "and copies at:      {place}");
+    }
+    page.push('\n');
+    let by_phrase = keys.is_empty() || about.passphrase_file.is_some();
+    page.push_str(&who_opens_them(keys, by_phrase));
     page.push_str(HOW);
-    if has(Format::Gpg) {
-        page.push_str(if keys.is_empty() { GPG_PASSPHRASE } else { GPG_KEY });
-        page.push_str(GPG);
+    page.push_str(&commands(keys, by_phrase));
+    page.push_str(&match about.private {
+        Some(private) => secret_part(private),
+        None if keys.is_empty() => String::new(),
+        None => NO_SECRET.to_owned(),
+    });
+    if by_phrase {
+        page.push_str(&no_passphrase(about.passphrase_file));
     }
-    if has(Format::Age) {
-        page.push_str(if keys.is_empty() { AGE_PASSPHRASE } else { AGE_KEY });
-    }
-    page.push_str(AFTER);
-    page.push_str(&private.map_or_else(|| NO_SECRET.to_owned(), secret_part));
     page
+}
+
+fn commands(keys: &[PublicKey], by_phrase: bool) -> String {
+    let has = |format: Format| keys.iter().any(|key| key.format == format);
+    let parts = [
+        (has(Format::Gpg), GPG_KEY),
+        (by_phrase, GPG_PASSPHRASE),
+        (has(Format::Gpg) || by_phrase, GPG),
+        (has(Format::Age), AGE_KEY),
+        (by_phrase, AGE_PASSPHRASE),
+        (true, AFTER),
+        (!keys.is_empty(), "    hermes backup restore FILE --identity KEYFILE\n"),
+        (by_phrase, "    hermes backup restore FILE --passphrase-file PHRASEFILE\n"),
+        (true, "\n"),
+    ];
+    parts.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, text)| text).collect()
+}
+
+/// Where the passphrase is; the passphrase itself is never on the page.
+fn no_passphrase(file: Option<&Path>) -> String {
+    let mut text = "THE PASSPHRASE IS NOT ON THIS PAGE\n".to_owned();
+    if let Some(file) = file {
+        let _ = write!(
+            text,
+            "It is the first line of the file {}\non the machine that is backed up. Whoever loses that \
+             machine loses the file: it must be kept\nelsewhere too. PHRASEFILE is a file of your own \
+             with the passphrase in its first line.\n",
+            file.display()
+        );
+    }
+    text + "Write down where else it is kept: _________________________________________________\n"
 }
 
 const WHAT: &str = "\
@@ -78,8 +131,6 @@ const AFTER: &str = "
 The command must end without an error: gpg and age complain at the very end if an archive
 was changed or cut short. Then the content must not be trusted.
 With Hermes at hand:
-    hermes backup restore FILE --identity KEYFILE
-
 ";
 
 const NO_SECRET: &str = "\
@@ -88,11 +139,15 @@ Write down where it is kept: ___________________________________________________
 and where its passphrase is, if it has one: _______________________________________
 ";
 
-fn who_opens_them(keys: &[PublicKey]) -> String {
-    if keys.is_empty() {
-        return "They are opened by a passphrase.\n\n".to_owned();
+fn who_opens_them(keys: &[PublicKey], by_phrase: bool) -> String {
+    let mut text = match (keys.is_empty(), by_phrase) {
+        (true, _) => "They are opened by a passphrase.\n",
+        (false, true) => {
+            "Those made now are opened by a passphrase, others by the private key of one of these:\n"
+        }
+        (false, false) => "They are opened by the private key that belongs to one of these:\n",
     }
-    let mut text = "They are opened by the private key that belongs to one of these:\n".to_owned();
+    .to_owned();
     for key in keys {
         let kind = if key.format == Format::Age { "age    " } else { "OpenPGP" };
         let _ = writeln!(text, "    {kind}  {}  {}", grouped(&key.id), key.user);

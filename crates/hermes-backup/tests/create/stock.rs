@@ -33,10 +33,13 @@ fn the_line_in_the_sidecar_opens_it() {
             hermes_backup::create::Request { compression, ..place.request(&Sealing::Plain, tag) };
         let created = create(&request, &mut |_| {}).unwrap();
         let line = created.backup.sidecar.unwrap().open_with;
-        let target = tempfile::tempdir().unwrap();
         let folder = place.folder.path();
-        run(Command::new("sh").arg("-c").arg(line).current_dir(folder).env("HOME", target.path()));
-        check_database(&target.path().join(".hermes/state.db"));
+        let live = std::fs::read(place.path("state.db")).unwrap();
+        run(Command::new("sh").arg("-c").arg(line).current_dir(folder).env("HOME", folder));
+        check_database(&folder.join("restored/.hermes/state.db"));
+        assert!(!folder.join(".hermes").exists(), "never over a home");
+        assert_eq!(std::fs::read(place.path("state.db")).unwrap(), live);
+        std::fs::remove_dir_all(folder.join("restored")).unwrap();
     }
 }
 
@@ -47,7 +50,8 @@ fn gpg_and_tar_restore_an_encrypted_one() {
     let created = create(&place.request(&sealing, 1), &mut |_| {}).unwrap();
     let sidecar = created.backup.sidecar.unwrap();
     assert_eq!(sidecar.encrypted_to, ["passphrase"]);
-    assert!(sidecar.open_with.starts_with("gpg --decrypt hermes-all-"), "{}", sidecar.open_with);
+    let line = "mkdir -p restored && gpg --decrypt hermes-all-";
+    assert!(sidecar.open_with.starts_with(line), "{}", sidecar.open_with);
     let keys = tempfile::Builder::new().prefix("g").tempdir_in("/tmp").unwrap();
     let target = tempfile::tempdir().unwrap();
     let mut gpg = Command::new("gpg")

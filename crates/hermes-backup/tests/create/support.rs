@@ -115,6 +115,8 @@ impl Place {
             label: None,
             exclude: &[],
             outside: &[],
+            follow_links: false,
+            secrets: true,
             made_by: "hermes 0.1.0",
             host: "harbour",
             now: Timestamp::from_second(1_794_800_000 + i64::from(tag)).unwrap(),

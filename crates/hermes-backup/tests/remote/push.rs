@@ -11,7 +11,7 @@ use hermes_backup::{Error, Result, Tell};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::support::{Numbers, archive, names, quiet, said};
+use crate::support::{Numbers, archive, archive_of, names, quiet, said};
 
 const OLD: &str = "hermes-all-20261114T033000Z-00000001.tar.zst.age";
 const NEW: &str = "hermes-all-20261115T033000Z-00000002.tar.zst.age";
@@ -65,7 +65,8 @@ fn every_backup_is_sent_once_with_its_sidecar_and_noted() {
     assert!(site.here.list().unwrap().iter().all(|one| one.copies == [site.remote.place()]));
     let pushed = send_all(&site);
     assert_eq!((pushed.sent.len(), pushed.there.len()), (0, 3));
-    assert_eq!(happened(&site.here), [Happened::Pushed; 3]);
+    use Happened::{Pushed, Reached};
+    assert_eq!(happened(&site.here), [Pushed, Pushed, Pushed, Reached]);
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn a_backup_comes_back_whole_on_another_host() {
     fs::copy(site.there.join(OLD), site.there.join(NEW)).unwrap();
     assert_eq!(pull(&backup.name.id()).unwrap().path, backup.path);
     assert_eq!(pull("20261114").unwrap().name.to_string(), OLD);
-    for (id, why) in [("2026111", "several begin"), ("2025", "no whole one")] {
+    for (id, why) in [("2026111", "several fit"), ("2025", "no whole one")] {
         let told = said(pull(id));
         assert!(told.contains(why), "{id}: {told}");
     }
@@ -204,7 +205,7 @@ fn the_rules_of_a_place_hold_there_and_nowhere_else() {
     send_all(&site);
     let policy = Policy { last: 1, ..Policy::default() };
     let remote = site.remote.as_ref();
-    let plan = push::plan_prune(remote, &policy, now(), &TimeZone::UTC).unwrap();
+    let plan = push::plan_prune(&site.here, remote, &policy, now(), &TimeZone::UTC).unwrap();
     assert_eq!(names(&site.there).len(), 6, "a plan deletes nothing");
     let deleted = push::prune(&site.here, remote, &plan, now()).unwrap();
     assert_eq!(deleted, ["20261114T033000Z-00000001"]);
@@ -216,6 +217,86 @@ fn the_rules_of_a_place_hold_there_and_nowhere_else() {
     assert_eq!(here.len(), 3);
     assert_eq!(here.iter().map(|one| one.copies.len()).collect::<Vec<_>>(), [1, 1, 0]);
     assert!(push::prune(&site.here, remote, &plan, now()).unwrap().is_empty());
+}
+
+/// Archives of another home, and one that says nothing, lie at the same place; all are newer than ours.
+fn add_others(site: &Site) -> Vec<String> {
+    let mut added = Vec::new();
+    for (day, home) in [(17, Some("theirs")), (18, Some("theirs")), (19, Some("third")), (20, None)]
+    {
+        let name = format!("hermes-all-202611{day}T033000Z-{:08x}.tar.zst.age", day - 10);
+        archive_of(&site.there, &name, &Numbers::new(day).bytes(1_000), home);
+        added.extend([name.clone(), format!("{name}.json")]);
+    }
+    added
+}
+
+#[test]
+fn what_other_homes_have_at_a_place_is_neither_counted_nor_deleted() {
+    let site = site();
+    let here = site.here.clone().of_home(Some("ours".to_owned()));
+    let added = add_others(&site);
+    // One of ours that the history knows nothing of, as after a restore on a new machine.
+    let older = "hermes-all-20261101T033000Z-0000000f.tar.zst.age";
+    archive_of(&site.there, older, b"x", Some("ours"));
+    send_all(&site);
+    let policy = Policy { last: 2, ..Policy::default() };
+    let remote = site.remote.as_ref();
+    let later = "2026-11-21T12:00:00Z".parse().unwrap();
+    let plan = push::plan_prune(&here, remote, &policy, later, &TimeZone::UTC).unwrap();
+    assert_eq!((plan.left.others, plan.left.unknown), (3, 1));
+    let deleted = push::prune(&here, remote, &plan, later).unwrap();
+    assert_eq!(deleted, ["20261101T033000Z-0000000f"], "two of ours that are newer stay");
+    let left = names(&site.there);
+    assert!(added.iter().all(|name| left.contains(name)), "{left:?}");
+}
+
+#[test]
+fn the_latest_at_a_place_is_the_latest_of_this_home() {
+    let site = site();
+    archive_of(site.here.path(), NEW, &Numbers::new(2).bytes(50_000), Some("ours"));
+    send_all(&site);
+    add_others(&site);
+    let fetch = |home: &str| {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let fresh = Folder::at(&elsewhere.path().join("b")).of_home(Some(home.to_owned()));
+        push::pull(&fresh, "latest", site.remote.as_ref(), &mut quiet()).map(|one| one.name.id())
+    };
+    assert_eq!(fetch("ours").unwrap(), "20261115T033000Z-00000002");
+    assert_eq!(fetch("theirs").unwrap(), "20261118T033000Z-00000008");
+    let told = said(fetch("nobody"));
+    assert!(told.contains("of several others") && told.contains("backup list"), "{told}");
+}
+
+#[test]
+fn what_has_rotted_here_never_takes_the_place_of_what_is_whole_there() {
+    for sidecar_is_there in [true, false] {
+        let site = site();
+        send_all(&site);
+        let whole = fs::read(site.there.join(NEW)).unwrap();
+        // Nothing says that it was sent.
+        fs::remove_file(site.here.path().join("history.jsonl")).unwrap();
+        let mut rotten = whole.clone();
+        rotten[100] ^= 1;
+        hermes_home::atomic::write(&site.here.path().join(NEW), &rotten).unwrap();
+        match sidecar_is_there {
+            true => other_sidecar(&site.there),
+            false => fs::remove_file(site.there.join(format!("{NEW}.json"))).unwrap(),
+        }
+        let pushed = send_all(&site);
+        assert_eq!(pushed.skipped, ["20261115T033000Z-00000002"]);
+        assert!(fs::read(site.there.join(NEW)).unwrap() == whole);
+    }
+}
+
+#[test]
+fn a_place_is_tried_without_leaving_anything() {
+    let site = site();
+    assert_eq!(push::try_place(site.remote.as_ref(), 7).unwrap(), None);
+    assert!(names(&site.there).is_empty());
+    fs::remove_dir(&site.there).unwrap();
+    let told = said(push::try_place(site.remote.as_ref(), 7));
+    assert!(told.contains("mkdir -p"), "{told}");
 }
 
 /// A place that lists names which lead elsewhere.

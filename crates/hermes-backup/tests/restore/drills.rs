@@ -1,6 +1,7 @@
 //! A drill proves a backup, and its receipt stays.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use hermes_backup::contents::Scope;
@@ -14,7 +15,16 @@ use crate::sandbox::{Sandbox, is_full, now};
 
 fn drill_on(host: &str, sandbox: &Sandbox, backup: &Backup) -> (Receipt, PathBuf) {
     let (folder, keys) = (sandbox.backups(), Keys::default());
-    let request = drill::Request { folder: &folder, backup, keys: &keys, host, now: now() };
+    let (home, temporary) = (sandbox.home(), sandbox.path());
+    let request = drill::Request {
+        folder: &folder,
+        backup,
+        keys: &keys,
+        host,
+        now: now(),
+        home: Some(&home),
+        temporary,
+    };
     drill::drill(&request, &mut |_| {}).unwrap()
 }
 
@@ -121,13 +131,82 @@ fn a_receipt_of_another_machine_is_taken_in_if_it_is_about_this_archive() {
     }
     let backup = there.backups().find("latest").unwrap();
     let (receipt, path) = drill_on("there", &there, &backup);
-    assert_eq!(drill::import_receipt(&here.backups(), &path).unwrap(), receipt);
-    drill::import_receipt(&here.backups(), &path).unwrap();
+    let import = |file: &std::path::Path| drill::import_receipt(&here.backups(), file, now());
+    assert_eq!(import(&path).unwrap(), receipt);
+    import(&path).unwrap();
     assert_eq!(drill::receipts(&here.backups()).unwrap(), std::slice::from_ref(&receipt));
     assert_eq!(here.backups().history().unwrap().last().unwrap().what, Happened::Drilled);
-    let forged = Receipt { sha256: "00".repeat(32), ..receipt };
-    let file = here.path().join("forged.json");
-    hermes_home::atomic::write(&file, &serde_json::to_vec(&forged).unwrap()).unwrap();
-    let refused = drill::import_receipt(&here.backups(), &file).unwrap_err();
-    assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+    let hours = |count| now() + jiff::SignedDuration::from_hours(count);
+    let made = backup.name.made - jiff::SignedDuration::from_secs(1);
+    for (forged, why) in [
+        (Receipt { sha256: "00".repeat(32), ..receipt.clone() }, "another archive"),
+        (Receipt { at: hours(25), ..receipt.clone() }, "to come"),
+        (Receipt { at: made, ..receipt.clone() }, "older than the backup"),
+    ] {
+        let file = here.path().join("forged.json");
+        hermes_home::atomic::write(&file, &serde_json::to_vec(&forged).unwrap()).unwrap();
+        let refused = import(&file).unwrap_err();
+        assert!(matches!(refused, Error::Tampered { .. }), "{refused}");
+        assert!(refused.to_string().contains(why), "{refused}");
+    }
+    let file = here.path().join("ahead.json");
+    let ahead = Receipt { at: hours(23), ..receipt };
+    hermes_home::atomic::write(&file, &serde_json::to_vec(&ahead).unwrap()).unwrap();
+    import(&file).unwrap();
+}
+
+/// What a drill had in sight while it ran: every folder it worked in.
+fn worked_in(sandbox: &Sandbox, backup: &Backup, has_home: bool) -> Vec<PathBuf> {
+    let (folder, keys, home) = (sandbox.backups(), Keys::default(), sandbox.home());
+    let temporary = sandbox.path().join("tmp");
+    hermes_home::atomic::make_folder(&temporary).unwrap();
+    let request = drill::Request {
+        folder: &folder,
+        backup,
+        keys: &keys,
+        host: "host",
+        now: now(),
+        home: has_home.then_some(&home),
+        temporary: &temporary,
+    };
+    let mut seen = Vec::new();
+    let places = [home.own(), folder.path().to_owned(), temporary.clone()];
+    drill::drill(&request, &mut |_| {
+        for place in &places {
+            for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+                let name = entry.file_name().into_string().unwrap();
+                if name.starts_with(".staging-") || name.starts_with("hermes-drills-") {
+                    assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+                    seen.push(place.clone());
+                }
+            }
+        }
+    })
+    .unwrap();
+    seen.dedup();
+    seen
+}
+
+#[test]
+fn a_drill_unpacks_in_the_home_and_never_in_a_folder_that_others_see() {
+    let sandbox = Sandbox::filled();
+    let backup = sandbox.backup().backup;
+    let (home, folder) = (sandbox.home(), sandbox.backups());
+    assert_eq!(worked_in(&sandbox, &backup, true), [home.own()]);
+    assert_eq!(worked_in(&sandbox, &backup, false), [folder.path()], "it is private");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(worked_in(&sandbox, &backup, false), [sandbox.path().join("tmp")]);
+}
+
+#[test]
+fn a_drill_tells_of_links_whose_folders_are_not_in_the_backup() {
+    let sandbox = Sandbox::filled();
+    let elsewhere = sandbox.path().join("dotfiles");
+    hermes_home::atomic::make_folder(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.root().join("skills/mine")).unwrap();
+    let created = sandbox.backup();
+    assert_eq!(created.backup.sidecar.as_ref().unwrap().links_left_out, 1);
+    let receipt = drilled(&sandbox, &created.backup);
+    let check = receipt.checks.iter().find(|check| check.name == "links").unwrap();
+    assert!(check.seen.contains("skills/mine"), "{}", check.seen);
 }

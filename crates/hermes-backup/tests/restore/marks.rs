@@ -1,7 +1,9 @@
 //! What a person had forgotten since the backup stays forgotten.
 
 use hermes_store::memory::{
-    Added, Change, Facts, NewChunk, NewFact, Origin, Scope, SqliteMemory, Trust, UserNumber, Wanted,
+    Added, Admin, Change, Choice, Depth, Episodes, EventKind, Events, Facts, Forgetting, ItemKind,
+    NewChunk, NewEvent, NewFact, NewMessage, NewProcedure, Origin, ProcedureKind, Procedures,
+    Scope, SqliteMemory, Trust, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
@@ -37,7 +39,11 @@ fn add(memory: &mut SqliteMemory, statement: &str) -> i64 {
         sources: &[],
         chunks: Vec::<NewChunk>::new(),
     };
-    match memory.add_fact(owner(), &new, by_the_user()).unwrap() {
+    new_number(memory.add_fact(owner(), &new, by_the_user()).unwrap())
+}
+
+fn new_number(added: Added) -> i64 {
+    match added {
         Added::New(id) => id,
         other => panic!("{other:?}"),
     }
@@ -99,4 +105,110 @@ fn a_present_memory_that_cannot_be_read_does_not_stop_a_restore() {
     let restored = sandbox.restore(&created.backup.path).unwrap();
     assert!(restored.remarks.iter().any(|remark| remark.contains("may be back")), "{restored:?}");
     assert_eq!(open(&sandbox).facts(owner(), &[1]).unwrap().len(), 1);
+}
+
+/// Says something in a session of its own; returns the number of the episode.
+fn say(memory: &mut SqliteMemory, session: &str, text: &str) -> i64 {
+    let message = NewMessage {
+        session_id: session,
+        role: "user",
+        speaker: None,
+        text,
+        caption: None,
+        at: now(),
+        channel: None,
+        agent: None,
+        project: None,
+        source: "cli",
+        external_id: session,
+        trust: Trust::User,
+        tokens: 4,
+        chunks: Vec::new(),
+        steps: Vec::new(),
+        imported: false,
+    };
+    memory.record(owner(), &[message], by_the_user()).unwrap();
+    let filter = hermes_store::memory::RecentFilter { limit: 1, ..Default::default() };
+    memory.recent_episodes(owner(), &filter).unwrap()[0].id
+}
+
+fn learn(memory: &mut SqliteMemory, title: &str) -> i64 {
+    let new = NewProcedure {
+        kind: ProcedureKind::Reflection,
+        task_type: None,
+        title,
+        body: "so it goes",
+        outcome: None,
+        trust: Trust::User,
+        shared: false,
+        entities: &[],
+        sources: &[],
+        chunks: Vec::new(),
+        origin: None,
+        skill_path: None,
+    };
+    new_number(memory.add_procedure(owner(), &new, by_the_user()).unwrap())
+}
+
+fn note(memory: &mut SqliteMemory, text: &str) -> i64 {
+    let new = NewEvent {
+        at: now(),
+        kind: EventKind::Decision,
+        text,
+        why: None,
+        trust: Trust::User,
+        shared: false,
+        entities: &[],
+        chunks: Vec::new(),
+        session: None,
+        sources: &[],
+        origin: None,
+    };
+    new_number(memory.add_event(owner(), &new, by_the_user()).unwrap())
+}
+
+#[test]
+fn forgotten_episodes_procedures_and_events_do_not_come_back() {
+    let sandbox = Sandbox::filled();
+    let mut memory = open(&sandbox);
+    let said = ["kept", "retired", "erased"].map(|name| say(&mut memory, name, "the attic key"));
+    let [known, unlearned] = ["dry run first", "push at night"].map(|one| learn(&mut memory, one));
+    let [happened, untold] = ["we chose tea", "we chose ice"].map(|one| note(&mut memory, one));
+    drop(memory);
+    let created = sandbox.backup();
+    let mut memory = open(&sandbox);
+    memory.retire_episode(owner(), said[1], by_the_user()).unwrap();
+    let session = Choice::Session(UserNumber::OWNER, "erased".to_owned());
+    memory.forget(Admin, &session, Depth::Erase, by_the_user()).unwrap();
+    memory.retire_procedure(owner(), unlearned, by_the_user()).unwrap();
+    memory.retire_event(owner(), untold, by_the_user()).unwrap();
+    drop(memory);
+    let restored = sandbox.restore(&created.backup.path).unwrap();
+    let memory = open(&sandbox);
+    let episodes: Vec<i64> =
+        memory.episodes(owner(), &said).unwrap().iter().map(|episode| episode.id).collect();
+    assert_eq!(episodes, [said[0]]);
+    let taken = memory.taken_back(Admin).unwrap();
+    assert_eq!(taken.retired.iter().filter(|(kind, _)| *kind == ItemKind::Summary).count(), 1);
+    assert_eq!(taken.erased.len(), 1, "it is erased, not only hidden");
+    let is_held = |id: i64| memory.procedures(owner(), &[id]).unwrap()[0].retired_at.is_none();
+    assert_eq!((is_held(known), is_held(unlearned)), (true, false));
+    let is_held = |id: i64| memory.events(owner(), &[id]).unwrap()[0].retired_at.is_none();
+    assert_eq!((is_held(happened), is_held(untold)), (true, false));
+    let remark = "2 episodes, 1 procedures, 1 events";
+    assert!(restored.remarks.iter().any(|said| said.starts_with(remark)), "{restored:?}");
+}
+
+#[test]
+fn what_a_job_retired_comes_back_with_the_backup() {
+    let sandbox = Sandbox::filled();
+    let mut memory = open(&sandbox);
+    let lesson = learn(&mut memory, "dry run first");
+    drop(memory);
+    let created = sandbox.backup();
+    let by_a_job = Change { actor: "reflect", at: now() };
+    open(&sandbox).retire_procedure(owner(), lesson, by_a_job).unwrap();
+    sandbox.restore(&created.backup.path).unwrap();
+    let held = open(&sandbox).procedures(owner(), &[lesson]).unwrap();
+    assert_eq!(held[0].retired_at, None, "no person took it back");
 }

@@ -62,7 +62,7 @@ fn a_skill_is_found_by_its_name_whatever_its_category() {
         assert!(sandbox.root().join(at).exists(), "{at}");
     }
     let refused = bring(&sandbox, &archive, Part::Skill("none".to_owned()), false).unwrap_err();
-    assert!(matches!(refused, Error::NotFound { .. }), "{refused}");
+    assert!(matches!(refused, Error::NotInBackup { .. }), "{refused}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_session_is_added_or_written_beside() {
     said.sort();
     assert_eq!(said, ["an answer about harbours", "something else", "the quick zebrafish swims"]);
     let none = bring(&sandbox, &archive, Part::Session("none".to_owned()), false).unwrap_err();
-    assert!(matches!(none, Error::NotFound { .. }), "{none}");
+    assert!(matches!(none, Error::NotInBackup { .. }), "{none}");
 }
 
 #[test]

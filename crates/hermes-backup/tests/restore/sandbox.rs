@@ -128,6 +128,8 @@ impl Sandbox {
             label: None,
             exclude: &[],
             outside: &[],
+            follow_links: false,
+            secrets: true,
             made_by: "hermes 0.1.0",
             host: "host",
             now: now(),

@@ -88,7 +88,7 @@ fn rolling_back_brings_the_earlier_home_back_and_rolling_back_again_the_restored
 fn rolling_back_without_a_restore_says_so() {
     let sandbox = Sandbox::filled();
     let refused = restore::rollback(&sandbox.home(), now()).unwrap_err();
-    assert!(matches!(refused, Error::NotFound { .. }), "{refused}");
+    assert!(matches!(refused, Error::NothingAside { .. }), "{refused}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_restore_is_refused_while_another_process_has_a_database_open() {
         assert!(text.contains(&format!("process {}", holder.id())), "{text}");
         assert!(text.contains(held), "{text}");
         let refused = restore::rollback(&sandbox.home(), now()).unwrap_err();
-        assert!(matches!(refused, Error::NotFound { .. }), "{refused}");
+        assert!(matches!(refused, Error::NothingAside { .. }), "{refused}");
         holder.stdin.take().unwrap().write_all(b"\n").unwrap();
         holder.wait().unwrap();
         assert_eq!(tree(&sandbox.root()), before);

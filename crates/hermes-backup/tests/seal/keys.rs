@@ -8,7 +8,7 @@ use std::slice;
 use anyhow::{Context, Result};
 use hermes_backup::Error;
 use hermes_backup::name::Format;
-use hermes_backup::seal::keyring::{self, NewKey, PublicKey};
+use hermes_backup::seal::keyring::{self, Kit, NewKey, PublicKey};
 use hermes_backup::seal::{Keys, Passphrase, Sealing};
 
 use crate::support::{now, opened, passphrase, sealed, write};
@@ -221,7 +221,11 @@ fn a_kit_says_how_to_open_the_backups_and_holds_no_secret_unless_it_is_given() -
     let age = place.make(Format::Age, "ben")?;
     let backups = Path::new("/srv/.hermes-backups");
     let day = "2026-11-16T08:00:00Z".parse()?;
-    let page = keyring::kit(&[gpg.clone(), age.clone()], None, backups, day);
+    let kit = |keys: &[PublicKey], private: Option<&[u8]>| {
+        let (passphrase_file, places) = (None, &[]);
+        keyring::kit(&Kit { keys, private, passphrase_file, backups, places, now: day })
+    };
+    let page = kit(&[gpg.clone(), age.clone()], None);
     for part in [
         "2026-11-16",
         "/srv/.hermes-backups",
@@ -239,13 +243,40 @@ fn a_kit_says_how_to_open_the_backups_and_holds_no_secret_unless_it_is_given() -
     assert!(!page.contains("BEGIN PGP") && !page.contains("SECRET"), "{page}");
     for (key, name) in [(gpg, "mira"), (age, "ben")] {
         let private = std::fs::read(place.folder.path().join(name))?;
-        let page = keyring::kit(&[key], Some(&private), backups, day);
+        let page = kit(&[key], Some(&private));
         assert!(page.contains(std::str::from_utf8(&private)?.trim()), "{page}");
     }
-    let page = keyring::kit(&[], None, backups, day);
+    let page = kit(&[], None);
     assert!(page.contains("They are opened by a passphrase"), "{page}");
     assert!(page.contains("age --decrypt FILE | tar --zstd -x"), "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 100), "fits a page");
+    Ok(())
+}
+
+#[test]
+fn a_kit_of_a_passphrase_names_its_file_and_never_its_words() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("phrase");
+    hermes_home::atomic::write_private(&file, b"correct horse battery\n")?;
+    let page = keyring::kit(&Kit {
+        keys: &[],
+        private: None,
+        passphrase_file: Some(&file),
+        backups: Path::new("/srv/.hermes-backups"),
+        places: &["ssh://nas/srv".to_owned()],
+        now: "2026-11-16T08:00:00Z".parse()?,
+    });
+    for part in [
+        file.to_str().context("a path")?,
+        "ssh://nas/srv",
+        "gpg --decrypt FILE | tar --zstd -x",
+        "age --decrypt FILE | tar --zstd -x",
+        "hermes backup restore FILE --passphrase-file PHRASEFILE",
+        "THE PASSPHRASE IS NOT ON THIS PAGE",
+    ] {
+        assert!(page.contains(part), "{part} is missing in\n{page}");
+    }
+    assert!(!page.contains("horse") && !page.contains("KEYFILE"), "{page}");
     Ok(())
 }
 

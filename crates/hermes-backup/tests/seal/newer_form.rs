@@ -41,6 +41,28 @@ fn the_newer_form_is_read_and_its_changes_are_refused() -> Result<()> {
     Ok(())
 }
 
+/// What gpg 2.4.7 wrote with `--force-ocb --armor --symmetric`: a packet of its own (type 20).
+const OF_GPG_2_4: &str = "\
+-----BEGIN PGP MESSAGE-----
+
+jE0FCQIDCie5yn4kPmC6/4/mBOvLUUXfjBD/XVCnEobMdPA7gMFPFmKaC5W/fIWR
+XHh+5lxmVDjMUEhV93dGmGUv95itxxqs88+JdXjag9RVAQkCELSwrr8xsGYFqVsy
+bAQWNzOZk8OnvqMXZa2U/r4m/0NH6Ztfm2eDYPpWHu3ljMAZptojFmW9hVkGBQBC
+SDxLP+7cRdhDtkdiaJuMpqt2ILtCsw==
+=xcC/
+-----END PGP MESSAGE-----
+";
+
+#[test]
+fn the_form_of_its_own_that_gpg_2_4_makes_is_read() -> Result<()> {
+    let keys = Keys::read(&[], Some(passphrase("correct horse")))?;
+    assert_eq!(opened_as("m.gpg", OF_GPG_2_4.as_bytes(), &keys)?, b"a message of gpg 2.4\n");
+    let wrong = Keys::read(&[], Some(passphrase("another horse")))?;
+    let error = opened_as("m.gpg", OF_GPG_2_4.as_bytes(), &wrong).expect_err("refused");
+    assert!(matches!(error.downcast_ref(), Some(Error::WrongKey { .. })), "{error}");
+    Ok(())
+}
+
 #[test]
 fn an_archive_that_asks_for_more_memory_than_1_gib_is_refused() -> Result<()> {
     let mut archive = made(StringToKey::new_argon2(OsRng, 1, 1, 10), b"text")?;

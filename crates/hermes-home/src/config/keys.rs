@@ -115,6 +115,7 @@ pub const KEYS: &[Key] = &[
     used("backup.keep_within", Kind::Text, "Every backup is kept that is not older than this before the newest one, such as 1y6m14d3h; none: no such rule."),
     used("backup.targets", Kind::Texts, "The places that every backup is sent to: a folder, ssh://user@host/folder, s3://bucket/prefix?endpoint=https://…"),
     used("backup.exclude", Kind::Texts, "Paths below the home that no backup takes in."),
+    used("backup.follow_links", Kind::Switch, "Whether a backup takes in the plain files behind links that lead to folders; without it such a link is named in every backup and in the status."),
     used("backup.alert_command", Kind::Text, "What is run when backups fail; it finds the message in HERMES_ALERT and on standard input."),
     used("backup.alert_webhook", Kind::Text, "Where a message is sent with POST as JSON when backups fail; keep it in .env and write ${NAME} here."),
     used("backup.alert_after", Kind::Whole(1, 1000), "After how many failures in a row an alert is sent."),

@@ -201,6 +201,8 @@ pub struct Backup {
     pub targets: Vec<String>,
     /// Paths below the home that are left out.
     pub exclude: Vec<String>,
+    /// Whether the plain files behind links to folders are taken in.
+    pub follow_links: bool,
     /// What is run when backups fail.
     pub alert_command: Option<String>,
     /// Where a message is sent when backups fail.
@@ -433,6 +435,7 @@ impl Default for Backup {
             keep_within: None,
             targets: Vec::new(),
             exclude: Vec::new(),
+            follow_links: false,
             alert_command: None,
             alert_webhook: None,
             alert_after: 1,

@@ -156,12 +156,21 @@ fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(|source| Error::read(parent, source))?.path();
-        if path.is_dir() && !file_name(&path).starts_with('.') {
+        let name = file_name(&path);
+        if path.is_dir() && !name.starts_with('.') && !is_of_a_restore(&name) {
             found.push(path);
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a restore put it there, beside the skill itself: `NAME.restored-20261116T033000Z` and the like.
+fn is_of_a_restore(name: &str) -> bool {
+    ["restored", "before-restore", "restoring"].iter().any(|word| {
+        let Some((_, time)) = name.rsplit_once(&format!(".{word}-")) else { return false };
+        time.len() >= 9 && time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('T')
+    })
 }
 
 /// Whether something called SKILL.md is in it, whatever that is.
@@ -175,4 +184,24 @@ fn is_link(path: &Path) -> bool {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_a_restore;
+
+    #[test]
+    fn what_a_restore_put_beside_a_skill_is_no_skill() {
+        for name in [
+            "deploy.restored-20261116T033000Z",
+            "deploy.restored-20261116T033000Z-2",
+            "deploy.before-restore-20261116T033000Z",
+            "deploy.restoring-20261116T033000Z",
+        ] {
+            assert!(is_of_a_restore(name), "{name}");
+        }
+        for name in ["deploy", "deploy.restored", "restored-lamps", "a.restored-works"] {
+            assert!(!is_of_a_restore(name), "{name}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Forgetting many things at once, and remembering that they were to be forgotten.
 
-use super::{Admin, Change, ItemKind, UserNumber};
+use super::{Admin, Change, ItemKind, Uid, UserNumber};
 use crate::Result;
 
 /// What is to be forgotten.
@@ -44,6 +44,15 @@ pub struct Forgotten {
     pub proposals: u64,
 }
 
+/// Episodes (as `Summary`), procedures and events that were taken back, by the ids that are the same everywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TakenBack {
+    /// Out of every answer.
+    pub retired: Vec<(ItemKind, Uid)>,
+    /// Removed from the file.
+    pub erased: Vec<(ItemKind, Uid)>,
+}
+
 /// Forget by choice.
 pub trait Forgetting {
     /// How much a choice holds.
@@ -64,6 +73,18 @@ pub trait Forgetting {
         admin: Admin,
         choice: &Choice,
         depth: Depth,
+        change: Change<'_>,
+    ) -> Result<Forgotten>;
+
+    /// The episodes, procedures and events that a person took back; facts have graves of their own.
+    fn taken_back(&self, admin: Admin) -> Result<TakenBack>;
+
+    /// Takes back here what was taken back in a newer state of this same memory, and the episodes of what lies in
+    /// graves here.
+    fn take_back(
+        &mut self,
+        admin: Admin,
+        taken: &TakenBack,
         change: Change<'_>,
     ) -> Result<Forgotten>;
 }

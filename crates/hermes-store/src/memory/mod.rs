@@ -34,7 +34,7 @@ pub use fact::{
     Added, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts, FileEntry, NewFact,
     NewSource, Origin, Revision, Source, Standing, Undone,
 };
-pub use forgetting::{Choice, Depth, Forgetting, Forgotten};
+pub use forgetting::{Choice, Depth, Forgetting, Forgotten, TakenBack};
 pub use job::{Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
 pub use key::{
     ChunkKey, ItemKind, MOST_PARTS, MOST_PLACES, MOST_SESSIONS, MOST_USERS, MessageKey, SessionKey,

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hermes_backup::folder::{Event, Folder, Happened};
-use hermes_backup::status::{About, Colour, Reason, Standing};
+use hermes_backup::status::{self, About, Colour, Reason, Standing};
 use hermes_home::config::Backup;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -59,6 +59,10 @@ pub(crate) fn tell(
 pub(crate) fn causes(standing: &Standing, history: &[Event], after: u32) -> Vec<String> {
     let is_worth = |reason: &&Reason| match reason.about {
         About::Attempts => standing.failures >= after,
+        About::Push => {
+            let place = reason.place.as_deref().unwrap_or_default();
+            status::push_failures(history, place) >= after
+        }
         _ => reason.colour == Colour::Red,
     };
     let mut causes: Vec<String> = standing.reasons.iter().filter(is_worth).map(cause).collect();
@@ -101,18 +105,23 @@ fn cause(reason: &Reason) -> String {
     let about = about.as_str().unwrap_or_default().to_owned();
     match reason.about {
         About::Check | About::Drill => format!("{about}: {}", reason.what),
+        About::Push => format!("{about}: {}", reason.place.as_deref().unwrap_or_default()),
         _ => about,
     }
 }
 
 /// Whether it was told, and nothing has shown since that it is over.
 fn is_told(cause: &str, history: &[Event]) -> bool {
-    let over = match cause.split(':').next().unwrap_or(cause) {
-        "check" => Happened::Verified,
-        "drill" | "drill_age" => Happened::Drilled,
-        _ => Happened::Created,
+    use Happened::{Created, Drilled, Pushed, Reached, Verified};
+    let is_over = |event: &Event| match cause.split_once(": ").unwrap_or((cause, "")) {
+        ("check", _) => event.what == Verified,
+        ("drill" | "drill_age", _) => event.what == Drilled,
+        ("push", place) => {
+            matches!(event.what, Pushed | Reached) && event.place.as_deref() == Some(place)
+        }
+        _ => event.what == Created,
     };
-    let since = history.iter().rev().take_while(|event| event.what != over);
+    let since = history.iter().rev().take_while(|event| !is_over(event));
     since.into_iter().any(|event| event.what == Happened::Alerted && event.detail == cause)
 }
 

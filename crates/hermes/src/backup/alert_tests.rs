@@ -3,13 +3,13 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::TcpListener;
 
-use Happened::{Alerted, CreateFailed, Created, Drilled, Verified};
+use Happened::{Alerted, CreateFailed, Created, Drilled, PushFailed, Pushed, Reached, Verified};
 use hermes_home::secret::Secret;
 
 use super::*;
 
 fn reason(about: About, colour: Colour, what: &str) -> Reason {
-    Reason { about, colour, what: what.to_owned(), hint: String::new() }
+    Reason { about, colour, what: what.to_owned(), hint: String::new(), place: None }
 }
 
 fn standing(failures: u32, reasons: Vec<Reason>) -> Standing {
@@ -45,6 +45,30 @@ fn a_streak_of_failures_is_told_once_and_the_next_one_again() {
     assert_eq!(causes(&standing(0, Vec::new()), &history, 2), [""; 0]);
     history.push(event(CreateFailed, ""));
     assert_eq!(causes(&failed(1), &history, 1), ["attempts"]);
+}
+
+#[test]
+fn a_place_that_fails_is_told_once_for_each_streak_and_each_place() {
+    let at = |what, place: &str| Event { place: Some(place.to_owned()), ..event(what, "no route") };
+    let lost = |places: &[&str]| {
+        let lost = |place: &&str| Reason {
+            place: Some((*place).to_owned()),
+            ..reason(About::Push, Colour::Amber, "the last push failed")
+        };
+        standing(0, places.iter().map(lost).collect())
+    };
+    let nas = "ssh://nas:22/srv";
+    let mut history = vec![at(Pushed, nas), event(Created, ""), at(PushFailed, nas)];
+    assert_eq!(causes(&lost(&[nas]), &history, 2), [""; 0], "once is not twice");
+    history.extend([event(Created, ""), at(PushFailed, nas)]);
+    assert_eq!(causes(&lost(&[nas]), &history, 2), ["push: ssh://nas:22/srv"]);
+    history.extend([event(Alerted, "push: ssh://nas:22/srv"), event(Created, "")]);
+    history.push(at(PushFailed, nas));
+    assert_eq!(causes(&lost(&[nas]), &history, 2), [""; 0], "it was told");
+    history.extend([at(PushFailed, "/mnt/b"), at(PushFailed, "/mnt/b")]);
+    assert_eq!(causes(&lost(&[nas, "/mnt/b"]), &history, 2), ["push: /mnt/b"]);
+    history.extend([at(Reached, nas), at(PushFailed, nas), at(PushFailed, nas)]);
+    assert_eq!(causes(&lost(&[nas]), &history, 2), ["push: ssh://nas:22/srv"], "a new streak");
 }
 
 #[test]

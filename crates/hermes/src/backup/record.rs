@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use hermes_home::{Home, atomic, lock};
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -118,11 +119,31 @@ impl Record {
         Some(Made { day: last.day, at: last.began })
     }
 
-    /// When the next one is due. What chance adds is known of the daemon alone.
+    /// When the next one is due. What chance adds each night is not known of systemd.
     pub(crate) fn next(&self, app: &App, home: &Home) -> anyhow::Result<Option<Timestamp>> {
-        let plan = self.plan(app, home)?;
-        let plan = if self.by == By::Daemon { plan } else { plan.exactly() };
-        Ok(plan.next(self.made(), app.now, &app.zone(home)?))
+        let (plan, zone) = (self.plan(app, home)?, app.zone(home)?);
+        Ok(self.next_by(&plan, app.now, &zone))
+    }
+
+    fn next_by(&self, plan: &Plan, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        match self.by {
+            By::Daemon => plan.next(self.made(), now, zone),
+            By::Systemd => plan.exactly().next(self.made(), now, zone),
+            By::Cron => {
+                let later = self.cron_delay(plan);
+                // Cron comes once a night and does not catch up: what its time has passed for is over.
+                let since = now.checked_sub(later).ok()?.max(plan.since);
+                let plan = Plan { since, ..plan.exactly() };
+                plan.next(self.made(), now, zone)?.checked_add(later).ok()
+            }
+        }
+    }
+
+    /// What chance adds to the time of cron: the same for every night, for cron knows no chance.
+    pub(crate) fn cron_delay(&self, plan: &Plan) -> SignedDuration {
+        let delay = plan.delay_of(self.since.to_zoned(TimeZone::UTC).date());
+        // Its lines are in whole minutes.
+        SignedDuration::from_mins(delay.as_mins())
     }
 }
 
@@ -218,4 +239,39 @@ fn put(home: &Home, record: &Record) -> anyhow::Result<()> {
 fn cannot(doing: &str, path: &Path, error: &dyn std::fmt::Display) -> Problem {
     Problem::new(Kind::Failure, format!("could not {doing} {}: {error}", path.display()))
         .hint("set it up again: `hermes backup schedule install`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(by: By) -> Record {
+        let since = "2026-11-10T12:00:00Z".parse().unwrap();
+        Record { by, since, time: "03:30".to_owned(), random_delay_minutes: 15, last: None }
+    }
+
+    #[test]
+    fn the_next_time_is_what_each_way_will_do() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let delay = SignedDuration::from_mins(15);
+        let plan =
+            Plan { time: time_of_day("03:30").unwrap(), delay, since: record(By::Cron).since };
+        let next = |by, now: &str| record(by).next_by(&plan, at(now), &TimeZone::UTC).unwrap();
+        let cron = record(By::Cron);
+        let later = cron.cron_delay(&plan);
+        assert!(later > SignedDuration::ZERO, "a delay that the rest can tell from none");
+        let tonight = at("2026-11-12T03:30:00Z") + later;
+        assert_eq!(next(By::Cron, "2026-11-11T12:00:00Z"), tonight);
+        assert_eq!(next(By::Cron, "2026-11-12T03:30:30Z"), tonight, "its minute has not come yet");
+        let after = next(By::Cron, "2026-11-12T04:00:00Z");
+        assert_eq!(after, at("2026-11-13T03:30:00Z") + later, "cron does not catch up");
+        let systemd = next(By::Systemd, "2026-11-11T01:00:00Z");
+        assert_eq!(systemd, at("2026-11-11T03:30:00Z"));
+        let daemon = next(By::Daemon, "2026-11-11T01:00:00Z");
+        assert!(daemon >= systemd && daemon < systemd + delay);
+        assert!(
+            next(By::Daemon, "2026-11-12T04:00:00Z") <= at("2026-11-12T04:00:00Z"),
+            "caught up"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! hermes profile create, list, use, show, rename, delete
+//! hermes profile create, list, use, show, rename, delete, export, import
 
 use std::io;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::cli::backup::carry;
 use crate::cli::init;
 use crate::confirm;
 use crate::failure::Outcome;
@@ -52,6 +53,10 @@ pub(crate) enum Command {
         #[arg(long)]
         erase: bool,
     },
+    /// Write a profile into one file that can be carried elsewhere
+    Export(carry::Export),
+    /// Take in a profile that was exported, under a name that is free
+    Import(carry::Import),
 }
 
 #[derive(Debug, Serialize)]
@@ -79,6 +84,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Show { name } => show(name.as_deref(), app)?,
         Command::Rename { from, to } => rename(&from, &to, app)?,
         Command::Delete { name, erase } => delete(&name, erase, app)?,
+        Command::Export(arguments) => return carry::export(&arguments, app),
+        Command::Import(arguments) => return carry::import(&arguments, app),
     }
     Ok(Outcome::Done)
 }

@@ -70,17 +70,15 @@ fn the_printed_line_opens_a_backup_with_stock_programs_alone() {
     let gpg =
         "mkdir -m 700 g && gpg --homedir g --batch --quiet --disable-dirmngr --import private.asc";
     place.shell(gpg);
-    fs::create_dir(place.outside("new")).unwrap();
     let line = made["open_with"].as_str().unwrap();
     let line = line
         .replacen("gpg ", "gpg --homedir g --batch --quiet --disable-dirmngr ", 1)
-        .replace(Path::new(archive).file_name().unwrap().to_str().unwrap(), archive)
-        .replace("\"$HOME\"", "new");
+        .replace(Path::new(archive).file_name().unwrap().to_str().unwrap(), archive);
     place.shell(&line);
     place.shell("gpgconf --homedir g --kill all");
-    let soul = fs::read_to_string(place.outside("new/.hermes/SOUL.md")).unwrap();
+    let soul = fs::read_to_string(place.outside("restored/.hermes/SOUL.md")).unwrap();
     assert_eq!(soul, "You are a careful librarian.\n");
-    let count = place.shell("sqlite3 new/.hermes/state.db 'select count(*) from messages'");
+    let count = place.shell("sqlite3 restored/.hermes/state.db 'select count(*) from messages'");
     assert_eq!(count.trim(), "1");
 }
 

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its sandbox should stop")]
 
 mod backup;
+mod backup_places;
 mod backup_schedule;
 mod bench;
+mod carry;
 mod compacting;
 mod config;
 mod daemon;

@@ -67,6 +67,11 @@ pub(crate) fn sample(folder: &Path, size: usize, seed: u64) -> Sample {
 
 /// An archive in a folder of backups, with its sidecar.
 pub(crate) fn archive(folder: &Path, name: &str, bytes: &[u8]) {
+    archive_of(folder, name, bytes, None);
+}
+
+/// The same for one that says of which home it is.
+pub(crate) fn archive_of(folder: &Path, name: &str, bytes: &[u8], home: Option<&str>) {
     let parsed: ArchiveName = name.parse().unwrap();
     let sidecar = Sidecar {
         format: 1,
@@ -75,6 +80,7 @@ pub(crate) fn archive(folder: &Path, name: &str, bytes: &[u8]) {
         sha256: sha256(bytes),
         size: bytes.len() as u64,
         made: parsed.made,
+        home: home.map(str::to_owned),
         made_by: "hermes 0.1.0".to_owned(),
         compression: parsed.compression,
         encryption: parsed.format,
@@ -84,6 +90,7 @@ pub(crate) fn archive(folder: &Path, name: &str, bytes: &[u8]) {
         bytes: 1,
         damaged: parsed.damaged,
         verified: Some(parsed.made),
+        links_left_out: 0,
         open_with: String::new(),
     };
     hermes_home::atomic::write_private(&folder.join(name), bytes).unwrap();

@@ -37,18 +37,8 @@ pub(crate) struct Arguments {
     /// What to call it
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// Encrypt to this key instead of those of the settings: a fingerprint, or an age recipient; can be
-    /// given several times
-    #[arg(long, value_name = "KEY", conflicts_with = "plaintext")]
-    encrypt_to: Vec<String>,
     #[command(flatten)]
-    phrase: Phrase,
-    /// Encrypt with a passphrase: ask for it, or take it from --passphrase-file or --passphrase-fd
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["plaintext", "encrypt_to"])]
-    passphrase: Option<Form>,
-    /// Do not encrypt: whoever has the file has your keys and everything you said
-    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
-    plaintext: bool,
+    encryption: Encryption,
     /// Show what would go in and what would stay out, and make nothing
     #[arg(long)]
     dry_run: bool,
@@ -63,8 +53,25 @@ pub(crate) struct Arguments {
     scheduled: Option<By>,
 }
 
+/// How an archive is encrypted, if not as the settings say.
+#[derive(Debug, Args)]
+pub(crate) struct Encryption {
+    /// Encrypt to this key instead of those of the settings: a fingerprint, or an age recipient; can be
+    /// given several times
+    #[arg(long, value_name = "KEY", conflicts_with = "plaintext")]
+    encrypt_to: Vec<String>,
+    #[command(flatten)]
+    phrase: Phrase,
+    /// Encrypt with a passphrase: ask for it, or take it from --passphrase-file or --passphrase-fd
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["plaintext", "encrypt_to"])]
+    passphrase: Option<Form>,
+    /// Do not encrypt: whoever has the file has your keys and everything you said
+    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
+    plaintext: bool,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Smaller {
+pub(crate) enum Smaller {
     Zstd,
     Gzip,
 }
@@ -90,6 +97,8 @@ struct Made {
     verified: bool,
     damaged: Vec<String>,
     left_out: usize,
+    /// Links to folders: what they lead to is not in it.
+    links_left_out: Vec<String>,
     remarks: Vec<String>,
     /// CPU seconds that the checks of the copied databases took.
     checking_seconds: f64,
@@ -97,7 +106,7 @@ struct Made {
 }
 
 #[derive(Debug, Serialize)]
-struct Planned {
+pub(super) struct Planned {
     bytes: u64,
     included: Vec<Taken>,
     left_out: Vec<hermes_backup::manifest::LeftOut>,
@@ -171,20 +180,21 @@ fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result
     let scope = wanted::scope(app, arguments.all)?;
     let outside = wanted.outside(app, &scope)?;
     // A plan needs no key.
-    let sealing = if arguments.dry_run { Sealing::Plain } else { sealing(arguments, app, wanted)? };
+    let sealing = match arguments.dry_run {
+        true => Sealing::Plain,
+        false => arguments.encryption.sealing(app, wanted)?,
+    };
     let request = Request {
         home: &wanted.home,
         scope,
         folder: &wanted.folder,
-        compression: match arguments.compression {
-            None => wanted.compression(),
-            Some(Smaller::Zstd) => Compression::Zstd,
-            Some(Smaller::Gzip) => Compression::Gzip,
-        },
+        compression: Smaller::of(arguments.compression, wanted),
         sealing: &sealing,
         label: arguments.label.clone(),
         exclude,
         outside: &outside,
+        follow_links: wanted.settings.follow_links,
+        secrets: true,
         made_by: MADE_BY,
         host: &platform::host(),
         now: app.now,
@@ -201,34 +211,61 @@ fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result
     Ok(Some(Made::of(created)))
 }
 
-/// How this backup is encrypted; never in plain text unless that was said.
-fn sealing(arguments: &Arguments, app: &App, wanted: &Wanted) -> anyhow::Result<Sealing> {
-    if arguments.plaintext {
-        return Ok(Sealing::Plain);
+impl Encryption {
+    /// Whether plain text is wanted.
+    pub(super) fn is_plain(&self) -> bool {
+        self.plaintext
     }
-    if !arguments.encrypt_to.is_empty() {
-        return Ok(keyring::sealing_to(&wanted.keys(), &arguments.encrypt_to, app.now)?);
+
+    /// How it is encrypted; never in plain text unless that was said.
+    pub(super) fn sealing(&self, app: &App, wanted: &Wanted) -> anyhow::Result<Sealing> {
+        if self.plaintext {
+            return Ok(Sealing::Plain);
+        }
+        if !self.encrypt_to.is_empty() {
+            return Ok(keyring::sealing_to(&wanted.keys(), &self.encrypt_to, app.now)?);
+        }
+        let given = self.phrase.given()?;
+        let form = self.passphrase.map(Form::setting);
+        match (given, form) {
+            (Some(phrase), form) => Ok(wanted::with_passphrase(
+                phrase,
+                form.unwrap_or(wanted.settings.passphrase_format),
+            )),
+            (None, Some(form)) if keys::may_ask(app) => {
+                Ok(wanted::with_passphrase(keys::prompt_new()?, form))
+            }
+            (None, Some(_)) => Err(Problem::usage("there is nobody to ask for a passphrase")
+                .hint("give it with --passphrase-file FILE")
+                .into()),
+            (None, None) => {
+                wanted.sealing(app)?.ok_or_else(|| hermes_backup::Error::NotEncrypted.into())
+            }
+        }
     }
-    let given = arguments.phrase.given()?;
-    let form = arguments.passphrase.map(Form::setting);
-    match (given, form) {
-        (Some(phrase), form) => {
-            Ok(wanted::with_passphrase(phrase, form.unwrap_or(wanted.settings.passphrase_format)))
-        }
-        (None, Some(form)) if keys::may_ask(app) => {
-            Ok(wanted::with_passphrase(keys::prompt_new()?, form))
-        }
-        (None, Some(_)) => Err(Problem::usage("there is nobody to ask for a passphrase")
-            .hint("give it with --passphrase-file FILE")
-            .into()),
-        (None, None) => {
-            wanted.sealing(app)?.ok_or_else(|| hermes_backup::Error::NotEncrypted.into())
+}
+
+impl Smaller {
+    /// What was asked for, else what the settings say.
+    pub(super) fn of(asked: Option<Smaller>, wanted: &Wanted) -> Compression {
+        match asked {
+            None => wanted.compression(),
+            Some(Smaller::Zstd) => Compression::Zstd,
+            Some(Smaller::Gzip) => Compression::Gzip,
         }
     }
 }
 
 fn show(app: &mut App, made: &Made) -> anyhow::Result<()> {
     app.out.show(made)?;
+    for link in &made.links_left_out {
+        app.out.note(format_args!(
+            "{CARE}warning:{CARE:#} {link} is a link to a folder: what it leads to is NOT in this backup"
+        ));
+    }
+    if !made.links_left_out.is_empty() {
+        app.out.hint("take it in with `hermes config set backup.follow_links true`");
+    }
     if !made.damaged.is_empty() {
         app.out.hint("a damaged database never counts as a good backup: see `hermes doctor`");
     }
@@ -264,6 +301,7 @@ impl Made {
             verified: backup.verified.is_some(),
             damaged,
             left_out: manifest.left_out.len(),
+            links_left_out: manifest.links_left_out().map(str::to_owned).collect(),
             remarks,
             checking_seconds: checking.as_secs_f64(),
             open_with: sidecar.map(|sidecar| sidecar.open_with).unwrap_or_default(),
@@ -272,7 +310,7 @@ impl Made {
 }
 
 impl Planned {
-    fn of(contents: Contents) -> Planned {
+    pub(super) fn of(contents: Contents) -> Planned {
         let taken = |entry: hermes_backup::contents::Entry| Taken {
             path: entry.path,
             size: entry.size,

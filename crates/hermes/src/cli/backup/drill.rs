@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use hermes_backup::drill::{self, Receipt, Request};
-use hermes_backup::folder::Backup;
+use hermes_backup::folder::{Backup, Folder};
 use serde::Serialize;
 
 use super::create::none_yet;
@@ -19,7 +19,7 @@ use crate::platform;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, a unique beginning of it, or `latest`
+    /// Its id, a unique beginning of it, its label, `latest`, or a file anywhere
     #[arg(default_value = "latest")]
     id: String,
     /// Any one of the backups, by chance
@@ -52,13 +52,16 @@ struct Drilled {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
-    let backup = chosen(arguments, &wanted)?;
+    let (backup, folder) = chosen(arguments, &wanted)?;
+    folder.make(wanted.home.root())?;
     let host = platform::host();
+    let temporary = std::env::temp_dir();
     let mut progress = Progress::of(app);
     let (receipt, kept_in) = arguments.opening.with(app, &wanted, |keys| {
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-        let (folder, backup, host) = (&wanted.folder, &backup, host.as_str());
-        drill::drill(&Request { folder, backup, keys, host, now: app.now }, tell)
+        let (folder, backup, host) = (&folder, &backup, host.as_str());
+        let (home, temporary) = (Some(&wanted.home), temporary.as_path());
+        drill::drill(&Request { folder, backup, keys, host, now: app.now, home, temporary }, tell)
     })?;
     progress.end();
     let passed = receipt.passed;
@@ -66,17 +69,25 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(if passed { Outcome::Done } else { Outcome::Findings })
 }
 
-fn chosen(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<Backup> {
+/// The backup, and the folder that the receipt goes to.
+fn chosen(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(Backup, Folder)> {
     if !arguments.random {
-        return Ok(wanted.folder.find(&arguments.id)?);
+        let (backup, is_of_folder) = wanted.backup(&arguments.id)?;
+        let mut folder = wanted.folder.clone();
+        if !is_of_folder {
+            // The drill of another home's backup says nothing of this one's.
+            folder = folder.of_home(Some(backup.home().unwrap_or("unknown").to_owned()));
+        }
+        return Ok((backup, folder));
     }
     let mut good: Vec<Backup> =
         wanted.folder.list()?.into_iter().filter(|one| !one.name.damaged).collect();
+    good.retain(|one| one.counts_in(&wanted.folder));
     if good.is_empty() {
         return Err(none_yet().into());
     }
     let number = platform::random_number()? as usize % good.len();
-    Ok(good.swap_remove(number))
+    Ok((good.swap_remove(number), wanted.folder.clone()))
 }
 
 pub(crate) fn receipt(command: &Receipts, app: &mut App) -> anyhow::Result<Outcome> {
@@ -84,10 +95,15 @@ pub(crate) fn receipt(command: &Receipts, app: &mut App) -> anyhow::Result<Outco
     match command {
         Receipts::List => {
             let results = drill::receipts(&wanted.folder)?;
+            let is_empty = results.is_empty();
             app.out.show(&Listing { results })?;
+            if is_empty {
+                app.out.note("no receipt of a drill yet");
+                app.out.hint("make a drill with `hermes backup drill`");
+            }
         }
         Receipts::Import { file } => {
-            let receipt = drill::import_receipt(&wanted.folder, file)?;
+            let receipt = drill::import_receipt(&wanted.folder, file, app.now)?;
             app.out.show(&Listing { results: vec![receipt] })?;
         }
     }

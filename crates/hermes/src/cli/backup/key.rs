@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hermes_backup::name::Format;
-use hermes_backup::seal::keyring::{self, NewKey, PublicKey};
+use hermes_backup::seal::keyring::{self, Kit, NewKey, PublicKey};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -90,6 +90,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
                 (None, false) => return Err(unprotected().into()),
             };
             let private = std::path::absolute(private)?;
+            wanted.refuse_secret_at(&private, "the private key")?;
             let format = match format {
                 Form::Gpg => Format::Gpg,
                 Form::Age => Format::Age,
@@ -201,9 +202,27 @@ fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result
         })?),
     };
     let all = keyring::list(&wanted.keys())?;
-    let text = keyring::kit(&all, secret.as_deref(), wanted.folder.path(), app.now);
+    let passphrase_file = match wanted.settings.recipients.is_empty() {
+        true => wanted.passphrase_file(app)?,
+        false => None,
+    };
+    let places: Vec<String> = wanted.targets(None)?.iter().map(|one| one.place()).collect();
+    let text = keyring::kit(&Kit {
+        keys: &all,
+        private: secret.as_deref(),
+        passphrase_file: passphrase_file.as_deref(),
+        backups: wanted.folder.path(),
+        places: &places,
+        now: app.now,
+    });
     io::Write::write_all(app.out.raw(), text.as_bytes())?;
     io::Write::flush(app.out.raw())?;
+    if all.is_empty() && passphrase_file.is_none() {
+        app.out.note(
+            "no encryption is set up yet: the page is about a passphrase that you give yourself",
+        );
+        app.out.hint("set it up with `hermes backup setup`, then print the page again");
+    }
     Ok(Outcome::Done)
 }
 

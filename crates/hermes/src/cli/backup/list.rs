@@ -7,6 +7,7 @@ use clap::Args;
 use hermes_backup::folder::Backup;
 use hermes_backup::manifest::Sidecar;
 use hermes_backup::name::Format;
+use hermes_backup::whose::Whose;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -15,7 +16,7 @@ use super::wanted;
 use crate::app::App;
 use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{BAD, CARE, DIM, GOOD, Page, Show, bytes, thousands};
+use crate::output::{BAD, CARE, DIM, GOOD, Page, Show, bytes, one_line, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -26,7 +27,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct One {
-    /// Its id, a unique beginning of it, or `latest`
+    /// Its id, a unique beginning of it, its label, or `latest`
     #[arg(default_value = "latest")]
     id: String,
     /// The folder of backups [default: the one of the settings]
@@ -52,6 +53,19 @@ struct Row {
     encrypted_to: Vec<String>,
     /// The places off this host that have it.
     copies: Vec<String>,
+    /// What it was called with `create --label`.
+    label: Option<String>,
+    /// Whose it is, by the id of the home.
+    home: OfHome,
+}
+
+/// Whose a backup is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum OfHome {
+    This,
+    Another,
+    Unknown,
 }
 
 /// What is known of a backup.
@@ -130,6 +144,12 @@ impl Row {
                 (None, _) => vec!["somebody: the short list beside it is gone".to_owned()],
             },
             copies: backup.copies.clone(),
+            label: backup.label.clone(),
+            home: match backup.whose {
+                Whose::Ours => OfHome::This,
+                Whose::Other => OfHome::Another,
+                Whose::Unknown => OfHome::Unknown,
+            },
         }
     }
 }
@@ -170,15 +190,22 @@ impl Show for Listed {
                 vec![
                     row.id.clone(),
                     clock::minute(row.made, &self.zone),
-                    row.what.clone(),
+                    match row.home {
+                        OfHome::Another => format!("{} of another home", row.what),
+                        OfHome::This | OfHome::Unknown => row.what.clone(),
+                    },
                     bytes(row.size),
                     row.state.word().to_owned(),
                     encrypted(&row.encrypted_to),
                     row.copies.join(" "),
+                    one_line(row.label.as_deref().unwrap_or_default(), 60),
                 ]
             })
             .collect();
-        page.table(&["id", "made", "what", "size", "state", "encrypted to", "also at"], &rows)
+        page.table(
+            &["id", "made", "what", "size", "state", "encrypted to", "also at", "label"],
+            &rows,
+        )
     }
 }
 
@@ -190,9 +217,17 @@ impl Show for Shown {
             State::Damaged | State::Failed => BAD,
         };
         page.line(format_args!("backup        {}", self.row.id))?;
+        if let Some(label) = &self.row.label {
+            page.line(format_args!("label         {}", one_line(label, 200)))?;
+        }
         page.line(format_args!("file          {}", self.path.display()))?;
         page.line(format_args!("made          {}", clock::minute(self.row.made, &self.zone)))?;
-        page.line(format_args!("what          {}", self.row.what))?;
+        let home = match self.row.home {
+            OfHome::This => "",
+            OfHome::Another => " of another home",
+            OfHome::Unknown => "; it does not say of which home",
+        };
+        page.line(format_args!("what          {}{home}", self.row.what))?;
         page.line(format_args!("size          {}", bytes(self.row.size)))?;
         page.line(format_args!("state         {style}{}{style:#}", self.row.state.word()))?;
         if let Some(at) = self.verified {
@@ -206,7 +241,7 @@ impl Show for Shown {
             if self.row.encrypted_to.is_empty() {
                 "nobody: plain text".to_owned()
             } else {
-                self.row.encrypted_to.join(", ")
+                self.row.encrypted_to.join(", ").replace("passphrase", "a passphrase")
             }
         ))?;
         for place in &self.row.copies {

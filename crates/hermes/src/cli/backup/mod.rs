@@ -1,5 +1,6 @@
 //! hermes backup: make, keep, send away, bring back, prove
 
+pub(crate) mod carry;
 mod create;
 mod drill;
 mod key;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hermes_backup::folder::{Event, Happened};
 use hermes_backup::retention::{self, Candidate, Decision, Policy};
+use hermes_backup::whose::{LeftAlone, Whose};
 use serde::Serialize;
 
 use super::wanted::{self, Wanted};
@@ -63,6 +64,16 @@ struct Deleted {
 struct Plan {
     deleted: bool,
     results: Vec<Row>,
+    /// What was not considered because it is not surely of this home.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_alone: Vec<String>,
+}
+
+/// What the rules decide, and what they are not about.
+#[derive(Clone)]
+struct Decided {
+    decisions: Vec<Decision>,
+    left: LeftAlone,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,9 +86,16 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     let policy = arguments.policy(wanted.policy()?)?;
     let plan = decide(app, &wanted, &policy)?;
-    let going = plan.iter().filter(|one| one.kept_by.is_empty()).count();
+    let going = plan.decisions.iter().filter(|one| one.kept_by.is_empty()).count();
     if arguments.dry_run || going == 0 {
+        let is_nothing = plan.decisions.is_empty();
         app.out.show(&Plan::of(plan, false))?;
+        if is_nothing {
+            app.out
+                .note(format_args!("no backup of this home in {}", wanted.folder.path().display()));
+        } else if going == 0 {
+            app.out.note("the rules keep every one of them");
+        }
         return Ok(Outcome::Done);
     }
     if !app.json {
@@ -118,11 +136,12 @@ pub(super) fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Vec<Decision>> {
-    let candidates: Vec<Candidate> = wanted
-        .folder
-        .list()?
+fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Decided> {
+    let (all, mut left) = (wanted.folder.list()?, LeftAlone::default());
+    all.iter().for_each(|one| left.add(one.whose));
+    let candidates: Vec<Candidate> = all
         .iter()
+        .filter(|one| one.whose == Whose::Ours)
         .map(|one| Candidate {
             id: one.name.id(),
             what: one.name.what.clone(),
@@ -131,22 +150,27 @@ fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Vec<Dec
             damaged: one.name.damaged,
         })
         .collect();
-    if candidates.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?)
+    let decisions = match candidates.is_empty() {
+        true => Vec::new(),
+        false => retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?,
+    };
+    Ok(Decided { decisions, left })
 }
 
-fn delete(app: &App, wanted: &Wanted, policy: &Policy, plan: &[Decision]) -> anyhow::Result<u64> {
+fn delete(app: &App, wanted: &Wanted, policy: &Policy, plan: &Decided) -> anyhow::Result<u64> {
+    let plan = &plan.decisions;
     if plan.iter().all(|one| !one.kept_by.is_empty()) {
         return Ok(0);
     }
     let _held = wanted.folder.lock("hermes backup prune")?;
     // While the question was asked things may have changed: only what still goes is deleted.
-    let still = decide(app, wanted, policy)?;
+    let still = decide(app, wanted, policy)?.decisions;
     let mut gone = 0;
     for backup in wanted.folder.list()? {
         let id = backup.name.id();
+        if backup.whose != Whose::Ours {
+            continue;
+        }
         if !still.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
             continue;
         }
@@ -183,9 +207,10 @@ impl Arguments {
 }
 
 impl Plan {
-    fn of(plan: Vec<Decision>, deleted: bool) -> Plan {
+    fn of(plan: Decided, deleted: bool) -> Plan {
         let row = |one: Decision| Row { id: one.id, kept_by: one.kept_by };
-        Plan { deleted, results: plan.into_iter().map(row).collect() }
+        let results = plan.decisions.into_iter().map(row).collect();
+        Plan { deleted, results, left_alone: plan.left.said() }
     }
 }
 
@@ -207,6 +232,6 @@ impl Show for Plan {
                 ))?,
             }
         }
-        Ok(())
+        self.left_alone.iter().try_for_each(|line| page.line(line))
     }
 }

@@ -4,18 +4,19 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_backup::folder::Folder;
+use hermes_backup::folder::{Backup, Event, Folder, Happened};
 use hermes_backup::name::Format;
 use hermes_backup::push;
 use hermes_backup::remote::Target;
+use hermes_backup::whose::{Whose, are_of_several};
 use serde::Serialize;
 
 use super::create::none_yet;
 use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::{Outcome, Problem, message};
-use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, counted};
+use crate::failure::{Kind, Outcome, Problem, hint, message};
+use crate::output::{BAD, CARE, DIM, GOOD, Listing, Page, Show, counted};
 
 #[derive(Debug, Args)]
 pub(crate) struct Push {
@@ -50,9 +51,14 @@ struct Sent {
     /// Not sent because of what is here.
     skipped: Vec<String>,
     pruned: Vec<String>,
+    /// What the rules of the place were not applied to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_alone: Vec<String>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -101,7 +107,7 @@ pub(super) fn to_all(
         progress.end();
         results.push(match sent {
             Ok(sent) => sent,
-            Err(error) => Sent::failed(&target, message(&error)),
+            Err(error) => Sent::failed(&target, &error),
         });
     }
     if results.is_empty() {
@@ -118,21 +124,31 @@ fn to_one(
     target: &Target,
     progress: &mut Progress,
 ) -> anyhow::Result<Sent> {
-    let remote = wanted.remote(app, target)?;
     let folder: &Folder = &wanted.folder;
-    // What is not encrypted stays on this machine.
+    let remote = wanted.remote(app, target).inspect_err(|error| {
+        let (id, place, detail) = (None, Some(target.place()), message(error));
+        let what = Happened::PushFailed;
+        // The failure itself is what is told.
+        let _ = folder.note(&Event { at: app.now, what, id, place, detail });
+    })?;
+    // What is not encrypted stays on this machine, and other homes send their own.
+    let mut ours = folder.list()?;
+    // Who cannot say who it is, in a folder of several homes, sends only what it surely made.
+    let is_mixed = folder.home().is_none() && are_of_several(ours.iter().map(Backup::home));
+    ours.retain(|one| one.whose == Whose::Ours || (one.whose == Whose::Unknown && !is_mixed));
     let (plain, backups): (Vec<_>, Vec<_>) =
-        folder.list()?.into_iter().partition(|one| one.name.format == Format::Plain);
+        ours.into_iter().partition(|one| one.name.format == Format::Plain);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
     let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
-    let stays = |one: &hermes_backup::folder::Backup| {
-        format!("backup {} is plain text and stays on this machine", one.name.id())
-    };
+    let stays =
+        |one: &Backup| format!("backup {} is plain text and stays on this machine", one.name.id());
     pushed.warnings.extend(plain.iter().map(stays));
+    let mut left_alone = Vec::new();
     if let Some(policy) = &target.keep {
         let zone = app.zone(&wanted.home)?;
-        let plan = push::plan_prune(remote.as_ref(), policy, app.now, &zone)?;
+        let plan = push::plan_prune(folder, remote.as_ref(), policy, app.now, &zone)?;
         pushed.pruned = push::prune(folder, remote.as_ref(), &plan, app.now)?;
+        left_alone = plan.left.said();
     }
     Ok(Sent {
         place: remote.place(),
@@ -140,14 +156,20 @@ fn to_one(
         there: pushed.there,
         skipped: pushed.skipped,
         pruned: pushed.pruned,
+        left_alone,
         warnings: pushed.warnings,
         error: None,
+        hint: None,
     })
 }
 
 pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.to.as_deref())?;
     let targets = wanted.targets(arguments.target.as_deref())?;
+    let no_place = || {
+        Problem::usage("no place off this host is set up")
+            .hint("name one: `hermes backup pull --target /mnt/disk/hermes`")
+    };
     let target = targets.first().ok_or_else(no_place)?;
     let remote = wanted.remote(app, target)?;
     if arguments.list {
@@ -164,8 +186,14 @@ pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
     wanted.folder.make(wanted.home.root())?;
     let mut progress = Progress::of(app);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-    let backup = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell)?;
+    let fetched = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell);
     progress.end();
+    let backup = fetched.map_err(|error| match error {
+        hermes_backup::Error::NotFound { .. } => Problem::new(Kind::NotFound, error.to_string())
+            .hint("see what is there with `hermes backup pull --list --target PLACE`")
+            .into(),
+        other => anyhow::Error::from(other),
+    })?;
     let id = backup.name.id();
     app.out.show(&Fetched { id: id.clone(), path: backup.path, size: backup.size })?;
     app.out.hint(format_args!("bring it back with `hermes backup restore {id}`"));
@@ -173,15 +201,17 @@ pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 impl Sent {
-    fn failed(target: &Target, error: String) -> Sent {
+    fn failed(target: &Target, error: &anyhow::Error) -> Sent {
         Sent {
             place: target.name.clone(),
             sent: Vec::new(),
             there: Vec::new(),
             skipped: Vec::new(),
             pruned: Vec::new(),
+            left_alone: Vec::new(),
             warnings: Vec::new(),
-            error: Some(error),
+            error: Some(message(error)),
+            hint: hint(error),
         }
     }
 }
@@ -190,7 +220,12 @@ impl Show for Listing<Sent> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
             match &one.error {
-                Some(error) => page.line(format_args!("{BAD}FAIL{BAD:#}  {error}"))?,
+                Some(error) => {
+                    page.line(format_args!("{BAD}FAIL{BAD:#}  {error}"))?;
+                    if let Some(hint) = &one.hint {
+                        page.line(format_args!("      {DIM}next:{DIM:#} {hint}"))?;
+                    }
+                }
                 None => page.line(format_args!(
                     "{GOOD}ok{GOOD:#}    {}: {} sent and read back, {} there already",
                     one.place,
@@ -203,6 +238,9 @@ impl Show for Listing<Sent> {
                     "      {} deleted there",
                     counted(one.pruned.len() as u64, "backup")
                 ))?;
+            }
+            for line in &one.left_alone {
+                page.line(format_args!("      {line}"))?;
             }
             for warning in &one.warnings {
                 page.line(format_args!("{CARE}warn{CARE:#}  {warning}"))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hermes_backup::folder::{Backup, Event, Happened};
-use hermes_backup::restore::{self, From, Part, Piece, Restored};
+use hermes_backup::restore::{self, From, Part, Piece, Restored, Rollback};
 use hermes_backup::seal::Keys;
 use hermes_home::layout::ChosenBy;
 use hermes_home::{Home, atomic, profile};
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Put the file or skill in its place; what is there is kept aside
     #[arg(long)]
     replace: bool,
-    /// Put back what the last restore moved aside
+    /// Put back the home or profile that the last restore moved aside; says first what that is
     #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace"])]
     rollback: bool,
     #[command(flatten)]
@@ -77,14 +77,7 @@ struct Brought {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     if arguments.rollback {
-        let question = format!(
-            "put back what the last restore of {} moved aside?",
-            wanted.home.root().display()
-        );
-        confirm::consent(app.asking, &question)?;
-        let done = restore::rollback(&wanted.home, app.now)?;
-        app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
-        return Ok(Outcome::Done);
+        return roll_back(app, &wanted);
     }
     let profile = named_profile(app)?;
     let (archive, sha256) = archive(arguments, &wanted, profile.as_deref())?;
@@ -133,6 +126,33 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
+/// Says what would be undone, then undoes it. Whole homes and profiles are put back; of single files and skills it
+/// is said where they lie.
+fn roll_back(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    let root = wanted.home.root().display();
+    // A restore that was cut off is undone first, whatever lies aside.
+    let plan = restore::rollback_plan(&wanted.home);
+    if let Ok(Rollback { parts, .. }) = &plan {
+        for part in parts {
+            app.out.note(format_args!(
+                "not undone by this, since it is one thing alone: {} (put it back with mv)",
+                part.display()
+            ));
+        }
+    }
+    let question = match &plan {
+        Ok(Rollback { what: Some(what), from: Some(from), .. }) => format!(
+            "put back {what} of {root} from {}? (what is there now is moved aside)",
+            from.display()
+        ),
+        _ => format!("put back what the last restore of {root} moved aside?"),
+    };
+    confirm::consent(app.asking, &question)?;
+    let done = restore::rollback(&wanted.home, app.now)?;
+    app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
+    Ok(Outcome::Done)
+}
+
 fn bring(
     arguments: &Arguments,
     app: &mut App,
@@ -169,7 +189,9 @@ fn archive(
     }
     if arguments.backup.contains('/') {
         let missing = format!("could not find {}: there is no such file", file.display());
-        return Err(Problem::new(Kind::NotFound, missing).into());
+        return Err(Problem::new(Kind::NotFound, missing)
+            .hint("see them all with `hermes backup list`")
+            .into());
     }
     let found = match arguments.backup.as_str() {
         // One that is damaged or failed its check is restored only when it is named.
@@ -198,7 +220,7 @@ fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow:
         None => one.name.what == "all",
     };
     let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none() && is_wanted(one);
-    wanted.folder.list()?.into_iter().find(is_good).ok_or_else(|| {
+    wanted.folder.latest(is_good)?.ok_or_else(|| {
         let folder = wanted.folder.path().display();
         let of = profile.map_or_else(|| "the whole home".to_owned(), |name| format!("profile {name}"));
         Problem::new(Kind::NotFound, format!("could not find a good backup of {of} in {folder}"))
@@ -220,7 +242,7 @@ fn keep_schedule(done: &Restored, home: &Home) -> Option<String> {
 }
 
 /// Memories that were kept outside of the home lie in it now, and the settings name the old place.
-fn moved_memories(app: &App, root: &Home) -> Vec<String> {
+pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
     let names = profile::list(root).unwrap_or_default();
     let homes =
         [None].into_iter().chain(names.into_iter().map(Some)).map(|name| root.sibling(name));

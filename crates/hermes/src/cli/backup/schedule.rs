@@ -65,6 +65,9 @@ struct Report {
     by: Option<By>,
     /// When the next one is due; a time that is past means at once.
     next: Option<Timestamp>,
+    /// What there is to say of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about_next: Option<String>,
     /// The last one that the schedule brought.
     last: Option<Run>,
     /// What keeps it from working, with the command that mends it.
@@ -238,9 +241,7 @@ fn install_line(
 
 fn cron_line(app: &App, home: &Home, service: &Service, record: &Record) -> anyhow::Result<String> {
     let plan = record.plan(app, home)?;
-    // The same for every night: cron knows no chance.
-    let later = plan.delay_of(record.since.to_zoned(TimeZone::UTC).date());
-    Ok(unit::cron_line(service, plan.time, later))
+    Ok(unit::cron_line(service, plan.time, record.cron_delay(&plan)))
 }
 
 /// Everything of ours that starts backups of a home.
@@ -336,15 +337,37 @@ fn show(app: &mut App, home: &Home, done: Vec<String>) -> anyhow::Result<bool> {
     };
     let next = record.as_ref().map(|record| record.next(app, home)).transpose()?.flatten();
     let is_missing = record.is_none();
+    let about_next = record.as_ref().map(|record| about_next(app, home, record)).transpose()?;
     let (by, last) = record.map(|record| (record.by, record.last)).unzip();
     let has_trouble = !trouble.is_empty();
     let zone = app.zone(home)?;
-    app.out.show(&Report { by, next, last: last.flatten(), trouble, done, zone })?;
+    let last = last.flatten();
+    app.out.show(&Report { by, next, about_next, last, trouble, done, zone })?;
     if is_missing && !has_trouble {
         app.out
             .hint("`hermes backup schedule install --systemd`, `--cron` or `--daemon` sets one up");
     }
     Ok(has_trouble)
+}
+
+/// How the time of the next one comes about.
+fn about_next(app: &App, home: &Home, record: &Record) -> anyhow::Result<String> {
+    let plan = record.plan(app, home)?;
+    let (time, most) = (plan.time.strftime("%H:%M"), plan.delay.as_mins());
+    let later = record.cron_delay(&plan).as_mins();
+    Ok(match record.by {
+        By::Systemd if most > 0 => {
+            format!("up to {most} min later, as chance has it; a missed night is caught up")
+        }
+        By::Cron if later > 0 => {
+            format!("{time} and {later} min, the same every night; a missed night is not caught up")
+        }
+        By::Cron => "a missed night is not caught up".to_owned(),
+        By::Daemon if most > 0 => {
+            format!("{time} and up to {most} min by chance; a missed night is caught up")
+        }
+        By::Systemd | By::Daemon => "a missed night is caught up".to_owned(),
+    })
 }
 
 fn trouble(app: &App, home: &Home, record: &Record) -> anyhow::Result<Vec<String>> {
@@ -401,7 +424,9 @@ impl Show for Report {
         };
         page.line(format_args!("backups are scheduled by {}", by.word()))?;
         if let Some(next) = self.next {
-            page.line(format_args!("next: {}", clock::minute(next, &self.zone)))?;
+            let about = self.about_next.as_ref().map(|about| format!(" ({about})"));
+            let about = about.unwrap_or_default();
+            page.line(format_args!("next: {}{about}", clock::minute(next, &self.zone)))?;
         }
         if let Some(run) = &self.last {
             let how = match &run.ended {

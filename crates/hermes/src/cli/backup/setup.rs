@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hermes_backup::name::Format;
+use hermes_backup::push;
 use hermes_backup::remote;
 use hermes_backup::seal::Passphrase;
 use hermes_backup::seal::keyring::{self, NewKey};
@@ -13,12 +14,14 @@ use serde::Serialize;
 use super::create::Form;
 use super::keys::{self, Phrase};
 use super::wanted::{self, Wanted};
-use super::{key, schedule};
+use super::{key, schedule, status};
 use crate::app::App;
 use crate::backup::record;
 use crate::cli::service::manager::Reach;
-use crate::failure::{Outcome, Problem};
-use crate::output::{GOOD, Page, Show};
+use crate::confirm;
+use crate::failure::{self, Outcome, Problem};
+use crate::output::{BAD, DIM, GOOD, Page, Show};
+use crate::platform;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,6 +39,9 @@ pub(crate) struct Arguments {
     /// Send every backup there as well: a folder, ssh://user@host/path or s3://bucket/prefix?endpoint=…
     #[arg(long, value_name = "PLACE")]
     target: Vec<String>,
+    /// Do not try the places: keep them as they are written
+    #[arg(long)]
+    no_check: bool,
     /// What makes a backup every night
     #[arg(long, value_enum)]
     schedule: Option<By>,
@@ -63,6 +69,16 @@ enum Encryption {
 #[derive(Debug, Serialize)]
 struct Ready {
     done: Vec<String>,
+    /// The places that could not be written to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<Unreached>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unreached {
+    place: String,
+    error: String,
+    hint: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
@@ -72,11 +88,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let encryption = encryption(arguments, &wanted, ask)?;
     let targets = targets(arguments, &wanted, ask)?;
     let by = by(arguments, ask)?;
+    refuse(&wanted, encryption.as_ref(), &targets)?;
+    consent_to_replace(app, &wanted, &targets)?;
+    let drill = drill_hint(&wanted, encryption.as_ref());
     let mut done = Vec::new();
     match encryption {
-        None => {
-            done.push(format!("encrypted as before: {}", wanted.settings.recipients.join(", ")))
-        }
+        None => done.push(format!("encrypted as before: {}", status::encryption(&wanted))),
         Some(chosen) => done.push(encrypt(arguments, app, &wanted, chosen)?),
     }
     if !targets.is_empty() {
@@ -86,11 +103,94 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     if let Some(by) = by.schedule() {
         done.extend(schedule::install(app, &wanted.home, by, Reach::User)?);
     }
-    app.out.show(&Ready { done })?;
-    app.out.hint(
-        "make the first one now: `hermes backup create`, and prove it: `hermes backup drill`",
+    let failed = match arguments.no_check {
+        true => Vec::new(),
+        false => unreached(app, &wanted, &targets, &mut done)?,
+    };
+    let is_well = failed.is_empty();
+    app.out.show(&Ready { done, failed })?;
+    app.out.hint(format_args!(
+        "make the first one now: `hermes backup create`, and prove it: {drill}"
+    ));
+    Ok(if is_well { Outcome::Done } else { Outcome::Partial })
+}
+
+/// Refuses what would put the key to the backups beside them, before anything is changed.
+fn refuse(
+    wanted: &Wanted,
+    encryption: Option<&Encryption>,
+    targets: &[String],
+) -> anyhow::Result<()> {
+    let (file, what) = match encryption {
+        Some(Encryption::NewKey(file)) => (file, "the private key"),
+        Some(Encryption::PassphraseFile(file)) => (file, "the passphrase"),
+        Some(Encryption::Key(_)) | None => return Ok(()),
+    };
+    wanted.refuse_secret_at(file, what)?;
+    // A place that is new is one as well.
+    let mut new = wanted.settings.clone();
+    new.targets = targets.to_vec();
+    let (home, folder) = (wanted.home.clone(), wanted.folder.clone());
+    Wanted { home, folder, settings: new }.refuse_secret_at(file, what)
+}
+
+/// Asks before places are given up that backups were sent to until now.
+fn consent_to_replace(app: &App, wanted: &Wanted, targets: &[String]) -> anyhow::Result<()> {
+    let gone: Vec<&str> = wanted
+        .settings
+        .targets
+        .iter()
+        .filter(|before| !targets.is_empty() && !targets.contains(before))
+        .map(String::as_str)
+        .collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let question = format!(
+        "send backups no longer to {} but to {}? (what is there stays)",
+        gone.join(", "),
+        targets.join(", ")
     );
-    Ok(Outcome::Done)
+    confirm::consent(app.asking, &question)
+}
+
+/// Writes something small to each place and takes it away again; those where that failed.
+fn unreached(
+    app: &App,
+    wanted: &Wanted,
+    targets: &[String],
+    done: &mut Vec<String>,
+) -> anyhow::Result<Vec<Unreached>> {
+    let mut failed = Vec::new();
+    for target in targets {
+        let target = remote::parse(target)?;
+        let tag = platform::random_number()?;
+        let tried = wanted
+            .remote(app, &target)
+            .and_then(|remote| Ok(push::try_place(remote.as_ref(), tag)?));
+        match tried {
+            Ok(remark) => {
+                let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+                done.push(format!("{} was written to and read back{remark}", target.place()));
+            }
+            Err(error) => {
+                let (place, hint) = (target.place(), failure::hint(&error));
+                failed.push(Unreached { place, error: failure::message(&error), hint });
+            }
+        }
+    }
+    Ok(failed)
+}
+
+/// The command that proves the first backup, with what opens it.
+fn drill_hint(wanted: &Wanted, encryption: Option<&Encryption>) -> String {
+    let flag = match encryption {
+        Some(Encryption::NewKey(file)) => format!("--identity {}", file.display()),
+        Some(Encryption::PassphraseFile(file)) => format!("--passphrase-file {}", file.display()),
+        None if wanted.settings.recipients.is_empty() => "--passphrase-file FILE".to_owned(),
+        Some(Encryption::Key(_)) | None => "--identity FILE".to_owned(),
+    };
+    format!("`hermes backup drill {flag}`")
 }
 
 fn encryption(
@@ -224,6 +324,12 @@ impl Show for Ready {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for line in &self.done {
             page.line(format_args!("{GOOD}ok{GOOD:#}  {line}"))?;
+        }
+        for one in &self.failed {
+            page.line(format_args!("{BAD}FAIL{BAD:#}  {}", one.error))?;
+            if let Some(hint) = &one.hint {
+                page.line(format_args!("      {DIM}next:{DIM:#} {hint}"))?;
+            }
         }
         Ok(())
     }

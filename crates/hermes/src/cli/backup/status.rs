@@ -81,14 +81,23 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
         places: wanted.targets(None)?.iter().map(|target| target.place()).collect(),
     };
     let (mut backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
-    // One profile alone is no backup of the home.
-    backups.retain(|backup| backup.name.what == "all");
+    // One profile alone is no backup of the home, and another home's is none of this one.
+    backups.retain(|backup| backup.name.what == "all" && backup.counts_in(&wanted.folder));
     let mut standing = status::judge(&backups, &history, &expected, app.now);
+    let settings = &wanted.settings;
+    if settings.recipients.is_empty() && settings.passphrase_file.is_none() {
+        // Without encryption none is made.
+        let is_age = |reason: &&mut Reason| reason.about == About::Age;
+        let of_age = standing.reasons.iter_mut().filter(is_age);
+        of_age.for_each(|reason| reason.hint = "`hermes backup setup`".to_owned());
+    }
     if expected.interval.is_some() {
         standing.reasons.extend(cannot_encrypt(app, wanted));
-        let worst = standing.reasons.iter().map(|reason| reason.colour).max();
-        standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
     }
+    // A folder that cannot be read is what the backup itself complains of.
+    standing.reasons.extend(status::links(&wanted.links_left_out().unwrap_or_default()));
+    let worst = standing.reasons.iter().map(|reason| reason.colour).max();
+    standing.colour = worst.unwrap_or(standing.colour).max(standing.colour);
     Ok(standing)
 }
 
@@ -100,17 +109,21 @@ fn cannot_encrypt(app: &App, wanted: &Wanted) -> Option<Reason> {
         Err(error) => format!("the next backup will not be made: {}", message(&error)),
     };
     let hint = "set it up again: `hermes backup setup`".to_owned();
-    Some(Reason { colour: Colour::Red, about: About::Attempts, what, hint })
+    Some(Reason { colour: Colour::Red, about: About::Attempts, what, hint, place: None })
 }
 
 /// Tells about what is not well, once for each streak.
 pub(super) fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow::Result<()> {
-    let (mut standing, history) = (standing(app, wanted)?, wanted.folder.history()?);
+    let mut standing = standing(app, wanted).unwrap_or_else(|error| unseen(wanted, &error));
+    let history = wanted.folder.history().unwrap_or_default();
     if let Some(error) = error {
         standing.colour = Colour::Red;
+        // Where the folder cannot be written to, the history does not know of it.
+        standing.failures = standing.failures.max(1);
         let hint = "try it by hand: `hermes backup create`".to_owned();
         let (colour, about) = (Colour::Red, About::Attempts);
-        standing.reasons.insert(0, Reason { colour, about, what: error, hint });
+        let first = Reason { colour, about, what: error, hint, place: None };
+        standing.reasons.insert(0, first);
     }
     let host = platform::host();
     let said = (&standing, history.as_slice());
@@ -120,7 +133,18 @@ pub(super) fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow
     Ok(())
 }
 
-fn encryption(wanted: &Wanted) -> String {
+/// How it stands where nobody can see: whoever waits for an alert must hear of it.
+fn unseen(wanted: &Wanted, error: &anyhow::Error) -> Standing {
+    let folder = wanted.folder.path().display();
+    let what = format!("the folder of backups could not be looked at: {}", message(error));
+    let hint = format!("look at {folder}: is its disk there, and may you read it?");
+    let (colour, about) = (Colour::Red, About::Folder);
+    let reasons = vec![Reason { colour, about, what, hint, place: None }];
+    Standing { colour, reasons, newest: None, drilled: None, failures: 0 }
+}
+
+/// How backups are encrypted, in words.
+pub(super) fn encryption(wanted: &Wanted) -> String {
     match (&wanted.settings.recipients, &wanted.settings.passphrase_file) {
         (keys, _) if !keys.is_empty() => format!("to {}", keys.join(", ")),
         (_, Some(file)) => format!("with the passphrase in {file}"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hermes_backup::Error;
+use hermes_backup::error::opened_with;
 use hermes_backup::folder::Backup;
 use hermes_backup::verify::{self, Verified};
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, a unique beginning of it, or `latest`
+    /// Its id, a unique beginning of it, its label, `latest`, or a file anywhere
     #[arg(default_value = "latest")]
     id: String,
     /// Every backup in the folder
@@ -44,18 +45,23 @@ struct Checked {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let backups = match arguments.all {
-        true => wanted.folder.list()?,
-        false => vec![wanted.folder.find(&arguments.id)?],
+        true => wanted.folder.list()?.into_iter().map(|one| (one, true)).collect(),
+        false => vec![wanted.backup(&arguments.id)?],
     };
     if backups.is_empty() {
         return Err(none_yet().into());
     }
     let mut results = Vec::new();
-    for backup in &backups {
+    for (backup, is_of_folder) in &backups {
         let mut progress = Progress::of(app);
         let tried = arguments.opening.with(app, &wanted, |keys| {
             let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-            match verify::verify(&wanted.folder, backup, keys, app.now, tell) {
+            // What a copy elsewhere is like says nothing of the one in the folder.
+            let seen = match is_of_folder {
+                true => verify::verify(&wanted.folder, backup, keys, app.now, tell),
+                false => verify::check(backup, keys, tell),
+            };
+            match seen {
                 Ok(seen) => Ok(Checked::of(backup, &seen)),
                 Err(error @ Error::Tampered { .. }) => Ok(Checked::failed(backup, &error)),
                 Err(error) => Err(error),
@@ -70,10 +76,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         });
     }
     let is_well = results.iter().all(|one| one.passed);
-    let by_hash = results.iter().any(|one| one.passed && !one.members);
+    let by_hash = results.iter().position(|one| one.passed && !one.members);
     app.out.show(&Listing { results })?;
-    if by_hash {
-        app.out.hint("give the private key with --identity FILE to compare what is inside");
+    if let Some((backup, _)) = by_hash.and_then(|at| backups.get(at)) {
+        let to = backup.sidecar.as_ref().map(|sidecar| sidecar.encrypted_to.join(", "));
+        let hint = opened_with(&to.unwrap_or_default());
+        app.out.hint(format_args!("{hint} to compare what is inside"));
     }
     Ok(if is_well { Outcome::Done } else { Outcome::Findings })
 }
@@ -84,7 +92,9 @@ impl Checked {
             Verified::Members { files } => {
                 (true, format!("decrypted, {} files compared one by one", thousands(*files)))
             }
-            Verified::HashOnly => (false, "ciphertext hash only: no key was given".to_owned()),
+            Verified::HashOnly => {
+                (false, "ciphertext hash only: nothing was given that opens it".to_owned())
+            }
         };
         Checked { id: backup.name.id(), passed: true, members, seen }
     }

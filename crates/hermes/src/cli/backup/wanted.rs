@@ -2,19 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_backup::contents::Scope;
-use hermes_backup::folder::Folder;
-use hermes_backup::name::Compression;
+use hermes_backup::contents::{self, Choice, Scope};
+use hermes_backup::folder::{Backup as BackupFile, Folder, real};
+use hermes_backup::name::{ArchiveName, Compression};
 use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
 use hermes_backup::seal::keyring;
 use hermes_backup::seal::{Passphrase, Sealing};
+use hermes_backup::whose;
 use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Unknown};
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
 use crate::app::App;
-use crate::failure::message;
+use crate::failure::{Kind, Problem, message};
 use crate::variables::Variables;
 
 /// `hermes 0.1.0`
@@ -56,7 +57,14 @@ fn with(app: &App, home: Home, settings: Backup, to: Option<&Path>) -> anyhow::R
         (None, Some(said)) => home.folder().join(expand_tilde(said, &app.env)?),
         (None, None) => beside(home.root()),
     };
-    Ok(Wanted { folder: Folder::at(&path), home, settings })
+    let folder = Folder::at(&path).of_home(home_id(app, &home));
+    Ok(Wanted { folder, home, settings })
+}
+
+/// Who the home is, by which its backups are told from those of others; none where it has no memory yet.
+fn home_id(app: &App, home: &Home) -> Option<String> {
+    let said = app.for_profile(home).memory_path(home).ok();
+    whose::home_id(&said.unwrap_or_else(|| home.folder().join("memory.db")))
 }
 
 /// The folder of backups of a home: beside it, never in it.
@@ -124,9 +132,38 @@ impl Wanted {
 
     /// The passphrase whose file the settings name.
     pub(super) fn passphrase(&self, app: &App) -> anyhow::Result<Option<Passphrase>> {
-        let Some(said) = self.settings.passphrase_file.as_deref() else { return Ok(None) };
-        let path = self.home.folder().join(expand_tilde(said, &app.env)?);
+        let Some(path) = self.passphrase_file(app)? else { return Ok(None) };
         Ok(Some(Passphrase::from_file(&path)?))
+    }
+
+    /// The file that the settings name for the passphrase.
+    pub(super) fn passphrase_file(&self, app: &App) -> anyhow::Result<Option<PathBuf>> {
+        let Some(said) = self.settings.passphrase_file.as_deref() else { return Ok(None) };
+        Ok(Some(self.home.folder().join(expand_tilde(said, &app.env)?)))
+    }
+
+    /// Refuses a file for what opens the backups that is in the home or beside the archives: whoever finds those
+    /// would find it too, and whoever loses those would lose it too.
+    pub(super) fn refuse_secret_at(&self, file: &Path, what: &str) -> anyhow::Result<()> {
+        let file = real(file);
+        let refused = |why: &str| {
+            Problem::new(Kind::Refused, format!("{what} must not be in {}: {why}", file.display()))
+                .hint("put it on a disk that you take away, or at least into another folder of your own, such as ~/keys")
+        };
+        if file.starts_with(real(self.home.root())) {
+            return Err(refused("that is inside the home that is backed up").into());
+        }
+        if file.starts_with(real(self.folder.path())) {
+            return Err(refused("that is beside the archives").into());
+        }
+        for target in self.targets(None)? {
+            if let remote::Kind::Folder(place) = &target.kind
+                && file.starts_with(real(place))
+            {
+                return Err(refused("that is beside the copies of the archives").into());
+            }
+        }
+        Ok(())
     }
 
     /// Which backups stay here.
@@ -141,6 +178,29 @@ impl Wanted {
             yearly: settings.keep_yearly,
             within: settings.keep_within.as_deref().map(str::parse).transpose()?,
         })
+    }
+
+    /// The backup that is meant: one of the folder, or a file anywhere. The second is whether it is of the folder.
+    pub(super) fn backup(&self, said: &str) -> anyhow::Result<(BackupFile, bool)> {
+        let file = Path::new(said);
+        if !file.is_file() {
+            if said.contains('/') {
+                let why = "there is no such file".to_owned();
+                return Err(hermes_backup::Error::NotFound { id: said.to_owned(), why }.into());
+            }
+            return Ok((self.folder.find(said)?, true));
+        }
+        let absolute = std::path::absolute(file)?;
+        let parent = absolute.parent().unwrap_or(Path::new("/"));
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.parse::<ArchiveName>().is_err() {
+            let why = "its name is not that of a backup, such as hermes-all-20261116T033000Z-1a2b3c4d.tar.zst.gpg";
+            return Err(
+                hermes_backup::Error::NotArchive { path: absolute, why: why.to_owned() }.into()
+            );
+        }
+        let folder = Folder::at(parent).of_home(self.folder.home().map(str::to_owned));
+        Ok((folder.find(&name)?, is_same(parent, self.folder.path())))
     }
 
     /// The places off this host, or the one that is named.
@@ -167,6 +227,13 @@ impl Wanted {
             token: variables.value("AWS_SESSION_TOKEN").map(Into::into),
         });
         Ok(remote::open(target, keys.as_ref())?)
+    }
+
+    /// The links to folders of the home that no backup follows.
+    pub(super) fn links_left_out(&self) -> anyhow::Result<Vec<String>> {
+        let Backup { exclude, follow_links, .. } = &self.settings;
+        let choice = Choice { exclude, outside: &[], follow_links: *follow_links, secrets: true };
+        Ok(contents::links_left_out(&self.home, &choice)?)
     }
 
     /// Databases of memories that the settings of a profile keep outside of the home.
@@ -198,6 +265,14 @@ impl Wanted {
             found.push((below, path));
         }
         Ok(found)
+    }
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
     }
 }
 

@@ -185,6 +185,26 @@ fn add_episodes(connection: &Connection, chosen: &mut Chosen) -> rusqlite::Resul
     Ok(())
 }
 
+/// Adds the sessions of which nothing remains when the chosen episodes go.
+pub(super) fn add_emptied_sessions(
+    connection: &Connection,
+    chosen: &mut Chosen,
+) -> rusqlite::Result<()> {
+    let going: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
+    let touched: BTreeSet<(UserNumber, String)> =
+        chosen.episodes.iter().map(|one| (one.user, one.session_id.clone())).collect();
+    for (user, session_id) in touched {
+        for session in sessions(connection, NAMED, params![user.get(), session_id])? {
+            let all = list(connection, EPISODES_IN, [session.row])?;
+            if all.iter().all(|episode| going.contains(episode)) {
+                chosen.covered.extend(list(connection, COVERED_OF_SESSION, [session.row])?);
+                chosen.sessions.push(session);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn list<const N: usize>(
     connection: &Connection,
     sql: &str,
@@ -235,5 +255,6 @@ const EVENTS_OF: &str = "select id from event where user_id = ?1 order by id";
 const EVENTS_IN: &str = "select id from event where session = ?1";
 const PROPOSALS_OF: &str = "select id from proposal where user_id = ?1 order by id";
 const PROPOSALS_FROM: &str = "select id from proposal where episode = ?1";
+const EPISODES_IN: &str = "select id from episode where session = ?1";
 const DRAWN_FROM: &str = "select kind, item from source where episode = ?1";
 const SOURCES_OF: &str = "select episode from source where kind = ?1 and item = ?2";

@@ -1,5 +1,6 @@
 //! Forgetting by choice, with the marks that keep it forgotten.
 
+mod again;
 mod choose;
 mod erase;
 mod retire;
@@ -10,7 +11,9 @@ use self::choose::Chosen;
 use super::graves::{self, Grave, GraveKind};
 use super::{SqliteMemory, Step, audit};
 use crate::Result;
-use crate::memory::{Admin, Change, Choice, Depth, Forgetting, Forgotten, UserNumber};
+use crate::memory::{
+    Admin, Change, Choice, Depth, Forgetting, Forgotten, ItemKind, TakenBack, UserNumber,
+};
 
 impl Forgetting for SqliteMemory {
     fn forget_plan(&self, _admin: Admin, choice: &Choice) -> Result<Forgotten> {
@@ -60,6 +63,59 @@ impl Forgetting for SqliteMemory {
             }),
         }
     }
+
+    fn taken_back(&self, _admin: Admin) -> Result<TakenBack> {
+        again::taken_back(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    fn take_back(
+        &mut self,
+        _admin: Admin,
+        taken: &TakenBack,
+        change: Change<'_>,
+    ) -> Result<Forgotten> {
+        take_back(self, taken, change)
+    }
+}
+
+/// Retires and erases here what was taken back elsewhere; the graves are here already.
+fn take_back(
+    memory: &mut SqliteMemory,
+    taken: &TakenBack,
+    change: Change<'_>,
+) -> Result<Forgotten> {
+    let is_any = memory.write(|transaction| {
+        Ok(again::to_erase(transaction, taken)?.count() != Forgotten::default())
+    })?;
+    // Erased first: what is gone is not retired as well.
+    let erased = if is_any { erase_again(memory, taken, change)? } else { Forgotten::default() };
+    let mut count = memory.write(|transaction| {
+        let chosen = again::to_retire(transaction, taken)?;
+        retire::retire(transaction, &chosen, change)?;
+        Ok(chosen.count())
+    })?;
+    count.episodes += erased.episodes;
+    count.messages += erased.messages;
+    count.procedures += erased.procedures;
+    count.events += erased.events;
+    Ok(count)
+}
+
+fn erase_again(
+    memory: &mut SqliteMemory,
+    taken: &TakenBack,
+    change: Change<'_>,
+) -> Result<Forgotten> {
+    memory.removing(|memory| {
+        memory.without_a_trace(|transaction| {
+            let chosen = again::to_erase(transaction, taken)?;
+            erase::bury_messages(transaction, &chosen, change)?;
+            // What the choice is called matters only for speakers, who are forgotten with their sessions.
+            let choice = Choice::Kind(UserNumber::OWNER, ItemKind::Message);
+            erase::erase(transaction, (&choice, &chosen), change)?;
+            Ok(chosen.count())
+        })
+    })
 }
 
 /// Buries the session that was chosen and the statements of the facts, so that neither comes back.
