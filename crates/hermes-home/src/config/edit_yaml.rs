@@ -165,12 +165,9 @@ impl Page<'_> {
                 return Ok(shorter);
             }
             // A section without anything inside another one-line section goes with its last key.
-            let inner = shorter[open + 1..].trim_start();
-            if !inner.starts_with('}') {
-                return Ok(shorter);
-            }
-            let close = shorter.len() - inner.len() + 1;
-            return Page { text: &shorter, ..*self }.take_out_hollow(above, open..close);
+            let names: Vec<String> = above.iter().map(|(_, holder)| holder.name.clone()).collect();
+            let cut = remove(&shorter, &names).ok().flatten();
+            return Ok(cut.unwrap_or(shorter));
         }
         let start = self.line_start(pair)?;
         let whole = start..self.rest_of_line(end)?;
@@ -184,23 +181,16 @@ impl Page<'_> {
             && self.text[colon..head_end].trim().is_empty();
         if is_bare {
             let shorter = self.with(whole, "");
-            return Page { text: &shorter, ..*self }.take_out_hollow(above, colon..colon);
+            let page = Page { text: &shorter, ..*self };
+            let hollow = Pair { value: Place::Scalar(colon..colon), ..(*holder).clone() };
+            let mut way = above.to_vec();
+            if let Some(last) = way.last_mut() {
+                last.1 = &hollow;
+            }
+            return page.take_out(&way);
         }
         let without = self.with(whole, "");
         Ok(Page { text: &without, ..*self }.with(colon..colon, " {}"))
-    }
-
-    /// Takes out the last key of the way, whose value at `place` holds nothing any more.
-    fn take_out_hollow(
-        &self,
-        way: &[(&Mapping, &Pair)],
-        place: Range<usize>,
-    ) -> Result<String, Refusal> {
-        let Some(((mapping, pair), above)) = way.split_last() else { return Err(NOT_A_SECTION) };
-        let hollow = Pair { value: Place::Scalar(place), ..(*pair).clone() };
-        let mut way = above.to_vec();
-        way.push((mapping, &hollow));
-        self.take_out(&way)
     }
 
     fn take_out_of_flow(
@@ -230,6 +220,12 @@ impl Page<'_> {
             Place::BlockScalar => self.block_scalar(pair).map(|(_, content)| content.end),
             Place::List { range, items } => {
                 self.list_range(pair, range, items).map(|whole| whole.end)
+            }
+            Place::Mapping(Mapping { style: MappingStyle::Flow { open }, pairs })
+                if pairs.is_empty() && self.text[open + 1..].trim_start().starts_with('}') =>
+            {
+                let rest = self.text[open + 1..].trim_start();
+                Ok(self.text.len() - rest.len() + 1)
             }
             Place::Mapping(_) | Place::Other(_) => Err(NOT_PLAIN),
         }
