@@ -72,8 +72,12 @@ pub const VARIABLES: &[Variable] = &[
         does: "Used only together with HERMES_XDG, or when `~/.hermes` is missing and `$XDG_DATA_HOME/hermes` exists.",
     },
     Variable {
+        name: "CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH, OPENCODE_CONFIG, XDG_CONFIG_HOME, APPDATA",
+        does: "Where agents keep their settings, for `hermes integrate`: the variables of the agents themselves.",
+    },
+    Variable {
         name: "PATH",
-        does: "Searched by `hermes doctor` for other programs called `hermes`.",
+        does: "Searched by `hermes doctor` for other programs called `hermes`, and by `hermes integrate` for agents.",
     },
 ];
 
@@ -108,6 +112,12 @@ impl Env {
     pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Env {
         let owned = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Env { variables: owned.into(), not_unicode: BTreeSet::new() }
+    }
+
+    /// The same for any number of pairs.
+    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Env {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Env { variables: pairs.into_iter().map(owned).collect(), not_unicode: BTreeSet::new() }
     }
 
     /// The value of a variable; an empty one, or one that is not Unicode, counts as not set.

@@ -40,6 +40,16 @@ pub fn unset(text: &str, key: &str) -> Result<Option<String>> {
     take_out(Path::new(CONFIG_FILE), text, &parts(known.path))
 }
 
+/// The text of another program's file with the value at `path` set; all other bytes stay.
+pub fn put_value(file: &Path, text: &str, path: &[String], value: &Value) -> Result<String> {
+    put(file, text, path, value)
+}
+
+/// The text of another program's file without the value at `path`; none when it does not have it.
+pub fn take_value(file: &Path, text: &str, path: &[String]) -> Result<Option<String>> {
+    take_out(file, text, path)
+}
+
 /// Writes one setting to config.yaml under its lock; `null` removes it.
 pub fn write_setting(
     home: &Home,

@@ -158,7 +158,16 @@ impl Page<'_> {
         let Some(((mapping, pair), above)) = way.split_last() else { return Err(NOT_A_SECTION) };
         let end = self.value_end(pair)?;
         if let MappingStyle::Flow { open } = mapping.style {
-            return self.take_out_of_flow((mapping, open), pair, end);
+            let shorter = self.take_out_of_flow((mapping, open), pair, end)?;
+            let is_inside =
+                matches!(above.last(), Some((outer, _)) if outer.style != MappingStyle::Block);
+            if mapping.pairs.len() > 1 || !is_inside {
+                return Ok(shorter);
+            }
+            // A section without anything inside another one-line section goes with its last key.
+            let names: Vec<String> = above.iter().map(|(_, holder)| holder.name.clone()).collect();
+            let cut = remove(&shorter, &names).ok().flatten();
+            return Ok(cut.unwrap_or(shorter));
         }
         let start = self.line_start(pair)?;
         let whole = start..self.rest_of_line(end)?;
@@ -211,6 +220,12 @@ impl Page<'_> {
             Place::BlockScalar => self.block_scalar(pair).map(|(_, content)| content.end),
             Place::List { range, items } => {
                 self.list_range(pair, range, items).map(|whole| whole.end)
+            }
+            Place::Mapping(Mapping { style: MappingStyle::Flow { open }, pairs })
+                if pairs.is_empty() && self.text[open + 1..].trim_start().starts_with('}') =>
+            {
+                let rest = self.text[open + 1..].trim_start();
+                Ok(self.text.len() - rest.len() + 1)
             }
             Place::Mapping(_) | Place::Other(_) => Err(NOT_PLAIN),
         }

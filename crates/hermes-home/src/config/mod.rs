@@ -13,7 +13,7 @@ mod values;
 mod view;
 mod yaml_tree;
 
-pub use edit::{Unknown, clear_setting, set, unset, write_setting};
+pub use edit::{Unknown, clear_setting, put_value, set, take_value, unset, write_setting};
 pub use finding::{Finding, Severity};
 pub use keys::{KEYS, Key, Kind, find, nearest};
 pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};

@@ -5,8 +5,10 @@ mod bench;
 mod claw;
 mod config;
 mod doctor;
+mod hook;
 mod import;
 mod init;
+mod integrate;
 mod jobs;
 mod logs;
 mod mcp;
@@ -152,6 +154,10 @@ enum Command {
     /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
+    /// Connect agents: Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code, Zed
+    Integrate(integrate::Arguments),
+    /// Answer one event of an agent; `hermes integrate` sets it up
+    Hook(hook::Arguments),
     /// Who talks to the agent: users, their identities in channels, their time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
@@ -197,6 +203,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
         Command::Backup(command) => backup::run(&command, app),
+        Command::Integrate(arguments) => integrate::run(&arguments, app),
+        Command::Hook(arguments) => hook::run(&arguments, app),
         Command::User(command) => user::run(&command, app),
         Command::Mcp(arguments) => mcp::run(&arguments, app),
         Command::Token(command) => token::run(&command, app),

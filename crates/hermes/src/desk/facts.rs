@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::fact_view::{Change, Changed, Detail, From, Shown, name_of};
 use super::{in_step, later};
-use crate::app::{App, Memory};
+use crate::app::{ACTOR, App, Memory};
 use crate::embedding;
 use crate::failure::Problem;
 
@@ -34,6 +34,21 @@ pub(crate) struct New<'a> {
     pub(crate) by_agent: bool,
 }
 
+impl New<'_> {
+    /// What cannot be kept is refused before a memory is made for it.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        sentence(self.text)?;
+        if self.kind.is_some_and(|kind| kind.trim().is_empty()) {
+            return Err(Problem::usage("the kind is empty"));
+        }
+        match self.valid_from.zip(self.valid_to).is_some_and(|(from, to)| from > to) {
+            false => Ok(()),
+            true => Err(Problem::usage("it would end before it begins")
+                .hint("`--valid-from` must not be after `--valid-to`")),
+        }
+    }
+}
+
 /// Longer texts are no sentence.
 const LONGEST: usize = 4_000;
 
@@ -44,21 +59,10 @@ pub(crate) fn add(
     (memory, scope): (&mut Memory, Scope),
     new: &New<'_>,
 ) -> anyhow::Result<Changed> {
-    let text = sentence(new.text)?;
-    let kind = new.kind.unwrap_or("fact").trim();
-    if kind.is_empty() {
-        return Err(Problem::usage("the kind is empty").into());
-    }
-    if new.valid_from.zip(new.valid_to).is_some_and(|(from, to)| from > to) {
-        return Err(Problem::usage("it would end before it begins")
-            .hint("`--valid-from` must not be after `--valid-to`")
-            .into());
-    }
+    new.check()?;
+    let (text, kind) = (sentence(new.text)?, new.kind.unwrap_or("fact").trim());
     let entities = entities(&text, new.entities);
-    let (origin, trust) = match new.by_agent {
-        true => (Origin::Agent, Trust::Agent),
-        false => (Origin::User, Trust::User),
-    };
+    let (origin, trust) = maker(new.by_agent);
     let fact = NewFact {
         kind,
         origin,
@@ -176,8 +180,11 @@ pub(crate) fn supersede(
     let old = memory.store.find_fact(scope, id)?;
     let entities = entities(&text, &[]);
     // The new fact has what the old one had, but for its sentence and the time it is true.
+    let (origin, trust) = maker(app.actor != ACTOR);
     let new = NewFact {
         kind: &old.kind,
+        origin,
+        trust,
         subject: old.subject.as_deref(),
         predicate: old.predicate.as_deref(),
         shared: old.user != scope.user(),
@@ -193,6 +200,14 @@ pub(crate) fn supersede(
         replaced: Some(name_of(old.id)),
         entities: Vec::new(),
     })
+}
+
+/// Who says so, and how far that is trusted.
+fn maker(by_agent: bool) -> (Origin, Trust) {
+    match by_agent {
+        true => (Origin::Agent, Trust::Agent),
+        false => (Origin::User, Trust::User),
+    }
 }
 
 /// A fact that the user typed, with nothing but its sentence.

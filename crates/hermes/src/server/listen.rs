@@ -119,7 +119,7 @@ pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, share
 
 /// What is said to one connection too many.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
-    retry-after: 1\r\nconnection: close\r\ncontent-length: 72\r\n\r\n\
+    retry-after: 1\r\nconnection: close\r\ncontent-length: 74\r\n\r\n\
     {\"error\":{\"kind\":\"unavailable\",\"message\":\"too many connections are open\"}}";
 
 async fn talk<S>(stream: S, router: Router, shared: &Shared)
@@ -352,7 +352,7 @@ fn admit(shared: &Shared, headers: &HeaderMap, is_writing: bool) -> Result<Grant
 async fn answer_mcp(shared: &Arc<Shared>, profile: Option<String>, request: Request) -> Response {
     let begun = Instant::now();
     let method = name_of(request.method());
-    let response = match mcp_grant(shared, profile, request.headers()) {
+    let response = match mcp_grant(shared, profile.as_deref(), request.headers()) {
         Err(fault) => finish(fault.into_reply()),
         Ok((grant, profile)) => mcp::http::answer(shared, grant, profile, request).await,
     };
@@ -362,14 +362,13 @@ async fn answer_mcp(shared: &Arc<Shared>, profile: Option<String>, request: Requ
 
 fn mcp_grant(
     shared: &Shared,
-    profile: Option<String>,
+    profile: Option<&str>,
     headers: &HeaderMap,
 ) -> Result<(Grant, String), Fault> {
     guard(shared, headers)?;
     let grant = admit(shared, headers, false)?;
     let header = headers.get(PROFILE).and_then(|value| value.to_str().ok());
-    let profile =
-        narrow(&grant, profile.as_deref().or(header)).map_err(|error| Fault::of(&error))?;
+    let profile = narrow(&grant, profile.or(header)).map_err(|error| Fault::of(&error))?;
     shared.pool.home_of(&profile).map_err(|error| Fault::of(&error))?;
     Ok((grant, profile))
 }

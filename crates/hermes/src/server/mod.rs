@@ -35,6 +35,8 @@ use tokens::Tokens;
 
 /// The port that is asked for when nothing is said.
 pub(crate) const USUAL_PORT: u16 = 8420;
+/// Who makes the changes that come this way.
+const ACTOR: &str = "api";
 /// How long open requests may take to end when the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
 /// How many requests are worked on at the same time.
@@ -101,8 +103,10 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
     let listener = listener(bind, settings.port.is_none())?;
     let address = listener.local_addr().context("could not find out the port")?;
     let stop = CancellationToken::new();
+    let mut own = app.for_profile(home);
+    own.actor = ACTOR;
     let shared = Arc::new(Shared {
-        pool: Pool::new(app.for_profile(home), home.clone()),
+        pool: Pool::new(own, home.clone()),
         tokens: Tokens::new(home),
         hosts: Hosts::new(address, &settings.allowed_hosts),
         rates: Rates::new(settings.requests_per_minute),

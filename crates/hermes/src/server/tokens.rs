@@ -1,6 +1,6 @@
 //! Who may ask, and for what: the owner's token, and tokens with less.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -198,7 +198,7 @@ impl Tokens {
     }
 }
 
-fn stamp(path: &PathBuf) -> Option<(SystemTime, u64)> {
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     let found = path.metadata().ok()?;
     Some((found.modified().ok()?, found.len()))
 }

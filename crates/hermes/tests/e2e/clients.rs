@@ -10,10 +10,10 @@ use crate::server::Listening;
 
 /// The Python with the client packages; `./test` installs it.
 fn python() -> PathBuf {
-    let set = std::env::vars().find(|(name, _)| name == "HERMES_TEST_CLIENTS");
-    let (_, path) =
-        set.expect("HERMES_TEST_CLIENTS names a Python with mcp and schemathesis; run ./test");
-    path.into()
+    let named = std::env::vars().find(|(name, _)| name == "HERMES_TEST_CLIENTS");
+    let path = PathBuf::from(named.map(|(_, value)| value).unwrap_or_default());
+    assert!(path.exists(), "{} is missing: run `./test`", path.display());
+    path
 }
 
 /// Runs a script beside this file and reads the JSON it prints.

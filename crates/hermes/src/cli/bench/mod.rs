@@ -8,6 +8,7 @@ mod figures;
 mod recall;
 mod scale;
 mod scratch;
+mod serve;
 mod sessions;
 mod text;
 mod transfer;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Turns(turns::Arguments),
     /// Make, verify and restore backups of a made-up home, beside shell programs
     Backup(backup::Arguments),
+    /// Ask the daemon, a hook and MCP about a memory of made-up messages, and measure it
+    Serve(serve::Arguments),
     /// Export a memory of made-up messages, and take it in elsewhere
     Transfer(transfer::Arguments),
 }
@@ -50,6 +53,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Scale(arguments) => scale::run(&arguments, app),
         Command::Turns(arguments) => turns::run(&arguments, app),
         Command::Backup(arguments) => backup::run(&arguments, app),
+        Command::Serve(arguments) => serve::run(&arguments, app),
         Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }

@@ -5,6 +5,7 @@ mod daemon;
 mod databases;
 mod files;
 mod fix;
+mod integrations;
 mod machine;
 mod memory;
 mod users;
@@ -105,6 +106,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(memory::checks(app, home));
     results.extend(daemon::checks(app, home));
     results.extend(backups::checks(app, home));
+    results.extend(integrations::checks(app, home));
     results
 }
 

@@ -162,6 +162,7 @@ fn add(arguments: &Add, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
         shared: arguments.shared,
         by_agent: false,
     };
+    new.check()?;
     arguments.whose.id()?;
     let mut memory = app.memory(home, Access::Write)?;
     let scope = arguments.whose.writer(&mut memory.store, app.change())?;

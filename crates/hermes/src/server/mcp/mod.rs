@@ -1,9 +1,13 @@
 //! The memory as tools of the Model Context Protocol, over standard input or HTTP.
 
-mod compat;
+mod file_tool;
+mod graph;
 pub(crate) mod http;
+mod mem0;
 pub(crate) mod stdio;
+mod tool;
 mod tools;
+mod writing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +29,7 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::pool::Seat;
 use crate::failure;
-use tools::{Entry, Told};
+use tool::{Entry, Told};
 
 /// Who asks, and what they may do; it comes from flags, the address or the token, never from a model.
 #[derive(Debug, Clone, Default)]
@@ -113,21 +117,20 @@ impl Door {
         }
     }
 
-    fn entries(&self) -> Vec<Entry> {
-        let mut entries = match self.scoped.surface {
-            Surface::Hermes => tools::all(),
-            Surface::Mem0 => compat::mem0(),
-            Surface::Reference => compat::reference(),
-            Surface::Anthropic => compat::anthropic(),
+    /// The tools of this connection; one that may only read is offered nothing else.
+    fn entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        let entries = match self.scoped.surface {
+            Surface::Hermes => tools::ALL,
+            Surface::Mem0 => mem0::ALL,
+            Surface::Reference => graph::ALL,
+            Surface::Anthropic => file_tool::ALL,
         };
-        if self.scoped.read_only {
-            entries.retain(|entry| entry.hints.is_read_only);
-        }
-        entries
+        let read_only = self.scoped.read_only;
+        entries.iter().filter(move |entry| entry.hints.is_read_only || !read_only)
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Result<CallToolResult, ErrorData> {
-        let entry = self.entries().into_iter().find(|entry| entry.name == name);
+        let entry = self.entries().find(|entry| entry.name == name);
         let Some(entry) = entry else {
             return Err(ErrorData::invalid_params(format!("there is no tool {name}"), None));
         };
@@ -184,7 +187,7 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.entries().iter().map(tool).collect();
+        let tools = self.entries().map(tool).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_FRESH_MS))
     }
 

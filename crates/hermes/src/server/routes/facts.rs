@@ -155,7 +155,7 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: NewBody = call.json()?;
-    let (app, home, memory) = seat.writer()?;
+    let (app, home) = (&seat.app, &seat.home);
     let zone = app.zone(home)?;
     let new = New {
         text: &body.text,
@@ -166,6 +166,8 @@ fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         shared: body.shared,
         by_agent: body.origin == OriginBody::Agent,
     };
+    new.check()?;
+    let (app, home, memory) = seat.writer()?;
     let scope = call.writer(&mut memory.store, app.change())?;
     let added = facts::add(app, home, (memory, scope), &new)?;
     let status = match added.change {

@@ -17,7 +17,7 @@ const SAMPLES: usize = 4_000;
 const SOURCE: &str = "bench";
 
 /// What there is to ask about.
-pub(super) struct Data {
+pub(in crate::cli::bench) struct Data {
     vocabulary: Vocabulary,
     ranks: HashMap<String, usize>,
     /// Some messages of the large user.
@@ -25,7 +25,7 @@ pub(super) struct Data {
     /// The small users, each with a message.
     pub(super) small: Vec<(Scope, String)>,
     /// Characters of a message on average.
-    pub(super) mean_length: usize,
+    pub(in crate::cli::bench) mean_length: usize,
     asked: HashSet<String>,
     numbers: Numbers,
 }
@@ -51,7 +51,7 @@ impl Words {
 }
 
 /// Records all messages: those of the owner, then those of the small users.
-pub(super) fn fill(
+pub(in crate::cli::bench) fn fill(
     filling: &mut Filling,
     turns: usize,
     seed: u64,
@@ -138,7 +138,7 @@ impl Data {
     }
 
     /// All three kinds, a third each, mixed.
-    pub(super) fn mixed_questions(&mut self, count: usize) -> Vec<String> {
+    pub(in crate::cli::bench) fn mixed_questions(&mut self, count: usize) -> Vec<String> {
         let kinds = [Words::Rare, Words::Middling, Words::Common];
         (0..count).flat_map(|number| self.questions(kinds[number % kinds.len()], 1)).collect()
     }

@@ -4,6 +4,8 @@ pub(super) mod data;
 mod nearest;
 mod program;
 
+pub(super) use program::anonymous_memory;
+
 use std::time::Duration;
 
 use anyhow::ensure;

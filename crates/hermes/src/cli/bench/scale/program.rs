@@ -45,7 +45,7 @@ pub(super) fn searches(home: &Path, questions: &[String]) -> anyhow::Result<Runs
 }
 
 /// What a running process holds beyond its files, where the system tells.
-fn anonymous_memory(process: u32) -> Option<u64> {
+pub(crate) fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

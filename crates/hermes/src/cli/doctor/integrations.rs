@@ -1,0 +1,65 @@
+//! Whether the agents that are connected call, and whether their calls go well.
+
+use hermes_home::Home;
+use jiff::SignedDuration;
+
+use super::Check;
+use crate::app::App;
+use crate::clock;
+use crate::failure::message;
+use crate::hook::counts::Counts;
+use crate::integrate::agents::Part;
+use crate::integrate::record::Record;
+
+const NAME: &str = "integrations";
+/// Somebody who connected an agent has used it by then.
+const SOON: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// Errors that lie longer back are over.
+const FRESH: SignedDuration = SignedDuration::from_hours(24);
+
+pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
+    let record = match Record::read(home) {
+        Ok(record) => record,
+        Err(error) => return vec![Check::fail(NAME, message(&error))],
+    };
+    let counts = Counts::read(&home.hook_counts());
+    if record.installed.is_empty() && counts.all().next().is_none() {
+        return vec![Check::ok(NAME, "no agent is connected: `hermes integrate` does")];
+    }
+    let mut found = Vec::new();
+    for installed in &record.installed {
+        let gone = installed.files.iter().find(|written| !written.path.exists());
+        if let Some(written) = gone {
+            let what = format!("{}: {} is gone", installed.agent, written.path.display());
+            found.push(
+                Check::warn(NAME, what).repair(format!("hermes integrate {}", installed.agent)),
+            );
+            continue;
+        }
+        let calls = installed.files.iter().any(|written| written.part == Part::Hooks)
+            && super::super::integrate::calls_hooks(&installed.agent);
+        let seen = counts.of(&installed.agent).is_some();
+        if calls && !seen && app.now.duration_since(installed.at) > SOON {
+            let what = format!("{}: connected, but no event came in a week", installed.agent);
+            found.push(
+                Check::warn(NAME, what)
+                    .repair(format!("hermes integrate --check {}", installed.agent)),
+            );
+        }
+    }
+    let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
+    for (agent, seen) in counts.all() {
+        let error =
+            seen.last_error.as_ref().filter(|error| app.now.duration_since(error.at) < FRESH);
+        if let Some(error) = error {
+            let at = clock::minute(error.at, &zone);
+            let what = format!("{agent}: {} failed at {at}: {}", error.event, error.why);
+            found.push(Check::warn(NAME, what).repair(format!("hermes integrate --check {agent}")));
+        }
+    }
+    if found.is_empty() {
+        let names: Vec<&str> = record.installed.iter().map(|one| one.agent.as_str()).collect();
+        found.push(Check::ok(NAME, format!("connected: {}", names.join(", "))));
+    }
+    found
+}

@@ -1,0 +1,30 @@
+//! hermes hook
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::hook;
+
+/// Shown below `hermes hook --help`.
+const ABOUT: &str = "Agents call this, not people: `hermes integrate` puts it into their files. It reads one event from
+standard input and answers in the agent's own form. It always ends with 0 and within 800 ms; what
+goes wrong is counted, and `hermes doctor` tells.";
+
+#[derive(Debug, Args)]
+#[command(after_help = ABOUT)]
+pub(crate) struct Arguments {
+    /// The agent that calls: claude-code, codex, cursor or hermes-agent
+    agent: String,
+    /// What an agent may add
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<OsString>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "every command has this form")]
+pub(crate) fn run(arguments: &Arguments, app: &App) -> anyhow::Result<Outcome> {
+    hook::run(&arguments.agent, app);
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,119 @@
+//! An event of an agent, whatever form the agent gives it, and the answer in that form.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::{claude_code, cursor, hermes_agent};
+use crate::integrate::check::MARK;
+
+/// An agent that calls hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    ClaudeCode,
+    Codex,
+    Cursor,
+    HermesAgent,
+}
+
+impl Caller {
+    pub(crate) fn named(name: &str) -> Option<Caller> {
+        match name {
+            "claude-code" => Some(Caller::ClaudeCode),
+            "codex" => Some(Caller::Codex),
+            "cursor" => Some(Caller::Cursor),
+            "hermes-agent" => Some(Caller::HermesAgent),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Caller::ClaudeCode => "claude-code",
+            Caller::Codex => "codex",
+            Caller::Cursor => "cursor",
+            Caller::HermesAgent => "hermes-agent",
+        }
+    }
+
+    /// What an event of this agent says; none if it is none.
+    pub(crate) fn read(self, bytes: &[u8]) -> Option<Event> {
+        let Ok(Value::Object(object)) = serde_json::from_slice(bytes) else { return None };
+        let event = match self {
+            Caller::ClaudeCode | Caller::Codex => claude_code::read(&object),
+            Caller::Cursor => cursor::read(&object),
+            Caller::HermesAgent => hermes_agent::read(&object),
+        }?;
+        let is_check = object.get(MARK).and_then(Value::as_bool) == Some(true);
+        Some(Event { is_check, ..event })
+    }
+
+    /// The answer in the form of this agent; none where it wants nothing.
+    pub(crate) fn answer(self, event: &Event, context: Option<&str>) -> Option<Value> {
+        match self {
+            Caller::ClaudeCode | Caller::Codex => claude_code::answer(event, context),
+            Caller::Cursor => cursor::answer(event, context),
+            Caller::HermesAgent => hermes_agent::answer(context),
+        }
+    }
+}
+
+/// What the event means for a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A session begins or goes on: what is always known.
+    Start,
+    /// The user said something: what belongs to it.
+    Prompt,
+    /// The agent answered, and may go on.
+    Answer,
+    /// The turn is over.
+    Stop,
+    /// The session is over.
+    End,
+    /// Nothing to do.
+    Other,
+}
+
+/// An event of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    /// As the agent calls it.
+    pub(crate) name: String,
+    pub(crate) moment: Moment,
+    pub(crate) session: Option<String>,
+    /// Which turn of the session.
+    pub(crate) turn: Option<String>,
+    /// The folder in which the agent works.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) answer: Option<String>,
+    pub(crate) transcript: Option<PathBuf>,
+    /// Whether it is of a part of the agent that works for the agent: nobody's words.
+    pub(crate) is_inner: bool,
+    /// Whether it must leave no trace.
+    pub(crate) is_check: bool,
+}
+
+impl Event {
+    pub(super) fn new(name: &str, moment: Moment) -> Event {
+        Event {
+            name: name.to_owned(),
+            moment,
+            session: None,
+            turn: None,
+            folder: None,
+            prompt: None,
+            answer: None,
+            transcript: None,
+            is_inner: false,
+            is_check: false,
+        }
+    }
+}
+
+/// A text that says something.
+pub(super) fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
+    let said = object.get(key)?.as_str()?;
+    Some(said.to_owned()).filter(|said| !said.trim().is_empty())
+}

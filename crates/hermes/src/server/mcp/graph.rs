@@ -1,0 +1,321 @@
+//! The nine tools of the reference memory server: a graph of names and what is known about them.
+
+use hermes_store::memory::Fact;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::pool::Seat;
+use super::Scoped;
+use super::tool::{
+    ADDS, CHANGES, Entry, READS, Told, arguments, existing, facts_found, facts_listed, keep,
+    schema, told,
+};
+use crate::desk::fact_view::name_of;
+use crate::desk::facts;
+
+/// How many facts a whole graph or list holds at most.
+const MOST: usize = 1000;
+
+/// The tools in their order.
+pub(super) const ALL: &[Entry] = &[
+    Entry {
+        name: "create_entities",
+        title: "Create entities",
+        about: "Keep what is known about names.",
+        hints: ADDS,
+        schema: schema::<CreateEntities>,
+        run: create_entities,
+    },
+    Entry {
+        name: "create_relations",
+        title: "Create relations",
+        about: "Keep how two names belong together.",
+        hints: ADDS,
+        schema: schema::<Relations>,
+        run: create_relations,
+    },
+    Entry {
+        name: "add_observations",
+        title: "Add observations",
+        about: "Keep more about names.",
+        hints: ADDS,
+        schema: schema::<Observations>,
+        run: add_observations,
+    },
+    Entry {
+        name: "delete_entities",
+        title: "Delete entities",
+        about: "Take out everything about names.",
+        hints: CHANGES,
+        schema: schema::<EntityNames>,
+        run: delete_entities,
+    },
+    Entry {
+        name: "delete_observations",
+        title: "Delete observations",
+        about: "Take out single sentences about names.",
+        hints: CHANGES,
+        schema: schema::<Deletions>,
+        run: delete_observations,
+    },
+    Entry {
+        name: "delete_relations",
+        title: "Delete relations",
+        about: "Take out how two names belong together.",
+        hints: CHANGES,
+        schema: schema::<Relations>,
+        run: delete_relations,
+    },
+    Entry {
+        name: "read_graph",
+        title: "Read the graph",
+        about: "Everything that is known, by name.",
+        hints: READS,
+        schema: schema::<Nothing>,
+        run: read_graph,
+    },
+    Entry {
+        name: "search_nodes",
+        title: "Search nodes",
+        about: "What is known that answers a question, by name.",
+        hints: READS,
+        schema: schema::<SearchNodes>,
+        run: search_nodes,
+    },
+    Entry {
+        name: "open_nodes",
+        title: "Open nodes",
+        about: "What is known about these names.",
+        hints: READS,
+        schema: schema::<Names>,
+        run: open_nodes,
+    },
+];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entity {
+    name: String,
+    entity_type: String,
+    observations: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CreateEntities {
+    entities: Vec<Entity>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Relation {
+    from: String,
+    to: String,
+    relation_type: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Relations {
+    relations: Vec<Relation>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Observation {
+    entity_name: String,
+    contents: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Observations {
+    observations: Vec<Observation>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EntityNames {
+    entity_names: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Deletion {
+    entity_name: String,
+    observations: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Deletions {
+    deletions: Vec<Deletion>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SearchNodes {
+    query: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Names {
+    names: Vec<String>,
+}
+
+/// An observation as a sentence that is understood without its graph.
+fn sentence(name: &str, observation: &str) -> String {
+    match observation.to_lowercase().contains(&name.to_lowercase()) {
+        true => observation.to_owned(),
+        false => format!("{name}: {observation}"),
+    }
+}
+
+fn related(relation: &Relation) -> String {
+    format!("{} {} {}", relation.from, relation.relation_type.replace('_', " "), relation.to)
+}
+
+fn create_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let CreateEntities { entities } = arguments(value)?;
+    let mut made = Vec::new();
+    for entity in &entities {
+        let name = std::slice::from_ref(&entity.name);
+        if !entity.entity_type.is_empty() {
+            keep(seat, scoped, &format!("{} is a {}", entity.name, entity.entity_type), name)?;
+        }
+        for observation in &entity.observations {
+            keep(seat, scoped, &sentence(&entity.name, observation), name)?;
+        }
+        made.push(json!({
+            "name": entity.name, "entityType": entity.entity_type, "observations": entity.observations,
+        }));
+    }
+    Ok(told(json!({ "entities": made })))
+}
+
+fn create_relations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Relations { relations } = arguments(value)?;
+    let mut made = Vec::new();
+    for relation in &relations {
+        let names = [relation.from.clone(), relation.to.clone()];
+        keep(seat, scoped, &related(relation), &names)?;
+        made.push(json!({
+            "from": relation.from, "to": relation.to, "relationType": relation.relation_type,
+        }));
+    }
+    Ok(told(json!({ "relations": made })))
+}
+
+fn add_observations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Observations { observations } = arguments(value)?;
+    let mut results = Vec::new();
+    for Observation { entity_name, contents } in &observations {
+        for text in contents {
+            keep(seat, scoped, &sentence(entity_name, text), std::slice::from_ref(entity_name))?;
+        }
+        results.push(json!({ "entityName": entity_name, "addedObservations": contents }));
+    }
+    Ok(told(json!({ "results": results })))
+}
+
+fn take_out(
+    seat: &mut Seat,
+    scoped: &Scoped,
+    entity: &str,
+    is_meant: impl Fn(&Fact) -> bool,
+) -> anyhow::Result<usize> {
+    let found = facts_listed(seat, scoped, Some(entity), MOST)?;
+    let mut count = 0;
+    for fact in found.iter().filter(|fact| is_meant(fact)) {
+        let id = name_of(fact.id);
+        let scope = existing(seat, scoped, &id)?;
+        let (app, home, memory) = seat.writer()?;
+        facts::retire(app, home, (memory, scope), &id)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn delete_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let EntityNames { entity_names } = arguments(value)?;
+    let mut count = 0;
+    for name in &entity_names {
+        count += take_out(seat, scoped, name, |_| true)?;
+    }
+    Ok(told(json!({ "success": true, "forgotten": count })))
+}
+
+fn delete_observations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Deletions { deletions } = arguments(value)?;
+    let mut count = 0;
+    for Deletion { entity_name, observations } in &deletions {
+        let meant: Vec<String> = observations
+            .iter()
+            .flat_map(|text| [text.clone(), sentence(entity_name, text)])
+            .collect();
+        count += take_out(seat, scoped, entity_name, |fact| meant.contains(&fact.statement))?;
+    }
+    Ok(told(json!({ "success": true, "forgotten": count })))
+}
+
+fn delete_relations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Relations { relations } = arguments(value)?;
+    let mut count = 0;
+    for relation in &relations {
+        let text = related(relation);
+        count += take_out(seat, scoped, &relation.from, |fact| fact.statement == text)?;
+    }
+    Ok(told(json!({ "success": true, "forgotten": count })))
+}
+
+/// Facts by the names they mention; one without a name stands under its kind.
+fn graph(found: &[Fact]) -> Value {
+    let mut names: Map<String, Value> = Map::new();
+    for fact in found {
+        let known = fact.entities.first().cloned().unwrap_or_else(|| fact.kind.clone());
+        let place = names.entry(known).or_insert_with(|| json!([]));
+        if let Some(list) = place.as_array_mut() {
+            list.push(Value::from(fact.statement.clone()));
+        }
+    }
+    let entities: Vec<Value> = names
+        .into_iter()
+        .map(|(name, observations)| {
+            json!({ "name": name, "entityType": "name", "observations": observations })
+        })
+        .collect();
+    json!({ "entities": entities, "relations": [] })
+}
+
+fn read_graph(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Nothing {} = arguments(value)?;
+    Ok(told(graph(&facts_listed(seat, scoped, None, MOST)?)))
+}
+
+fn search_nodes(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let SearchNodes { query } = arguments(value)?;
+    Ok(told(graph(&facts_found(seat, scoped, &query, 20)?)))
+}
+
+fn open_nodes(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
+    let Names { names } = arguments(value)?;
+    let mut found: Vec<Fact> = Vec::new();
+    for name in &names {
+        for fact in facts_listed(seat, scoped, Some(name), MOST)? {
+            if found.iter().all(|known| known.id != fact.id) {
+                found.push(fact);
+            }
+        }
+    }
+    Ok(told(graph(&found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_observation_names_what_it_is_about() {
+        assert_eq!(sentence("Rosa", "likes tea"), "Rosa: likes tea");
+        assert_eq!(sentence("Rosa", "rosa likes tea"), "rosa likes tea");
+    }
+}

@@ -1,0 +1,179 @@
+//! What a tool is: its name, what a client may think of it, its arguments, and who answers.
+
+use hermes_store::memory::{
+    Change, Fact, FactFilter, Facts as _, Scope, SqliteMemory, UserNumber, Users as _,
+};
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::super::pool::Seat;
+use super::Scoped;
+use crate::desk::Asker;
+use crate::desk::facts::{self, New};
+use crate::desk::search::{self, Kind, Wish};
+use crate::failure::Problem;
+
+/// One tool.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+    pub(super) hints: Hints,
+    pub(super) schema: fn() -> JsonObject,
+    pub(super) run: fn(&mut Seat, &Scoped, Value) -> anyhow::Result<Told>,
+}
+
+/// What a client may think of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hints {
+    pub(super) is_read_only: bool,
+    pub(super) is_destructive: bool,
+    pub(super) is_idempotent: bool,
+}
+
+pub(super) const READS: Hints =
+    Hints { is_read_only: true, is_destructive: false, is_idempotent: true };
+pub(super) const ADDS: Hints =
+    Hints { is_read_only: false, is_destructive: false, is_idempotent: true };
+/// Nothing is lost by it, but something is no longer found.
+pub(super) const CHANGES: Hints =
+    Hints { is_read_only: false, is_destructive: true, is_idempotent: true };
+
+/// What a tool answers: text for a model, and the same for a program.
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) value: Value,
+}
+
+/// The schema of the arguments, as short as it can be: it costs tokens in every session.
+pub(super) fn schema<T: JsonSchema>() -> JsonObject {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.remove("$schema");
+    let mut object = schema.as_object().cloned().unwrap_or_default();
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(shorten);
+    } else {
+        object.insert("properties".to_owned(), json!({}));
+    }
+    object
+}
+
+/// An argument that may be left out need not be null, and its bounds are checked here anyway.
+fn shorten(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    for word in ["format", "minimum", "maximum", "default"] {
+        object.remove(word);
+    }
+    if let Some(kinds) = object.get_mut("type").and_then(Value::as_array_mut) {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = kinds.as_slice() {
+            let kind = kind.clone();
+            object.insert("type".to_owned(), kind);
+        }
+    }
+}
+
+/// The arguments of a call.
+pub(super) fn arguments<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    serde_json::from_value(value)
+        .map_err(|error| Problem::usage(format!("the arguments are not understood: {error}")))
+}
+
+/// Who reads.
+pub(super) fn asker(store: &SqliteMemory, scoped: &Scoped) -> anyhow::Result<Asker> {
+    let Some(id) = &scoped.user else { return Ok(Asker::owner()) };
+    let number = store.user(id.as_str())?.map_or(UserNumber::SHARED, |user| user.number);
+    let user = (number != UserNumber::OWNER).then(|| id.clone());
+    Ok(Asker { scope: Scope::of(number), user })
+}
+
+/// Who writes; a new name becomes a user.
+pub(super) fn writer(
+    store: &mut SqliteMemory,
+    scoped: &Scoped,
+    change: Change<'_>,
+) -> anyhow::Result<Scope> {
+    match &scoped.user {
+        None => Ok(Scope::of(UserNumber::OWNER)),
+        Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
+    }
+}
+
+/// The scope of a fact that must be there: nothing is made only to find nothing.
+pub(super) fn existing(seat: &mut Seat, scoped: &Scoped, id: &str) -> anyhow::Result<Scope> {
+    let (_, _, memory) = seat.reader()?;
+    let scope = asker(&memory.store, scoped)?.scope;
+    memory.store.find_fact(scope, id)?;
+    Ok(scope)
+}
+
+/// A value that is its own text.
+pub(super) fn told(value: Value) -> Told {
+    Told { text: value.to_string(), value }
+}
+
+/// Keeps a fact that an agent noted.
+pub(super) fn keep(
+    seat: &mut Seat,
+    scoped: &Scoped,
+    text: &str,
+    entities: &[String],
+) -> anyhow::Result<String> {
+    let (app, home, memory) = seat.writer()?;
+    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let new = New { text, entities, by_agent: true, ..New::default() };
+    Ok(facts::add(app, home, (memory, scope), &new)?.id)
+}
+
+/// The facts that answer a question, best first.
+pub(super) fn facts_found(
+    seat: &mut Seat,
+    scoped: &Scoped,
+    query: &str,
+    limit: usize,
+) -> anyhow::Result<Vec<Fact>> {
+    let (app, home, memory) = seat.reader()?;
+    let asker = asker(&memory.store, scoped)?;
+    let wish = Wish { text: query, kind: Kind::Facts, limit, ..Wish::default() };
+    let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
+    let mut found = Vec::new();
+    for hit in answer.results {
+        found.push(memory.store.find_fact(asker.scope, &hit.id)?);
+    }
+    Ok(found)
+}
+
+/// Facts, newest first; those about a name where one is given.
+pub(super) fn facts_listed(
+    seat: &mut Seat,
+    scoped: &Scoped,
+    entity: Option<&str>,
+    limit: usize,
+) -> anyhow::Result<Vec<Fact>> {
+    let (app, _, memory) = seat.reader()?;
+    let scope = asker(&memory.store, scoped)?.scope;
+    let filter = FactFilter {
+        kind: None,
+        entity,
+        since: None,
+        as_of: None,
+        with_retired: false,
+        limit: Some(limit),
+    };
+    Ok(memory.store.list_facts(scope, &filter, app.now)?)
+}
+
+/// One memory by its name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct One {
+    /// fact:042, episode:17, procedure:3 or event:5
+    pub(super) id: String,
+}
