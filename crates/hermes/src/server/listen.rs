@@ -14,8 +14,8 @@ use axum::routing::{MethodFilter, on};
 use hermes_home::config::ServerSettings;
 use hermes_home::env::Env;
 use hermes_home::layout::expand_tilde;
+use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -126,13 +126,8 @@ async fn talk<S>(stream: S, router: Router, shared: &Shared)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let mut builder = auto::Builder::new(hyper_util::rt::TokioExecutor::new()).http1_only();
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(64 * 1024)
-        .keep_alive(true);
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(64 * 1024);
     let service = TowerToHyperService::new(router);
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
