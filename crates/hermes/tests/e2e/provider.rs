@@ -99,3 +99,13 @@ fn what_a_schedule_says_is_nobodys_words() {
     assert!(said["found"]["text"].as_str().unwrap().contains("Porto"), "{said}");
     assert!(said["forgotten"]["error"].as_str().unwrap().contains("owner"), "{said}");
 }
+
+#[test]
+fn what_one_session_of_hermes_agent_says_another_recalls_through_the_daemon() {
+    let sandbox = connected();
+    sandbox.ok(&["start"]);
+    let told = agent(&sandbox, "live");
+    assert!(told["recalled"].as_str().unwrap().contains("Doctor Almeida"), "{told}");
+    assert!(told["found"].to_string().contains("Doctor Almeida"), "{told}");
+    assert_eq!(told["spooled"], 0, "{told}");
+}
