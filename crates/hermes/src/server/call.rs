@@ -86,18 +86,9 @@ impl Call {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The user whom the token or the header names; the two must not disagree.
-    pub(super) fn named_user(&self) -> Result<Option<UserId>, anyhow::Error> {
-        let asked = self.header(USER).filter(|name| !name.is_empty());
-        match (&self.grant.user, asked) {
-            (Some(bound), Some(asked)) if bound != asked => {
-                Err(Problem::new(Kind::Refused, format!("the token is for the user {bound} alone"))
-                    .into())
-            }
-            (Some(name), _) => Ok(Some(name.parse()?)),
-            (None, Some(name)) => Ok(Some(name.parse()?)),
-            (None, None) => Ok(None),
-        }
+    /// The user whom the token or the header names.
+    pub(super) fn named_user(&self) -> anyhow::Result<Option<UserId>> {
+        named_user(&self.grant, self.header(USER))
     }
 
     /// Who reads; somebody who is not known yet reads what is shared.
@@ -157,6 +148,20 @@ impl Call {
             true => Err(Problem::new(Kind::Refused, "this belongs to everybody, not to one user")
                 .hint("ask with a token that is not bound to a user")),
         }
+    }
+}
+
+/// The user whom the token or the header names; the two must not disagree, and what is no name is nobody's.
+pub(super) fn named_user(grant: &Grant, header: Option<&str>) -> anyhow::Result<Option<UserId>> {
+    let asked = header.filter(|name| !name.is_empty());
+    match (&grant.user, asked) {
+        (Some(bound), Some(asked)) if bound != asked => {
+            let what = format!("the token is for the user {bound} alone");
+            Err(Problem::new(Kind::Refused, what).into())
+        }
+        (Some(name), _) => Ok(Some(name.parse()?)),
+        (None, Some(name)) => Ok(Some(name.parse()?)),
+        (None, None) => Ok(None),
     }
 }
 

@@ -25,8 +25,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::call::{Call, Fault, PROFILE, Reply};
+use super::call::{Call, Fault, PROFILE, Reply, USER, named_user};
 use super::guard::Refused;
+use super::mcp::Scoped;
 use super::route::{Needs, Route, Run};
 use super::tokens::Grant;
 use super::{Shared, changes, mcp, routes};
@@ -349,7 +350,7 @@ async fn answer_mcp(shared: &Arc<Shared>, profile: Option<String>, request: Requ
     let method = name_of(request.method());
     let response = match mcp_grant(shared, profile.as_deref(), request.headers()) {
         Err(fault) => finish(fault.into_reply()),
-        Ok((grant, profile)) => mcp::http::answer(shared, grant, profile, request).await,
+        Ok(asked) => mcp::http::answer(shared, asked, request).await,
     };
     shared.metrics.count(method, "/mcp", response.status().as_u16(), begun.elapsed());
     response
@@ -359,13 +360,16 @@ fn mcp_grant(
     shared: &Shared,
     profile: Option<&str>,
     headers: &HeaderMap,
-) -> Result<(Grant, String), Fault> {
+) -> Result<(Scoped, String), Fault> {
     guard(shared, headers)?;
     let grant = admit(shared, headers, false)?;
     let header = headers.get(PROFILE).and_then(|value| value.to_str().ok());
     let profile = narrow(&grant, profile.or(header)).map_err(|error| Fault::of(&error))?;
     shared.pool.home_of(&profile).map_err(|error| Fault::of(&error))?;
-    Ok((grant, profile))
+    let user = headers.get(USER).map(|value| value.to_str().unwrap_or("?"));
+    let user = named_user(&grant, user).map_err(|error| Fault::of(&error))?;
+    let scoped = Scoped { user, read_only: grant.read_only, ..Scoped::default() };
+    Ok((scoped, profile))
 }
 
 /// What every answer says: nobody keeps a copy, nobody guesses what it is.

@@ -115,31 +115,26 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         most_bytes: settings.max_body_mb as usize * 1024 * 1024,
         stop: stop.clone(),
     });
-    let thread = std::thread::Builder::new()
-        .name("server".to_owned())
-        .spawn(move || run(listener, tls, shared))?;
+    let runtime = runtime().context("could not begin to listen")?;
+    let listener = {
+        let _inside = runtime.enter();
+        TcpListener::from_std(listener).context("could not begin to listen")?
+    };
+    let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+        runtime.block_on(listen::serve(listener, tls, shared));
+        runtime.shutdown_timeout(GRACE);
+    })?;
     Ok(Some(Running { address, is_tls, stop, thread: Some(thread) }))
 }
 
 /// The runtime of the listener; everything that waits for a disk is done in threads of its own.
-fn run(
-    listener: std::net::TcpListener,
-    tls: Option<tokio_rustls::TlsAcceptor>,
-    shared: Arc<Shared>,
-) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(WORKERS * 2 + 4)
         .thread_name("server")
         .enable_all()
-        .build();
-    let Ok(runtime) = runtime else { return };
-    runtime.block_on(async {
-        if let Ok(listener) = TcpListener::from_std(listener) {
-            listen::serve(listener, tls, shared).await;
-        }
-    });
-    runtime.shutdown_timeout(GRACE);
+        .build()
 }
 
 fn bind_address(settings: &ServerSettings) -> anyhow::Result<SocketAddr> {

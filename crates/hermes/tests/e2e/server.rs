@@ -278,6 +278,11 @@ fn a_narrow_token_sees_its_profile_and_its_user_alone() {
     assert!(found.contains("canary-work") && !found.contains("canary-owner"), "{found}");
     sees(&work, "/api/v1/facts", &["X-Hermes-Profile: default"]).refused(403, "refused");
     daemon.ask("POST", "/api/v1/facts", &[&work], r#"{"text":"x"}"#).refused(403, "refused");
+    // Over MCP too: another user, or what is no name at all, never falls to the owner.
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let mcp = |headers: &[&str]| daemon.ask("POST", "/mcp", headers, hello).status;
+    assert_eq!(mcp(&[&ana, "X-Hermes-User: owner"]), 403);
+    assert_eq!(mcp(&[&daemon.bearer(), "X-Hermes-User: ../x"]), 400);
     daemon.sandbox.ok(&["token", "revoke", "ana"]);
     sees(&ana, "/api/v1/facts", &[]).refused(401, "unauthorized");
     // Another profile's things are not there under their number.

@@ -9,21 +9,14 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::super::Shared;
-use super::super::call::USER;
-use super::super::tokens::Grant;
-use super::{Door, Place, Scoped, Surface};
+use super::{Door, Place, Scoped};
 
 /// Answers one request; Host, Origin and token were looked at before.
 pub(crate) async fn answer(
     shared: &Arc<Shared>,
-    grant: Grant,
-    profile: String,
+    (scoped, profile): (Scoped, String),
     request: Request,
 ) -> Response {
-    let header = request.headers().get(USER).and_then(|value| value.to_str().ok());
-    let user = grant.user.as_deref().or(header).and_then(|name| name.parse().ok());
-    let scoped =
-        Scoped { user, read_only: grant.read_only, project: None, surface: Surface::Hermes };
     let door = Door { place: Place::Daemon(Arc::clone(shared), profile), scoped };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
