@@ -24,6 +24,14 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     write_as(path, bytes, Mode::Private)
 }
 
+/// The same for what may go with the power: nobody waits until it is on the disk.
+pub fn write_passing(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let written = unsynced(folder, bytes)
+        .and_then(|file| file.persist(path).map(drop).map_err(|error| error.error));
+    written.map_err(|source| Error::write(path, source))
+}
+
 /// Creates the file at `path` with `bytes`; returns false, touching nothing, when it exists already.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool> {
     if path.symlink_metadata().is_ok() {
@@ -105,9 +113,14 @@ fn write_beside(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 
 /// A file of mode 0600 that disappears unless it is persisted; its bytes are on the disk.
 fn temporary(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let file = unsynced(folder, bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+fn unsynced(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
     Ok(file)
 }
 
@@ -157,6 +170,8 @@ mod tests {
         assert_eq!(mode(&path), 0o640);
         write_private(&path, b"c").unwrap();
         assert_eq!(mode(&path), 0o600);
+        write_passing(&path, b"d").unwrap();
+        assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"d".to_vec()));
     }
 
     #[cfg(unix)]

@@ -6,7 +6,8 @@ use hermes_home::config::{EmbeddingProvider, Embeddings};
 use hermes_llm::{ApiKey, Embedded, Embedder, HttpEmbedder, HttpModel, Limits, Prefixes, Provider};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::memory::EmbedModel;
+use hermes_store::Result as StoreResult;
+use hermes_store::memory::{EmbedModel, SqliteMemory, View};
 
 use crate::failure::{Kind, Problem};
 
@@ -32,6 +33,16 @@ pub(crate) enum Haste {
 pub(crate) struct Answering {
     pub(crate) embedder: Option<Box<dyn Embedder>>,
     pub(crate) notes: Vec<String>,
+}
+
+impl Answering {
+    /// One view of the memory for a whole question, unless another program is asked for a vector meanwhile:
+    /// nobody's writing should wait for a network.
+    pub(crate) fn view<'a>(&self, store: &'a SqliteMemory) -> StoreResult<Option<View<'a>>> {
+        let asks_others =
+            self.embedder.as_ref().is_some_and(|model| model.id().provider != Provider::Embedded);
+        (!asks_others).then(|| store.view()).transpose()
+    }
 }
 
 const OPENAI: &str = "https://api.openai.com/v1";

@@ -21,7 +21,9 @@ pub const MOST_SESSIONS: i64 = 1 << SESSION_BITS;
 pub const MOST_USERS: i64 = 1 << 20;
 
 /// What kind of thing a text belongs to; the numbers are in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     /// One utterance of a conversation.

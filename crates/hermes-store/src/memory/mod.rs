@@ -53,7 +53,7 @@ pub use recall::{
     SessionChoice,
 };
 pub use scope::{Admin, Scope, UserNumber};
-pub use sqlite::{SqliteMemory, Wanted};
+pub use sqlite::{SqliteMemory, View, Wanted};
 pub use trust::{Change, Trust};
 pub use uid::Uid;
 pub use upkeep::{Counts, MemoryFinding, NewReceipt, Upkeep, Vacuumed};

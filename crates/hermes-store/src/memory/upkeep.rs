@@ -82,8 +82,13 @@ pub trait Upkeep {
     /// Makes the segments anew from the vectors; returns how many segments.
     fn rebuild_segments(&mut self, admin: Admin) -> Result<u64>;
 
-    /// Notes what was handed to a model: a receipt, and one more use of each item.
-    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, now: Timestamp) -> Result<()>;
+    /// Notes what was handed to models: a receipt for each, and one more use of each item.
+    fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()>;
+
+    /// The same for one.
+    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, now: Timestamp) -> Result<()> {
+        self.hand_out_all(&[(scope, receipt.clone(), now)])
+    }
 }
 
 /// Something wrong with a memory.

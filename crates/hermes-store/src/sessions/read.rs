@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::content::{Content, integer_of, seconds_of, text_of};
-use super::{SessionId, SessionStore, time};
+use super::person::is_whose;
+use super::{Person, SessionId, SessionStore, time};
 use crate::{Error, Result};
 
 /// What a session is, as far as its place among the others tells.
@@ -75,8 +76,8 @@ pub struct SessionSummary {
 pub struct SessionFilter {
     /// Only from this source.
     pub source: Option<String>,
-    /// Only of this user.
-    pub user: Option<String>,
+    /// Only of this person.
+    pub user: Option<Person>,
     /// Only with activity at this time or later.
     pub since: Option<Timestamp>,
     /// Only with the last activity before this time.
@@ -91,8 +92,8 @@ pub struct SessionFilter {
     pub limit: Option<usize>,
 }
 
-const SUMMARY: &str = "
-    with shown as (
+const SUMMARY: &str = concat!(
+    "with shown as (
         select s.id, s.title, s.source, s.user_id, s.model, s.model_config, s.parent_session_id,
             s.started_at, s.ended_at, s.end_reason, s.message_count, s.input_tokens,
             s.output_tokens, s.archived, s.pinned, s.hidden, s.cwd,
@@ -103,15 +104,18 @@ const SUMMARY: &str = "
     select id, title, source, user_id, model, model_config, parent_session_id, started_at,
         ended_at, end_reason, message_count, input_tokens, output_tokens, archived, pinned, hidden,
         cwd, parent_end_reason, last_active
-    from shown
+    from shown s
     where (:id is null or id = :id)
         and (:source is null or source = :source)
-        and (:user is null or user_id = :user)
+        and ",
+    is_whose!(":user"),
+    "
         and (:since is null or last_active >= :since)
         and (:until is null or last_active < :until)
         and (:archived or not archived)
         and (:hidden or not hidden)
-    order by last_active desc, id desc";
+    order by last_active desc, id desc"
+);
 
 const FIRST_USER_MESSAGES: &str = "
     select content from message_view
@@ -218,7 +222,7 @@ impl SessionStore {
             named_params! {
                 ":id": id.map(SessionId::as_str),
                 ":source": filter.source,
-                ":user": filter.user,
+                ":user": filter.user.as_ref().map(Person::listed),
                 ":since": filter.since.map(time::to_seconds),
                 ":until": filter.until.map(time::to_seconds),
                 ":archived": filter.include_archived,

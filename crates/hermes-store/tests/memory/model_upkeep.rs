@@ -434,7 +434,16 @@ impl Upkeep for ModelMemory {
         Ok(0)
     }
 
-    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, _now: Timestamp) -> Result<()> {
+    fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()> {
+        for (scope, receipt, _) in receipts {
+            self.hand_out_one(*scope, receipt);
+        }
+        Ok(())
+    }
+}
+
+impl ModelMemory {
+    fn hand_out_one(&mut self, scope: Scope, receipt: &NewReceipt<'_>) {
         let mut items: Vec<(ItemKind, i64)> = Vec::new();
         for (kind, item) in receipt.items {
             match (kind, self.messages.get(item)) {
@@ -459,6 +468,5 @@ impl Upkeep for ModelMemory {
                 ItemKind::Message | ItemKind::Event => {}
             }
         }
-        Ok(())
     }
 }

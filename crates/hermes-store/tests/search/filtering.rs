@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hermes_store::sessions::{MessageState, SearchFilter, SearchRequest};
+use hermes_store::sessions::{MessageState, Person, SearchFilter, SearchRequest};
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -211,7 +211,7 @@ fn store_of(runs: &[(Row, u16)]) -> Home {
 }
 
 fn any_filter() -> impl Strategy<Value = SearchFilter> {
-    let user = prop::option::of(prop::sample::select(USERS.map(str::to_owned).to_vec()));
+    let user = prop::option::of(prop::sample::select(USERS.to_vec()));
     let source = prop::option::of(prop::sample::select(SOURCES.map(str::to_owned).to_vec()));
     let roles = prop::sample::subsequence(ROLES.map(str::to_owned).to_vec(), 0..3);
     let time = || {
@@ -219,7 +219,7 @@ fn any_filter() -> impl Strategy<Value = SearchFilter> {
     };
     (user, source, roles, (time(), time()), any::<bool>()).prop_map(
         |(user, source, roles, (since, until), include_rewound)| SearchFilter {
-            user,
+            user: user.map(Person::named),
             source,
             roles,
             since,
@@ -238,13 +238,14 @@ fn expected(runs: &[(Row, u16)], filter: &SearchFilter) -> Vec<i64> {
         for number in 1..=*count {
             id += 1;
             let time = Timestamp::from_second(id).unwrap();
-            let passes = filter.user.as_deref().is_none_or(|u| u == USERS[usize::from(*user)])
-                && filter.source.as_deref().is_none_or(|s| s == SOURCES[usize::from(*source)])
-                && (filter.roles.is_empty()
-                    || filter.roles.iter().any(|r| r == ROLES[usize::from(*role)]))
-                && filter.since.is_none_or(|since| time >= since)
-                && filter.until.is_none_or(|until| time < until)
-                && (filter.include_rewound || *state < 3);
+            let passes =
+                filter.user.as_ref().is_none_or(|u| u.has("", Some(USERS[usize::from(*user)])))
+                    && filter.source.as_deref().is_none_or(|s| s == SOURCES[usize::from(*source)])
+                    && (filter.roles.is_empty()
+                        || filter.roles.iter().any(|r| r == ROLES[usize::from(*role)]))
+                    && filter.since.is_none_or(|since| time >= since)
+                    && filter.until.is_none_or(|until| time < until)
+                    && (filter.include_rewound || *state < 3);
             if passes && (*has_word || number % 211 == 3) {
                 ids.push(id);
             }

@@ -86,7 +86,7 @@ fn nothing_typed_fails_and_results_obey_filter_and_order() {
         let strategy = (pieces, any::<bool>(), any::<bool>());
         proptest!(ProptestConfig::with_cases(200), |((query, by_user, by_role) in strategy)| {
             let mut request = SearchRequest::new(&query);
-            request.filter.user = by_user.then(|| "other".to_owned());
+            request.filter.user = by_user.then(|| "other".into());
             request.filter.roles = if by_role { vec!["assistant".to_owned()] } else { Vec::new() };
             let answer = home.store.search(&request).unwrap();
             prop_assert!(answer.results.len() <= request.limit);

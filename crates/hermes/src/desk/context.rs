@@ -6,9 +6,12 @@ use std::time::Duration;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, places};
 use hermes_memory::retrieval::{self, Context, FileText, Request};
-use hermes_store::memory::{Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted};
+use hermes_store::memory::{
+    ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted,
+};
 use hermes_store::sqlite::Access;
-use serde::Serialize;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Asker, rules};
 use crate::app::App;
@@ -53,6 +56,7 @@ pub(crate) fn give(
 ) -> anyhow::Result<Given> {
     let scope = asker.scope;
     let answering = app.answering(home, store)?;
+    let _view = answering.view(store)?;
     let files = match wish.no_files {
         true => Vec::new(),
         false => files(app, home, &MemoryTarget::User(asker.user.clone()))?,
@@ -101,37 +105,63 @@ fn remark(
     }
 }
 
+/// What was handed out, as its receipt will say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Handed {
+    /// Only hooks keep it in a file, and they speak for the owner.
+    #[serde(skip, default = "owner")]
+    scope: Scope,
+    session: Option<String>,
+    tokens: u32,
+    items: Vec<(ItemKind, i64)>,
+    at: Timestamp,
+}
+
+fn owner() -> Scope {
+    Asker::owner().scope
+}
+
+impl Handed {
+    /// None if there was nothing in the context that is counted.
+    pub(crate) fn of(
+        (scope, session): (Scope, Option<&str>),
+        context: &Context,
+        at: Timestamp,
+    ) -> Option<Handed> {
+        let items = context.receipt();
+        let tokens = u32::try_from(context.tokens).unwrap_or(u32::MAX);
+        let session = session.map(str::to_owned);
+        (!items.is_empty()).then_some(Handed { scope, session, tokens, items, at })
+    }
+
+    fn receipt(&self) -> (Scope, NewReceipt<'_>, Timestamp) {
+        let session_id = self.session.as_deref();
+        let receipt =
+            NewReceipt { session_id, turn: None, tokens: self.tokens, items: &self.items };
+        (self.scope, receipt, self.at)
+    }
+}
+
 /// Notes what was handed out, if it can be done at once: a context is worth more than its receipt.
-pub(crate) fn hand_out(
-    app: &App,
-    home: &Home,
-    (scope, session): (Scope, Option<&str>),
-    context: &Context,
-) {
-    let items = context.receipt();
-    let Ok(path) = app.memory_path(home) else { return };
-    if items.is_empty() {
+pub(crate) fn hand_out(app: &App, home: &Home, handed: &[Handed]) {
+    if handed.is_empty() {
         return;
     }
+    let Ok(path) = app.memory_path(home) else { return };
     let wanted = Wanted { path: &path, profile: home.profile_name() };
     let Ok(mut store) = SqliteMemory::open(wanted, Access::Write, PATIENCE) else { return };
-    note(&mut store, (scope, session), context, app.now);
+    note(&mut store, handed);
 }
 
 /// The same with a memory that is open already.
-pub(crate) fn note(
-    store: &mut SqliteMemory,
-    (scope, session): (Scope, Option<&str>),
-    context: &Context,
-    now: jiff::Timestamp,
-) {
-    let items = context.receipt();
-    if items.is_empty() {
-        return;
+pub(crate) fn note(store: &mut SqliteMemory, handed: &[Handed]) {
+    let receipts: Vec<_> = handed.iter().map(Handed::receipt).collect();
+    if store.hand_out_all(&receipts).is_err() {
+        // One of somebody who is gone by now must not take the others with it.
+        for (scope, receipt, at) in receipts {
+            let _ = store.hand_out(scope, &receipt, at);
+        }
     }
-    let tokens = u32::try_from(context.tokens).unwrap_or(u32::MAX);
-    let receipt = NewReceipt { session_id: session, turn: None, tokens, items: &items };
-    let _ = store.hand_out(scope, &receipt, now);
 }
 
 /// The files that are always loaded, each in every place it is in.

@@ -13,7 +13,8 @@ pub(crate) mod search;
 pub(crate) mod turn;
 
 use hermes_home::UserId;
-use hermes_store::memory::{Scope, UserNumber};
+use hermes_store::memory::{Admin, Chat, Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::sessions::Person;
 
 /// Who asks: the scope of what may be read, and whose USER.md is loaded.
 #[derive(Debug, Clone)]
@@ -28,5 +29,23 @@ impl Asker {
     /// The owner of the home.
     pub(crate) fn owner() -> Asker {
         Asker { scope: Scope::of(UserNumber::OWNER), user: None }
+    }
+
+    /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they
+    /// speak alone with the agent. None for the owner, who sees all.
+    pub(crate) fn person(&self, store: &SqliteMemory) -> anyhow::Result<Option<Person>> {
+        let number = self.scope.user();
+        let Some(user) = self.user.as_ref().filter(|_| number != UserNumber::OWNER) else {
+            return Ok(None);
+        };
+        let mut person = Person::named(user.as_str());
+        if number != UserNumber::SHARED {
+            let known =
+                store.identities(Admin)?.into_iter().chain(store.unlinked_identities(Admin)?);
+            for one in known.filter(|one| one.user == number && one.chat == Chat::Direct) {
+                person = person.also(&one.channel, &one.native_id);
+            }
+        }
+        Ok(Some(person))
     }
 }

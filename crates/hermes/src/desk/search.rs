@@ -77,7 +77,7 @@ pub(crate) fn find(
     wish: &Wish<'_>,
 ) -> anyhow::Result<Answer> {
     let mut answer = match wish.kind {
-        Kind::Sessions => in_sessions(app, home, asker, wish)?,
+        Kind::Sessions => in_sessions(app, home, (store, asker), wish)?,
         Kind::Files => {
             Answer { results: entries::find(app, home, asker, wish.text)?, notes: Vec::new() }
         }
@@ -103,6 +103,7 @@ fn in_memory(
 ) -> anyhow::Result<Answer> {
     let scope = asker.scope;
     let answering = app.answering(home, store)?;
+    let _view = answering.view(store)?;
     let mut notes = answering.notes;
     let zone = app.zone_of(home, store, scope.user())?;
     let question = Question {
@@ -138,11 +139,16 @@ fn in_memory(
 }
 
 /// Searches state.db.
-fn in_sessions(app: &App, home: &Home, asker: &Asker, wish: &Wish<'_>) -> anyhow::Result<Answer> {
+fn in_sessions(
+    app: &App,
+    home: &Home,
+    (memory, asker): (&SqliteMemory, &Asker),
+    wish: &Wish<'_>,
+) -> anyhow::Result<Answer> {
     let store = app.sessions(home, Access::Read)?;
     let session = wish.session.map(|session| store.find(session)).transpose()?;
     let filter = SearchFilter {
-        user: asker.user.as_ref().map(|id| id.as_str().to_owned()),
+        user: asker.person(memory)?,
         session,
         source: wish.channel.map(str::to_owned),
         since: wish.since,

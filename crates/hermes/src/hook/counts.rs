@@ -87,7 +87,7 @@ pub(crate) fn count(
     let mut counts = Counts::read(path);
     counts.add(agent, event, at, error);
     let text = serde_json::to_string(&counts).unwrap_or_default();
-    atomic::write_private(path, format!("{text}\n").as_bytes())
+    atomic::write_passing(path, format!("{text}\n").as_bytes())
 }
 
 #[cfg(test)]

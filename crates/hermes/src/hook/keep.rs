@@ -11,7 +11,7 @@ use super::recall::project_of;
 use super::transcript::{self, Said};
 use super::{session, transcript::Tail};
 use crate::app::App;
-use crate::desk::turn;
+use crate::desk::{context, turn};
 
 /// Records the turn that is over, from what was kept of it and the end of the transcript.
 pub(crate) fn stop(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
@@ -29,6 +29,7 @@ pub(crate) fn stop(app: &App, home: &Home, caller: Caller, event: &Event) -> any
     }
     // Their sessions are not in state.db: it need not be opened.
     turn::record(app, home, &turn, &mut Ok(None))?;
+    context::hand_out(app, home, &pending.handed);
     session::done(&path);
     Ok(())
 }
@@ -36,7 +37,9 @@ pub(crate) fn stop(app: &App, home: &Home, caller: Caller, event: &Event) -> any
 /// Notes that a session is over; the daemon does the rest.
 pub(crate) fn end(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
     let Some(id) = &event.session else { return Ok(()) };
-    session::done(&session::path(home, caller, id));
+    let path = session::path(home, caller, id);
+    context::hand_out(app, home, &session::read(&path).handed);
+    session::done(&path);
     let zone = app.zone(home)?;
     let mode = app.config(home)?.config.users.mode;
     let settings = Settings {

@@ -22,7 +22,7 @@ use hermes_store::sqlite::Access;
 
 use self::event::{Caller, Event, Moment};
 use crate::app::App;
-use crate::desk::context;
+use crate::desk::context::{self, Handed};
 use crate::failure::{kind_word, message};
 
 /// An agent is never kept waiting longer than this.
@@ -88,15 +88,17 @@ fn inform(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Resu
     let context = found.as_ref().ok().and_then(|found| found.as_ref());
     say(caller, event, context.map(|(text, _)| text.as_str()))?;
     if !event.is_check {
-        if let (Moment::Prompt, Some(id)) = (event.moment, &event.session) {
-            session::begin(&session::path(home, caller, id), event)?;
+        let asked = (Scope::of(UserNumber::OWNER), event.session.as_deref());
+        let handed = context.and_then(|(_, context)| Handed::of(asked, context, app.now));
+        match (event.moment, &event.session) {
+            // Noted with the turn when it is over: nobody waits for a disk before the model begins.
+            (Moment::Prompt, Some(id)) => {
+                session::begin(&session::path(home, caller, id), event, handed)?;
+            }
+            _ => context::hand_out(app, home, handed.as_slice()),
         }
         if event.moment == Moment::Start {
             session::tidy(home, SystemTime::now());
-        }
-        if let Some((_, context)) = context {
-            let scope = Scope::of(UserNumber::OWNER);
-            context::hand_out(app, home, (scope, event.session.as_deref()), context);
         }
     }
     found.map(drop)

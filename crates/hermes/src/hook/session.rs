@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::event::{Caller, Event};
+use crate::desk::context::Handed;
 
 /// The turn that is under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub(crate) struct Pending {
     pub(crate) prompt: Option<String>,
     #[serde(default)]
     pub(crate) answers: Vec<String>,
+    /// What the model was given, and is not noted yet.
+    #[serde(default)]
+    pub(crate) handed: Vec<Handed>,
 }
 
 /// A longer prompt is a pasted file; its beginning says what it is about.
@@ -26,6 +30,7 @@ const LONGEST: usize = 200_000;
 /// Sessions that never ended are forgotten after a week.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 const MOST_LOOKED_AT: usize = 200;
+const MOST_HANDED: usize = 50;
 
 /// The file of a session.
 pub(crate) fn path(home: &Home, caller: Caller, session: &str) -> PathBuf {
@@ -40,9 +45,13 @@ pub(crate) fn read(path: &Path) -> Pending {
 }
 
 /// Keeps the prompt of a turn that begins.
-pub(crate) fn begin(path: &Path, event: &Event) -> hermes_home::Result<()> {
+pub(crate) fn begin(path: &Path, event: &Event, given: Option<Handed>) -> hermes_home::Result<()> {
     let prompt = event.prompt.as_deref().map(short);
-    write(path, &Pending { turn: event.turn.clone(), prompt, answers: Vec::new() })
+    // A prompt that was never answered leaves what its model was given.
+    let mut handed = read(path).handed;
+    handed.truncate(MOST_HANDED);
+    handed.extend(given);
+    write(path, &Pending { turn: event.turn.clone(), prompt, answers: Vec::new(), handed })
 }
 
 /// Keeps an answer of the turn that is under way.
@@ -76,7 +85,7 @@ fn write(path: &Path, pending: &Pending) -> hermes_home::Result<()> {
         atomic::make_folder(folder)?;
     }
     let text = serde_json::to_string(pending).unwrap_or_default();
-    atomic::write_private(path, text.as_bytes())
+    atomic::write_passing(path, text.as_bytes())
 }
 
 fn short(text: &str) -> String {

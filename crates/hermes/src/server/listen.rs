@@ -47,6 +47,8 @@ const TURN: Duration = Duration::from_secs(10);
 const GREETING: Duration = Duration::from_secs(5);
 /// How often memories that nobody asks for are closed.
 const SWEEP: Duration = Duration::from_secs(10);
+/// How often what was handed out is noted.
+const NOTE: Duration = Duration::from_secs(1);
 
 /// The certificate and key of the settings, ready to be used.
 pub(super) fn tls(settings: &ServerSettings, env: &Env) -> anyhow::Result<Option<TlsAcceptor>> {
@@ -82,10 +84,12 @@ pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, share
     let router = router(&shared);
     let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut sweep = tokio::time::interval(SWEEP);
+    let mut note = tokio::time::interval(NOTE);
     loop {
         let accepted = tokio::select! {
             () = shared.stop.cancelled() => return,
             _ = sweep.tick() => { shared.pool.close_idle(); continue; }
+            _ = note.tick() => { note_handed(&shared); continue; }
             accepted = listener.accept() => accepted,
         };
         let Ok((mut stream, _)) = accepted else {
@@ -115,6 +119,14 @@ pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, share
             shared.metrics.connected(-1);
             drop(slot);
         });
+    }
+}
+
+/// Notes what was handed out, on a thread that may wait for a disk.
+fn note_handed(shared: &Arc<Shared>) {
+    if shared.pool.has_handed() {
+        let shared = Arc::clone(shared);
+        tokio::task::spawn_blocking(move || shared.pool.note_handed());
     }
 }
 

@@ -121,8 +121,9 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         TcpListener::from_std(listener).context("could not begin to listen")?
     };
     let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
-        runtime.block_on(listen::serve(listener, tls, shared));
+        runtime.block_on(listen::serve(listener, tls, Arc::clone(&shared)));
         runtime.shutdown_timeout(GRACE);
+        shared.pool.note_handed();
     })?;
     Ok(Some(Running { address, is_tls, stop, thread: Some(thread) }))
 }

@@ -11,6 +11,7 @@ use super::lock;
 use crate::app::{App, Memory};
 use crate::clock;
 use crate::daemon::platform::{self, Identity};
+use crate::desk::context::{self, Handed};
 
 /// After so long without a request a memory is closed, so that nobody finds a database in use for nothing.
 const IDLE: Duration = Duration::from_secs(30);
@@ -23,6 +24,8 @@ pub(crate) struct Pool {
     app: Mutex<App>,
     home: Home,
     seats: Mutex<HashMap<String, Vec<Seat>>>,
+    /// What was handed out at each profile, and is not noted yet.
+    handed: Mutex<HashMap<String, Vec<Handed>>>,
 }
 
 /// A profile with its settings and its opened memory.
@@ -31,6 +34,9 @@ pub(crate) struct Seat {
     pub(crate) home: Home,
     read: Option<(Memory, Option<Identity>)>,
     write: Option<(Memory, Option<Identity>)>,
+    /// What was handed out and is noted later, all at once: a change of the file each time would cost
+    /// whoever reads next what they have in memory of it. None: it is noted at once.
+    handed: Option<Vec<Handed>>,
     stamp: Stamp,
     used: Instant,
 }
@@ -40,7 +46,7 @@ type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Pool {
     pub(crate) fn new(app: App, home: Home) -> Pool {
-        Pool { app: Mutex::new(app), home, seats: Mutex::default() }
+        Pool { app: Mutex::new(app), home, seats: Mutex::default(), handed: Mutex::default() }
     }
 
     /// A seat at a profile that exists.
@@ -57,7 +63,7 @@ impl Pool {
             None => {
                 let app = lock(&self.app).for_profile(&home);
                 home = app.existing_home()?;
-                Seat { app, home, read: None, write: None, stamp, used: Instant::now() }
+                Seat { stamp, handed: Some(Vec::new()), ..Seat::new(app, home) }
             }
         };
         Ok(seat)
@@ -74,10 +80,30 @@ impl Pool {
     pub(crate) fn give_back(&self, mut seat: Seat) {
         seat.used = Instant::now();
         let name = seat.home.profile_name().to_owned();
+        if let Some(handed) = seat.handed.as_mut().filter(|handed| !handed.is_empty()) {
+            lock(&self.handed).entry(name.clone()).or_default().append(handed);
+        }
         let mut seats = lock(&self.seats);
         let waiting = seats.entry(name).or_default();
         if waiting.len() < WAITING {
             waiting.push(seat);
+        }
+    }
+
+    /// Whether something was handed out that is not noted yet.
+    pub(crate) fn has_handed(&self) -> bool {
+        !lock(&self.handed).is_empty()
+    }
+
+    /// Notes what was handed out since the last time; what cannot be noted is let go.
+    pub(crate) fn note_handed(&self) {
+        let handed = std::mem::take(&mut *lock(&self.handed));
+        for (name, handed) in handed {
+            let Ok(mut seat) = self.take(&name) else { continue };
+            if let Ok((_, _, memory)) = seat.writer() {
+                context::note(&mut memory.store, &handed);
+            }
+            self.give_back(seat);
         }
     }
 
@@ -97,11 +123,16 @@ impl Pool {
 }
 
 impl Seat {
+    fn new(app: App, home: Home) -> Seat {
+        let used = Instant::now();
+        Seat { app, home, read: None, write: None, handed: None, stamp: Stamp::default(), used }
+    }
+
     /// A seat for one program alone, at the profile that was asked for.
     pub(crate) fn alone(app: App) -> anyhow::Result<Seat> {
         let home = app.existing_home()?;
         let stamp = stamp(&home);
-        Ok(Seat { app, home, read: None, write: None, stamp, used: Instant::now() })
+        Ok(Seat { stamp, ..Seat::new(app, home) })
     }
 
     /// The settings, the home and the memory to read; a missing one is read as an empty one.
@@ -129,6 +160,21 @@ impl Seat {
         match &mut self.write {
             Some((memory, _)) => Ok((&self.app, &self.home, memory)),
             None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// Notes what was handed out, or keeps it to be noted soon.
+    pub(crate) fn hand_out(&mut self, handed: Option<Handed>) -> anyhow::Result<()> {
+        match (handed, &mut self.handed) {
+            (None, _) => Ok(()),
+            (Some(handed), Some(later)) => {
+                later.push(handed);
+                Ok(())
+            }
+            (Some(handed), None) => {
+                context::note(&mut self.writer()?.2.store, &[handed]);
+                Ok(())
+            }
         }
     }
 

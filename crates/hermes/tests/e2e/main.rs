@@ -35,6 +35,7 @@ mod reflect;
 mod remember;
 mod sandbox;
 mod server;
+mod server_edges;
 mod service;
 mod sessions;
 mod skills;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::candidates::message_ranges;
 use super::index::{self, Indexer};
-use super::recorder::Recorder;
+use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
 use super::{Refusal, SqliteMemory, Step, audit, graves};
 use crate::memory::{
@@ -30,19 +30,23 @@ impl Episodes for SqliteMemory {
     }
 
     fn recent_episodes(&self, scope: Scope, filter: &RecentFilter<'_>) -> Result<Vec<Episode>> {
-        self.connection
-            .prepare_cached(RECENT)
-            .and_then(|mut recent| {
-                let asked = params![
-                    scope.user().get(),
-                    filter.project,
-                    filter.channel,
-                    filter.except_session,
-                    filter.limit
-                ];
-                recent.query_map(asked, episode_of)?.collect()
-            })
-            .map_err(|source| self.failed(source))
+        let read = || -> rusqlite::Result<Vec<Episode>> {
+            // What has no label was never said there.
+            let (Some(project), Some(channel)) =
+                (self.label(filter.project)?, self.label(filter.channel)?)
+            else {
+                return Ok(Vec::new());
+            };
+            let sql = match (project, channel) {
+                (Some(_), _) => RECENT_OF_PROJECT,
+                (None, Some(_)) => RECENT_OF_CHANNEL,
+                (None, None) => RECENT,
+            };
+            let user = scope.user().get();
+            let asked = params![user, project, channel, filter.except_session, filter.limit];
+            self.connection.prepare_cached(sql)?.query_map(asked, episode_of)?.collect()
+        };
+        read().map_err(|source| self.failed(source))
     }
 
     fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
@@ -220,6 +224,15 @@ fn message_of(row: &Row<'_>) -> rusqlite::Result<Message> {
     })
 }
 
+impl SqliteMemory {
+    /// The number of a label, if one is asked for; none where there is no such label.
+    fn label(&self, text: Option<&str>) -> rusqlite::Result<Option<Option<i64>>> {
+        let Some(text) = text else { return Ok(Some(None)) };
+        let mut label = self.connection.prepare_cached(LABEL)?;
+        Ok(label.query_row([text], |row| row.get(0)).optional()?.map(Some))
+    }
+}
+
 macro_rules! episode_where {
     ($rest:literal) => {
         concat!(
@@ -237,10 +250,22 @@ pub(super) use episode_where;
 
 pub(super) const ANY: &str = episode_where!("e.id = ?1");
 const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
+// One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(
-    "e.user_id = ?1 and e.retired_at is null and e.quarantined_at is null
-      and (?2 is null or e.project = (select id from label where text = ?2))
-      and (?3 is null or e.channel = (select id from label where text = ?3))
+    "e.user_id = ?1 and ?2 is null and ?3 is null
+      and e.retired_at is null and e.quarantined_at is null
+      and (?4 is null or s.session_id <> ?4)
+    order by e.started_at desc, e.id desc limit ?5"
+);
+const RECENT_OF_PROJECT: &str = episode_where!(
+    "e.user_id = ?1 and e.project = ?2 and (?3 is null or e.channel = ?3)
+      and e.retired_at is null and e.quarantined_at is null
+      and (?4 is null or s.session_id <> ?4)
+    order by e.started_at desc, e.id desc limit ?5"
+);
+const RECENT_OF_CHANNEL: &str = episode_where!(
+    "e.user_id = ?1 and ?2 is null and e.channel = ?3
+      and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );

@@ -56,6 +56,13 @@ pub struct Wanted<'a> {
     pub profile: &'a str,
 }
 
+/// One state of a memory, for as long as it is looked at.
+#[derive(Debug)]
+pub struct View<'a>(
+    #[expect(dead_code, reason = "it is held, and ends the transaction when it goes")]
+    Transaction<'a>,
+);
+
 impl SqliteMemory {
     /// Makes a new, empty memory; fails if there is a file at the path.
     pub fn create(wanted: Wanted<'_>, owner: &str, change: Change<'_>) -> Result<()> {
@@ -129,6 +136,13 @@ impl SqliteMemory {
             Err(error) => return Err(error),
         }
         Ok(mode(&self.connection).map_err(|source| self.failed(source))? == wanted)
+    }
+
+    /// Lets all that is read until the view is dropped see one state, whatever others write meanwhile.
+    /// It is also cheaper: each statement by itself would ask anew what has changed.
+    pub fn view(&self) -> Result<View<'_>> {
+        let transaction = self.connection.unchecked_transaction();
+        transaction.map(View).map_err(|source| self.failed(source))
     }
 
     /// Where the file is.

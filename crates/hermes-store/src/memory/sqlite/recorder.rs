@@ -391,4 +391,4 @@ const CLOSE_EPISODE: &str = "
     set last_place = ?2, ended_at = ?3, tokens = ?4, imported = ?5, extracted_at = null
     where id = ?1";
 const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";
-const LABEL: &str = "select id from label where text = ?1";
+pub(super) const LABEL: &str = "select id from label where text = ?1";

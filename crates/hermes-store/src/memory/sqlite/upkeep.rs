@@ -46,10 +46,13 @@ impl Upkeep for SqliteMemory {
         self.write(segments::rebuild)
     }
 
-    fn hand_out(&mut self, scope: Scope, receipt: &NewReceipt<'_>, now: Timestamp) -> Result<()> {
+    fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()> {
         self.write(|transaction| {
-            note_receipt(transaction, scope, receipt, now)?;
-            count_uses(transaction, scope, receipt.items, now)
+            for (scope, receipt, at) in receipts {
+                note_receipt(transaction, *scope, receipt, *at)?;
+                count_uses(transaction, *scope, receipt.items, *at)?;
+            }
+            Ok(())
         })
     }
 }

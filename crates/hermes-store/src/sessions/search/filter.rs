@@ -3,18 +3,22 @@
 use rusqlite::{Statement, ToSql};
 
 use super::SearchFilter;
-use crate::sessions::time;
+use crate::sessions::{Person, time};
 
 /// Where a message `m` stands: its time, its session, whose session that is.
 macro_rules! is_in_place {
     () => {
-        "(?3 is null or m.timestamp >= ?3)
+        concat!(
+            "(?3 is null or m.timestamp >= ?3)
          and (?4 is null or m.timestamp < ?4)
          and (?6 is null or m.session_id = ?6)
          and ((?7 is null and ?8 is null) or exists (
                select 1 from session_view s
                where s.id = m.session_id
-                 and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)))"
+                 and ",
+            crate::sessions::person::is_whose!("?7"),
+            " and (?8 is null or s.source = ?8)))"
+        )
     };
 }
 
@@ -36,7 +40,7 @@ pub(super) fn bind(statement: &mut Statement<'_>, filter: &SearchFilter) -> rusq
         &filter.until.map(time::to_seconds),
         &role_list(filter),
         &filter.session.as_ref().map(|session| session.as_str()),
-        &filter.user,
+        &filter.user.as_ref().map(Person::listed),
         &filter.source,
     ];
     for (index, value) in values.into_iter().enumerate() {

@@ -27,7 +27,7 @@ use self::rows::Rows;
 use self::windows::windows;
 use self::words::Words;
 use super::layout::FullText;
-use super::{MessageState, SessionId, SessionStore};
+use super::{MessageState, Person, SessionId, SessionStore};
 use crate::Result;
 
 pub use query::Mode;
@@ -57,8 +57,8 @@ impl SearchRequest {
 /// Which messages may be found; the default lets every message through that was not rewound.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchFilter {
-    /// Only sessions of this user.
-    pub user: Option<String>,
+    /// Only sessions of this person.
+    pub user: Option<Person>,
     /// Only this session.
     pub session: Option<SessionId>,
     /// Only sessions from this source.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, Statement};
 
 use super::SearchFilter;
 use super::filter::{bind, is_in_place, is_of_kind};
+use crate::sessions::person::is_whose;
 
 /// Rows looked at to learn how many pass the filter, and where they are.
 const SAMPLES: usize = 64;
@@ -43,15 +44,19 @@ const SAMPLE: &str = concat!(
 const IDS_OF_SESSION: &str = "select m.id from message_view m where m.session_id = ?6";
 
 /// From the sessions to their messages, by an index that holds all that is asked for.
-const IDS_OF_SESSIONS: &str = "
-    select m.id from session_view s cross join message_view m on m.session_id = s.id
-    where (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)";
+const IDS_OF_SESSIONS: &str = concat!(
+    "select m.id from session_view s cross join message_view m on m.session_id = s.id where ",
+    is_whose!("?7"),
+    " and (?8 is null or s.source = ?8)"
+);
 
 /// With both bounds of time always given, so that an index on session and time can serve.
-const IDS_IN_TIME: &str = "
-    select m.id from session_view s cross join message_view m on m.session_id = s.id
-    where m.timestamp >= coalesce(?3, -9e999) and m.timestamp < coalesce(?4, 9e999)
-      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)";
+const IDS_IN_TIME: &str = concat!(
+    "select m.id from session_view s cross join message_view m on m.session_id = s.id
+    where m.timestamp >= coalesce(?3, -9e999) and m.timestamp < coalesce(?4, 9e999) and ",
+    is_whose!("?7"),
+    " and (?8 is null or s.source = ?8)"
+);
 
 const ALL: &str = concat!(
     "select m.id from message_view m where ",
@@ -62,8 +67,9 @@ const ALL: &str = concat!(
 const ALL_OF_SESSIONS: &str = concat!(
     "select m.id from session_view s cross join message_view m on m.session_id = s.id where ",
     is_of_kind!(),
-    " and (?3 is null or m.timestamp >= ?3) and (?4 is null or m.timestamp < ?4)
-      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)"
+    " and (?3 is null or m.timestamp >= ?3) and (?4 is null or m.timestamp < ?4) and ",
+    is_whose!("?7"),
+    " and (?8 is null or s.source = ?8)"
 );
 
 /// The rows of one database that pass one filter.

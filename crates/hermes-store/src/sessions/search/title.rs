@@ -8,7 +8,8 @@ use super::rank::{Corpus, score, weigh};
 use super::rows::text_ref;
 use super::words::Words;
 use super::{Ranked, SearchRequest, Subject, sort};
-use crate::sessions::{SessionId, time};
+use crate::sessions::person::is_whose;
+use crate::sessions::{Person, SessionId, time};
 
 /// Titles that are looked at where nobody's are left out.
 const MOST_TITLES: i64 = 50_000;
@@ -20,11 +21,12 @@ const TITLE_WEIGHT: f64 = 1.2;
 /// The titles alone, so that the index on them can serve.
 const TITLES: &str = "select title from session_view where title is not null limit ?1";
 
-const SESSIONS: &str = "
-    select id, started_at from session_view
-    where title = ?1
-      and (?2 is null or user_id = ?2) and (?3 is null or source = ?3)
-      and (?4 is null or started_at >= ?4) and (?5 is null or started_at < ?5)";
+const SESSIONS: &str = concat!(
+    "select s.id, s.started_at from session_view s where s.title = ?1 and ",
+    is_whose!("?2"),
+    " and (?3 is null or s.source = ?3)
+      and (?4 is null or s.started_at >= ?4) and (?5 is null or s.started_at < ?5)"
+);
 
 /// The best titles: with all of the words, or with more than one of them.
 pub(super) fn find(
@@ -51,7 +53,8 @@ pub(super) fn find(
         if found.len() >= MOST_RESULTS && found.last().is_some_and(is_beaten) {
             break;
         }
-        let values = (&judged.title, &filter.user, &filter.source, since, until);
+        let user = filter.user.as_ref().map(Person::listed);
+        let values = (&judged.title, user, &filter.source, since, until);
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             found.push(Ranked {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::whose::Whose;
 use crate::app::App;
-use crate::desk::context::{self, Given, Wish};
+use crate::desk::context::{self, Given, Handed, Wish};
 use crate::failure::{Outcome, Problem};
 use crate::input;
 use crate::output::{Page, Show};
@@ -78,7 +78,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let shown = Shown { given, why: arguments.why };
     app.out.show(&shown)?;
     if exists {
-        context::hand_out(app, &home, (asker.scope, wish.session), &shown.given.context);
+        let asked = (asker.scope, wish.session);
+        let handed = Handed::of(asked, &shown.given.context, app.now);
+        context::hand_out(app, &home, handed.as_slice());
     }
     Ok(Outcome::Done)
 }

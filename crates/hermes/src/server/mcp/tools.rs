@@ -238,8 +238,9 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
     let asker = asker(&memory.store, scoped)?;
     let given = context::give(app, home, (&memory.store, &asker), &wish)?;
     if memory.exists && !scoped.read_only {
-        let (app, _, memory) = seat.writer()?;
-        context::note(&mut memory.store, (asker.scope, wish.session), &given.context, app.now);
+        let asked = (asker.scope, wish.session);
+        let handed = context::Handed::of(asked, &given.context, app.now);
+        seat.hand_out(handed)?;
     }
     let tokens = given.context.tokens;
     let text = match given.text.trim().is_empty() {

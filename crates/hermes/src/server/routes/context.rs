@@ -10,7 +10,7 @@ use super::super::pool::Seat;
 use super::super::route::{Needs, Route, Run};
 use crate::app::App;
 use crate::clock;
-use crate::desk::context::{self, Wish};
+use crate::desk::context::{self, Handed, Wish};
 use crate::desk::search::{self, Kind};
 use crate::failure::Problem;
 
@@ -106,8 +106,8 @@ fn give(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let exists = memory.exists;
     let reply = Reply::json(&given)?;
     if exists && !call.grant.read_only {
-        let (app, _, memory) = seat.writer()?;
-        context::note(&mut memory.store, (asker.scope, wish.session), &given.context, app.now);
+        let handed = Handed::of((asker.scope, wish.session), &given.context, app.now);
+        seat.hand_out(handed)?;
     }
     Ok(reply)
 }

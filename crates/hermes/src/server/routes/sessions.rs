@@ -59,11 +59,11 @@ pub(super) fn routes() -> Vec<Route> {
 fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ListQuery = call.query()?;
     let part = Part { limit: asked.limit, offset: asked.offset };
-    let (app, home) = (&seat.app, &seat.home);
+    let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
     let filter = SessionFilter {
         source: asked.channel,
-        user: own(call)?,
+        user: call.asker(&memory.store)?.person(&memory.store)?,
         limit: Some(part.needed()),
         ..SessionFilter::default()
     };
@@ -77,12 +77,14 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ShowQuery = call.query()?;
-    let (app, home) = (&seat.app, &seat.home);
+    let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
     let id = store.find(call.param("id"))?;
     let session = store.session(&id)?;
-    let own = own(call)?;
-    if own.is_some() && session.user_id != own {
+    let person = call.asker(&memory.store)?.person(&memory.store)?;
+    let is_theirs =
+        person.is_none_or(|person| person.has(&session.source, session.user_id.as_deref()));
+    if !is_theirs {
         return Err(Problem::new(Failed::NotFound, "could not find the session").into());
     }
     let side = usize::from(asked.window.unwrap_or(5));
@@ -109,9 +111,4 @@ fn find(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     };
     let asker = call.asker(&memory.store)?;
     Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
-}
-
-/// The user whose conversations alone may be seen.
-fn own(call: &Call) -> anyhow::Result<Option<String>> {
-    Ok(call.named_user()?.map(|user| user.as_str().to_owned()).filter(|name| name != "owner"))
 }

@@ -1,6 +1,8 @@
 //! Everything that is remembered as a stream, and what changes while somebody listens.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -9,6 +11,7 @@ use hermes_store::memory::UserNumber;
 use hermes_store::sqlite::Access;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -16,6 +19,7 @@ use super::super::call::{Call, Reply};
 use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use crate::clock;
+use crate::failure::{Kind, Problem};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ExportQuery {
@@ -43,9 +47,36 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// How many pieces wait for a slow reader.
+/// How many pieces wait for a slow reader, and how long one waits for a reader that does not read.
 const WAITING: usize = 16;
 const PIECE: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How many exports there are at the same time: each is a thread and a view of the database.
+const MOST: usize = 4;
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the exports that are under way.
+struct UnderWay;
+
+impl UnderWay {
+    fn begin() -> Result<UnderWay, Problem> {
+        let counted = UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+        let one = UnderWay;
+        match counted < MOST {
+            true => Ok(one),
+            false => {
+                let why = format!("{MOST} exports are under way already");
+                Err(Problem::new(Kind::Unavailable, why).hint("ask again when one is done"))
+            }
+        }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ExportQuery = call.query()?;
@@ -60,8 +91,12 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         Some(_) => Some(call.asker(&memory.store)?.scope.user()),
     };
     let (now, redact) = (app.now, asked.redact);
-    let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(WAITING);
+    let (under_way, handle) = (UnderWay::begin()?, Handle::current());
+    let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(WAITING + 1);
+    // Room for an error at the end, also where the reader takes nothing more.
+    let last_word = sender.clone().try_reserve_owned()?;
     std::thread::Builder::new().name("export".to_owned()).spawn(move || {
+        let _under_way = under_way;
         let settings = ExportSettings {
             made_by: concat!("hermes ", env!("CARGO_PKG_VERSION")),
             now,
@@ -70,13 +105,14 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
             sections: None,
             redact,
         };
-        let mut pipe = Pipe { sender: sender.clone(), waiting: Vec::with_capacity(PIECE) };
+        let waiting = Vec::with_capacity(PIECE);
+        let mut pipe = Pipe { sender, handle, waiting };
         let done = transfer::export(&memory.store, &mut pipe, &settings, &mut |_, _| {});
         let done =
             done.map_err(|error| io::Error::other(error.to_string())).and_then(|_| pipe.flush());
         if let Err(error) = done {
             // The body ends in an error, so that nobody takes half for the whole.
-            let _ = sender.blocking_send(Err(error));
+            last_word.send(Err(error));
         }
     })?;
     Ok(Reply {
@@ -89,6 +125,7 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 /// What is written comes out at the other end as pieces of a body.
 struct Pipe {
     sender: mpsc::Sender<io::Result<Bytes>>,
+    handle: Handle,
     waiting: Vec<u8>,
 }
 
@@ -106,6 +143,21 @@ impl Write for Pipe {
             return Ok(());
         }
         let piece = Bytes::from(std::mem::replace(&mut self.waiting, Vec::with_capacity(PIECE)));
-        self.sender.blocking_send(Ok(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let sent = self.handle.block_on(self.sender.send_timeout(Ok(piece), PATIENCE));
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_exports_and_no_more_until_one_is_done() {
+        let mut under_way: Vec<UnderWay> = (0..MOST).map(|_| UnderWay::begin().unwrap()).collect();
+        assert!(UnderWay::begin().is_err());
+        assert!(UnderWay::begin().is_err());
+        under_way.pop();
+        assert!(UnderWay::begin().is_ok());
     }
 }

@@ -1,0 +1,184 @@
+//! The listener at its edges: over TLS, under a crowd, killed at work, and for people whom channels know by ids.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::server::Listening;
+
+/// A certificate for 127.0.0.1 that nobody vouches for but itself.
+fn certificate(folder: &Path) -> (String, String) {
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+        .args(["-days", "2", "-subj", "/CN=hermes", "-addext", "subjectAltName=IP:127.0.0.1"])
+        .arg("-out")
+        .arg(&certificate)
+        .arg("-keyout")
+        .arg(&key)
+        .stderr(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+    (certificate.display().to_string(), key.display().to_string())
+}
+
+fn curl(arguments: &[&str]) -> (Option<i32>, String) {
+    let done = Command::new("curl").args(["-sS", "--max-time", "30"]).args(arguments).output();
+    let done = done.unwrap();
+    (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+fn with_a_certificate_it_speaks_tls_and_nothing_else_and_may_listen_to_others() {
+    let sandbox = Sandbox::ready();
+    let (certificate, key) = certificate(sandbox.folder());
+    sandbox.ok(&["config", "set", "server.tls_cert", &certificate]);
+    sandbox.ok(&["config", "set", "server.tls_key", &key]);
+    sandbox.ok(&["config", "set", "server.bind", "0.0.0.0"]);
+    let daemon = Listening::at(sandbox);
+    let port = daemon.address.rsplit(':').next().unwrap().to_owned();
+    let url = |path: &str| format!("https://127.0.0.1:{port}{path}");
+    let trusted = ["--cacert", certificate.as_str()];
+    let (code, text) = curl(&[&trusted[..], &[url("/health").as_str()]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    let told = daemon.sandbox.json(&["status"]);
+    assert!(told["daemon"]["url"].as_str().unwrap().starts_with("https://"), "{told}");
+    let bearer = format!("Authorization: Bearer {}", daemon.token);
+    let status = url("/api/v1/status");
+    let asked = [&trusted[..], &["-H", bearer.as_str(), status.as_str()]].concat();
+    assert!(curl(&asked).1.contains("\"messages\""), "{:?}", curl(&asked));
+    // Without a token, without trust, without TLS: nothing.
+    let (_, refused) = curl(&[&trusted[..], &[status.as_str()]].concat());
+    assert!(refused.contains("unauthorized"), "{refused}");
+    assert_eq!(curl(&["-H", &bearer, &status]).0, Some(60));
+    let (code, text) = curl(&["-H", &bearer, &format!("http://127.0.0.1:{port}/api/v1/status")]);
+    assert!(code != Some(0) && !text.contains("messages"), "{code:?} {text}");
+    // A name that is not ours is refused over TLS as well.
+    let foreign = ["-H", "Host: evil.example", "-H", bearer.as_str(), status.as_str()];
+    let (_, text) = curl(&[&trusted[..], &foreign].concat());
+    assert!(text.contains("\"error\""), "{text}");
+}
+
+#[test]
+fn ten_thousand_connections_at_once_are_let_in_or_told_to_come_back() {
+    const WANTED: usize = 10_000;
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
+    assert!(hard as usize > WANTED + 500, "only {hard} files may be open");
+    let daemon = Listening::new();
+    let open: Vec<TcpStream> =
+        (0..WANTED).filter_map(|_| TcpStream::connect(&daemon.address).ok()).collect();
+    assert!(open.len() > WANTED / 2, "{} were taken in by the system", open.len());
+    let told = daemon.sandbox.json(&["status"]);
+    assert_eq!(told["daemon"]["running"], true, "{told}");
+    drop(open);
+    crate::sandbox::until("it answers again", || {
+        daemon.ask("GET", "/health", &[], "").status == 200
+    });
+    let status = daemon.get("/api/v1/status");
+    assert_eq!(status.status, 200, "{}", status.text);
+}
+
+#[test]
+fn what_was_answered_survives_a_kill_and_is_there_once() {
+    const TURNS: usize = 120;
+    let daemon = Listening::new();
+    let report = |number: usize| {
+        let message = json!({
+            "role": "user", "external_id": format!("n-{number}"),
+            "text": format!("Parcel {number} went to the harbour marker{number}x"),
+        });
+        json!({ "session_id": "parcels", "channel": "post", "messages": [message] })
+    };
+    let state: Value = serde_json::from_str(&daemon.sandbox.read("hermesd/daemon.json")).unwrap();
+    let pid = Pid::from_raw(i32::try_from(state["pid"].as_i64().unwrap()).unwrap());
+    let (next, kept) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    if number >= TURNS {
+                        return;
+                    }
+                    if number == TURNS / 2 {
+                        kill(pid, Signal::SIGKILL).unwrap();
+                    }
+                    let Ok(_) = TcpStream::connect(&daemon.address) else { return };
+                    let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                        daemon.post("/api/v1/turns", &report(number)).status
+                    }));
+                    if told.is_ok_and(|status| (200..300).contains(&status)) {
+                        kept.lock().unwrap().push(number);
+                    }
+                }
+            });
+        }
+    });
+    let kept = kept.into_inner().unwrap();
+    assert!(!kept.is_empty() && kept.len() < TURNS, "{} were answered", kept.len());
+    let daemon = Listening::at(daemon.sandbox);
+    let messages = |daemon: &Listening| {
+        let told = daemon.get("/api/v1/sessions/parcels");
+        let found = told.json()["results"].as_array().cloned().unwrap_or_default();
+        found.iter().map(|message| message["text"].to_string()).collect::<Vec<_>>()
+    };
+    let before = messages(&daemon);
+    for number in &kept {
+        let mark = format!("marker{number}x");
+        let times = before.iter().filter(|text| text.contains(&mark)).count();
+        assert_eq!(times, 1, "{number} was answered");
+    }
+    // Whoever did not hear an answer reports again: nothing is there twice.
+    for number in 0..TURNS {
+        let told = daemon.post("/api/v1/turns", &report(number));
+        assert!((200..300).contains(&told.status), "{}", told.text);
+    }
+    let after = messages(&daemon);
+    assert_eq!(after.len(), TURNS, "{after:?}");
+    for number in 0..TURNS {
+        let mark = format!("marker{number}x");
+        assert_eq!(after.iter().filter(|text| text.contains(&mark)).count(), 1, "{number}");
+    }
+    let checked = daemon.sandbox.json(&["doctor"]);
+    assert!(!checked.to_string().contains("damaged"), "{checked}");
+}
+
+#[test]
+fn a_user_sees_the_sessions_that_channels_know_by_their_id() {
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["user", "add", "ana"]);
+    sandbox.ok(&["user", "link", "telegram", "77", "ana"]);
+    let token = sandbox.ok(&["token", "create", "ana", "--user", "ana"]).trim().to_owned();
+    let daemon = Listening::at(sandbox);
+    for (channel, id, text) in [
+        ("telegram", "77", "The violin is at the repair shop canary-own"),
+        ("telegram", "78", "The cello is at the repair shop canary-other"),
+        ("discord", "77", "The trumpet is at the repair shop canary-elsewhere"),
+    ] {
+        let turn = json!({
+            "session_id": format!("{channel}-{id}"), "channel": channel, "identity": id,
+            "messages": [{ "role": "user", "text": text }],
+        });
+        assert_eq!(daemon.post("/api/v1/turns", &turn).status, 200);
+    }
+    let bearer = format!("Authorization: Bearer {token}");
+    let ask = |path: &str| daemon.ask("GET", path, &[&bearer], "").text;
+    for path in ["/api/v1/sessions", "/api/v1/sessions/search?q=repair+shop"] {
+        let told = ask(path);
+        assert!(told.contains("telegram-77"), "{path}: {told}");
+        assert!(!told.contains("telegram-78") && !told.contains("discord-77"), "{path}: {told}");
+    }
+    assert!(ask("/api/v1/sessions/telegram-77").contains("canary-own"));
+    for other in ["telegram-78", "discord-77"] {
+        assert!(ask(&format!("/api/v1/sessions/{other}")).contains("not_found"), "{other}");
+    }
+}
