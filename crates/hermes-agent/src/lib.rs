@@ -1,0 +1,4 @@
+//! One conversation: what the model is told, what it may do, and what is kept of it.
+
+pub mod approval;
+pub mod toolbox;
