@@ -1,4 +1,12 @@
 //! One conversation: what the model is told, what it may do, and what is kept of it.
 
 pub mod approval;
+pub mod checkpoint;
+pub mod diff;
+pub mod error;
+pub mod fence;
+pub mod hands;
+mod platform;
 pub mod toolbox;
+
+pub use error::{Error, ErrorKind, Result};
