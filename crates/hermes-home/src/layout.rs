@@ -237,6 +237,11 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// The states of files before an agent changed them.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.own().join("checkpoints")
+    }
+
     /// Turns that could not be recorded at once, a file each.
     pub fn spool(&self) -> PathBuf {
         self.own().join("spool")
