@@ -54,6 +54,11 @@ impl Output {
         Ok(self.page.flush()?)
     }
 
+    /// Whether remarks are not wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// The page itself, for data that is already in its final form.
     pub(crate) fn raw(&mut self) -> &mut Page {
         &mut self.page

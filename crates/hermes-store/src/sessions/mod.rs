@@ -1,5 +1,6 @@
 //! state.db: every session and message.
 
+mod chat;
 mod check;
 mod content;
 mod export;
@@ -27,6 +28,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result, migrate};
 
+pub use chat::{Beginning, OUR_SUMMARY, Spending};
 pub use check::{CheckReport, Depth, Finding, FindingKind, check};
 pub use content::Content;
 pub use id::{SessionId, random_bytes};

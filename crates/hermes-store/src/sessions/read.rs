@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::content::{Content, integer_of, seconds_of, text_of};
+use super::search::others_list;
 use super::{SessionId, SessionStore, time};
 use crate::{Error, Result};
 
@@ -77,6 +78,8 @@ pub struct SessionFilter {
     pub source: Option<String>,
     /// Only of this user.
     pub user: Option<String>,
+    /// None of these users.
+    pub others: Vec<String>,
     /// Only with activity at this time or later.
     pub since: Option<Timestamp>,
     /// Only with the last activity before this time.
@@ -107,6 +110,8 @@ const SUMMARY: &str = "
     where (:id is null or id = :id)
         and (:source is null or source = :source)
         and (:user is null or user_id = :user)
+        and (:others is null or user_id is null
+            or instr(:others, char(31) || user_id || char(31)) = 0)
         and (:since is null or last_active >= :since)
         and (:until is null or last_active < :until)
         and (:archived or not archived)
@@ -219,6 +224,7 @@ impl SessionStore {
                 ":id": id.map(SessionId::as_str),
                 ":source": filter.source,
                 ":user": filter.user,
+                ":others": others_list(&filter.others),
                 ":since": filter.since.map(time::to_seconds),
                 ":until": filter.until.map(time::to_seconds),
                 ":archived": filter.include_archived,

@@ -217,9 +217,11 @@ fn any_filter() -> impl Strategy<Value = SearchFilter> {
     let time = || {
         prop::option::weighted(0.3, (1i64..9_000).prop_map(|s| Timestamp::from_second(s).unwrap()))
     };
-    (user, source, roles, (time(), time()), any::<bool>()).prop_map(
-        |(user, source, roles, (since, until), include_rewound)| SearchFilter {
+    let others = prop::sample::subsequence(USERS.map(str::to_owned).to_vec(), 0..2);
+    (user, source, roles, (time(), time()), (any::<bool>(), others)).prop_map(
+        |(user, source, roles, (since, until), (include_rewound, others))| SearchFilter {
             user,
+            others,
             source,
             roles,
             since,
@@ -239,6 +241,7 @@ fn expected(runs: &[(Row, u16)], filter: &SearchFilter) -> Vec<i64> {
             id += 1;
             let time = Timestamp::from_second(id).unwrap();
             let passes = filter.user.as_deref().is_none_or(|u| u == USERS[usize::from(*user)])
+                && !filter.others.iter().any(|u| u == USERS[usize::from(*user)])
                 && filter.source.as_deref().is_none_or(|s| s == SOURCES[usize::from(*source)])
                 && (filter.roles.is_empty()
                     || filter.roles.iter().any(|r| r == ROLES[usize::from(*role)]))

@@ -30,6 +30,7 @@ use super::layout::FullText;
 use super::{MessageState, SessionId, SessionStore};
 use crate::Result;
 
+pub(super) use filter::others_list;
 pub use query::Mode;
 pub use snippet::Snippet;
 
@@ -59,6 +60,8 @@ impl SearchRequest {
 pub struct SearchFilter {
     /// Only sessions of this user.
     pub user: Option<String>,
+    /// No sessions of these users.
+    pub others: Vec<String>,
     /// Only this session.
     pub session: Option<SessionId>,
     /// Only sessions from this source.
@@ -71,6 +74,13 @@ pub struct SearchFilter {
     pub until: Option<Timestamp>,
     /// Also messages that were taken back.
     pub include_rewound: bool,
+}
+
+impl SearchFilter {
+    /// Whether the session of a message tells whether it may be found.
+    fn is_by_session(&self) -> bool {
+        self.user.is_some() || self.source.is_some() || !self.others.is_empty()
+    }
 }
 
 /// What was found, and how the query was understood.

@@ -45,13 +45,17 @@ const IDS_OF_SESSION: &str = "select m.id from message_view m where m.session_id
 /// From the sessions to their messages, by an index that holds all that is asked for.
 const IDS_OF_SESSIONS: &str = "
     select m.id from session_view s cross join message_view m on m.session_id = s.id
-    where (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)";
+    where (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)
+      and (?9 is null or s.user_id is null
+        or instr(?9, char(31) || s.user_id || char(31)) = 0)";
 
 /// With both bounds of time always given, so that an index on session and time can serve.
 const IDS_IN_TIME: &str = "
     select m.id from session_view s cross join message_view m on m.session_id = s.id
     where m.timestamp >= coalesce(?3, -9e999) and m.timestamp < coalesce(?4, 9e999)
-      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)";
+      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)
+      and (?9 is null or s.user_id is null
+        or instr(?9, char(31) || s.user_id || char(31)) = 0)";
 
 const ALL: &str = concat!(
     "select m.id from message_view m where ",
@@ -63,7 +67,9 @@ const ALL_OF_SESSIONS: &str = concat!(
     "select m.id from session_view s cross join message_view m on m.session_id = s.id where ",
     is_of_kind!(),
     " and (?3 is null or m.timestamp >= ?3) and (?4 is null or m.timestamp < ?4)
-      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)"
+      and (?7 is null or s.user_id = ?7) and (?8 is null or s.source = ?8)
+      and (?9 is null or s.user_id is null
+        or instr(?9, char(31) || s.user_id || char(31)) = 0)"
 );
 
 /// The rows of one database that pass one filter.
@@ -100,7 +106,7 @@ impl<'db> Scope<'db> {
         let mut passes = db.prepare(PASSES)?;
         bind(&mut passes, filter)?;
         let has_time = filter.since.is_some() || filter.until.is_some();
-        let has_place = has_time || filter.user.is_some() || filter.source.is_some();
+        let has_place = has_time || filter.is_by_session();
         let ids = match samples.in_place < WIDE_SAMPLES {
             _ if filter.session.is_some() => Some(read_ids(db, filter, IDS_OF_SESSION)?),
             true if has_time => Some(read_ids(db, filter, IDS_IN_TIME)?),
@@ -194,8 +200,7 @@ impl<'db> Scope<'db> {
 
     /// Reads every id that passes: nothing needs to be tested any more.
     fn read_all(&mut self) -> rusqlite::Result<()> {
-        let is_by_session = self.filter.user.is_some() || self.filter.source.is_some();
-        let statement = if is_by_session { ALL_OF_SESSIONS } else { ALL };
+        let statement = if self.filter.is_by_session() { ALL_OF_SESSIONS } else { ALL };
         self.ids = Some(read_ids(self.db, self.filter, statement)?);
         self.is_exact = true;
         Ok(())

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use super::filter::others_list;
 use super::matching::{Matcher, needed};
 use super::query::Query;
 use super::rank::{Corpus, score, weigh};
@@ -24,7 +25,8 @@ const SESSIONS: &str = "
     select id, started_at from session_view
     where title = ?1
       and (?2 is null or user_id = ?2) and (?3 is null or source = ?3)
-      and (?4 is null or started_at >= ?4) and (?5 is null or started_at < ?5)";
+      and (?4 is null or started_at >= ?4) and (?5 is null or started_at < ?5)
+      and (?6 is null or user_id is null or instr(?6, char(31) || user_id || char(31)) = 0)";
 
 /// The best titles: with all of the words, or with more than one of them.
 pub(super) fn find(
@@ -40,9 +42,10 @@ pub(super) fn find(
     }
     let since = filter.since.map(time::to_seconds);
     let until = filter.until.map(time::to_seconds);
+    let others = others_list(&filter.others);
     let mut statement = db.prepare(SESSIONS)?;
     let mut found = Vec::new();
-    let is_narrow = filter.user.is_some() || filter.source.is_some() || since.or(until).is_some();
+    let is_narrow = filter.is_by_session() || since.or(until).is_some();
     let most = if is_narrow { -1 } else { MOST_TITLES };
     for judged in judge_all(db, query, corpus, most)? {
         // Whatever comes now is worse than what was found.
@@ -51,7 +54,7 @@ pub(super) fn find(
         if found.len() >= MOST_RESULTS && found.last().is_some_and(is_beaten) {
             break;
         }
-        let values = (&judged.title, &filter.user, &filter.source, since, until);
+        let values = (&judged.title, &filter.user, &filter.source, since, until, &others);
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             found.push(Ranked {

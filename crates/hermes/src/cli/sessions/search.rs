@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     let store = reading(app, home)?;
     let filter = SearchFilter {
         user: arguments.narrow.user.clone(),
+        others: Vec::new(),
         session: arguments.session.as_deref().map(|session| store.find(session)).transpose()?,
         source: arguments.narrow.source.clone(),
         roles: arguments.role.clone(),
