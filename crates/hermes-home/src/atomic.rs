@@ -1,7 +1,7 @@
 //! Write a file whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,33 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// The same for a file that only its owner may read: its mode is 0600, whatever it was before.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     write_as(path, bytes, Mode::Private)
+}
+
+/// Puts a file of the given mode at `path`, whatever stood there, a link too; none: the mode of any new file.
+///
+/// `fill` writes the content; if it fails, nothing has changed.
+pub fn put(
+    path: &Path,
+    mode: Option<Permissions>,
+    fill: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    let mut put = || {
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX);
+        let mut file = match (&mode, any_mode()) {
+            (None, Some(any)) => builder.permissions(any).tempfile_in(folder)?,
+            _ => builder.tempfile_in(folder)?,
+        };
+        fill(file.as_file_mut())?;
+        if let Some(mode) = &mode {
+            file.as_file().set_permissions(mode.clone())?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        sync_folder(folder)
+    };
+    put().map_err(|source| Error::write(path, source))
 }
 
 /// Creates the file at `path` with `bytes`; returns false, touching nothing, when it exists already.
@@ -111,6 +138,18 @@ fn temporary(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile>
     Ok(file)
 }
 
+/// What a new file may be, before the process takes something away from it.
+#[cfg(unix)]
+fn any_mode() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn any_mode() -> Option<Permissions> {
+    None
+}
+
 #[cfg(unix)]
 fn private_folder(builder: &mut fs::DirBuilder) {
     use std::os::unix::fs::DirBuilderExt;
@@ -157,6 +196,23 @@ mod tests {
         assert_eq!(mode(&path), 0o640);
         write_private(&path, b"c").unwrap();
         assert_eq!(mode(&path), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn put_replaces_a_link_itself_and_a_failure_changes_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let mode = Permissions::from_mode(0o751);
+        put(&link, Some(mode), &mut |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"old");
+        assert_eq!(link.symlink_metadata().unwrap().permissions().mode() & 0o777, 0o751);
+        put(&real, None, &mut |_| Err(io::Error::other("no"))).unwrap_err();
+        assert_eq!(fs::read(&real).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[cfg(unix)]

@@ -245,6 +245,11 @@ impl Home {
         }
     }
 
+    /// The states of files before an agent changed them.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.own().join("checkpoints")
+    }
+
     /// Turns that could not be recorded at once, a file each.
     pub fn spool(&self) -> PathBuf {
         self.own().join("spool")

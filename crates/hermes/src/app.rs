@@ -105,6 +105,11 @@ impl App {
         App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
     }
 
+    /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
+    pub(crate) fn asks(&self) -> bool {
+        !self.asking.no_input && self.env.get("TERM") != Some("dumb")
+    }
+
     /// The home that was asked for, whether it exists or not.
     pub(crate) fn home(&self) -> HomeResult<Home> {
         Home::locate(&self.wanted, &self.env)

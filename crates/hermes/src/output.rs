@@ -43,6 +43,11 @@ impl Output {
         Output { json: false, quiet: false, place: String::new(), page, sheet: Some(sheet) }
     }
 
+    /// Whether styles are shown.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.page.writer.get_ref().current_choice() != ColorChoice::Never
+    }
+
     /// Shows the value in the form the user asked for.
     pub(crate) fn show<T: Show>(&mut self, value: &T) -> anyhow::Result<()> {
         if self.json {

@@ -68,7 +68,7 @@ pub(crate) fn carry_out(
             front.show(&Event::Notice(&help::unknown(name, near)))?;
             Ok(Went::On)
         }
-        Typed::Nothing | Typed::Message(_) => Ok(Went::On),
+        Typed::Nothing | Typed::Message => Ok(Went::On),
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) enum Typed<'a> {
     /// Nothing.
     Nothing,
     /// For the model.
-    Message(&'a str),
+    Message,
     /// A command and what stands after it.
     Command(&'static Command, &'a str),
     /// A command that is not there, and the one that was probably meant.
@@ -17,11 +17,10 @@ pub(crate) enum Typed<'a> {
 
 /// Reads a line; only one whose very first character is a slash is a command.
 pub(crate) fn parse(line: &str) -> Typed<'_> {
-    let trimmed = line.trim();
-    if trimmed.is_empty() {
+    if line.trim().is_empty() {
         return Typed::Nothing;
     }
-    let Some(rest) = line.strip_prefix('/') else { return Typed::Message(trimmed) };
+    let Some(rest) = line.strip_prefix('/') else { return Typed::Message };
     let (name, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match table::find(name) {
         Some(command) => Typed::Command(command, after.trim()),
@@ -42,7 +41,7 @@ mod tests {
     fn shown(line: &str) -> String {
         match parse(line) {
             Typed::Nothing => "nothing".to_owned(),
-            Typed::Message(text) => format!("message {text}"),
+            Typed::Message => "message".to_owned(),
             Typed::Command(command, rest) => format!("{} <{rest}>", command.name),
             Typed::Unknown(name, near) => format!("unknown {name} {near:?}"),
         }
@@ -53,8 +52,8 @@ mod tests {
         assert_eq!(shown("/search  tea and coffee "), "search <tea and coffee>");
         assert_eq!(shown("/HELP"), "help <>");
         assert_eq!(shown("/memory\nadd x"), "memory <add x>");
-        assert_eq!(shown("hello /quit"), "message hello /quit");
-        assert_eq!(shown(" /etc/hosts is wrong"), "message /etc/hosts is wrong");
+        assert_eq!(shown("hello /quit"), "message");
+        assert_eq!(shown(" /etc/hosts is wrong"), "message");
         assert_eq!(shown("/etc/hosts"), "unknown etc/hosts None");
         assert_eq!(shown("/contxt"), "unknown contxt Some(\"context\")");
         assert_eq!(shown("/"), "unknown  None");

@@ -113,7 +113,7 @@ fn bar(tokens: usize, size: usize) -> String {
     }
     let eighths = (tokens * BAR * 8 / size).clamp(1, BAR * 8);
     let mut bar = "█".repeat(eighths / 8);
-    bar.extend(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(eighths % 8));
+    bar.extend(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].get(eighths % 8).copied());
     bar
 }
 

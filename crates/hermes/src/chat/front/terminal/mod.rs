@@ -185,25 +185,24 @@ impl Terminal {
 
 impl Front for Terminal {
     fn read(&mut self) -> anyhow::Result<Input> {
-        loop {
-            self.write("")?;
-            match self.editor.read()? {
-                Typed::Line(line) => {
-                    self.is_leaving = false;
-                    if !line.trim().is_empty() && !line.starts_with('/') {
-                        self.preview("…")?;
-                    }
-                    return Ok(Input::Line(line));
+        self.write("")?;
+        let was_leaving = std::mem::take(&mut self.is_leaving);
+        match self.editor.read()? {
+            Typed::Line(line) => {
+                if !line.trim().is_empty() && !line.starts_with('/') {
+                    self.preview("…")?;
                 }
-                Typed::Interrupted { was_empty: true } if self.is_leaving => return Ok(Input::End),
-                Typed::Interrupted { was_empty } => {
-                    self.is_leaving = was_empty;
-                    if was_empty {
-                        self.line(DIM, "Ctrl-C again leaves, and so does Ctrl-D")?;
-                    }
-                }
-                Typed::End => return Ok(Input::End),
+                Ok(Input::Line(line))
             }
+            Typed::Interrupted { was_empty: true } if was_leaving => Ok(Input::End),
+            Typed::Interrupted { was_empty } => {
+                self.is_leaving = was_empty;
+                if was_empty {
+                    self.line(DIM, "Ctrl-C again leaves, and so does Ctrl-D")?;
+                }
+                Ok(Input::Cancelled)
+            }
+            Typed::End => Ok(Input::End),
         }
     }
 

@@ -1,6 +1,13 @@
 //! What is asked before a change, and what rules already say about it.
 
+mod danger;
+mod rules;
+mod shell;
+
 use std::path::PathBuf;
+
+pub(crate) use rules::only_reads;
+pub use rules::{Decision, Rules, Ruling};
 
 /// What is about to happen, as it is shown to the person: exactly this is done, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
