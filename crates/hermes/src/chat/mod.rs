@@ -187,6 +187,7 @@ impl Conversation {
     pub(crate) fn say(&mut self, text: &str, front: &mut dyn Front) -> anyhow::Result<TurnEnd> {
         self.seat.app.now = clock::now();
         self.cancel.store(false, Ordering::SeqCst);
+        self.tools.begin_turn();
         let recalled = self.recall(text, front)?;
         self.window.begin(text, recalled);
         self.record_said(text, front)?;

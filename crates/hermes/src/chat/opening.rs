@@ -194,6 +194,16 @@ fn find(
         let last = store.list(&sessions_of(asker, others, 1))?.into_iter().next();
         return last.map(|session| session.id).ok_or_else(|| nothing_to_resume().into());
     };
+    own(store, asker, &others, selector)
+}
+
+/// The session with this id, beginning of an id, or title, if it is one of this user's.
+pub(super) fn own(
+    store: &SessionStore,
+    asker: &Asker,
+    others: &[String],
+    selector: &str,
+) -> anyhow::Result<SessionId> {
     let id = store.find(selector)?;
     let owner = store.session(&id)?.user_id;
     let is_own = match (&asker.user, owner) {
@@ -205,7 +215,7 @@ fn find(
     match is_own {
         true => Ok(id),
         // That there is such a session of somebody else is nobody's business.
-        false => Err(hermes_store::Error::NotFound { selector: selector.clone() }.into()),
+        false => Err(hermes_store::Error::NotFound { selector: selector.to_owned() }.into()),
     }
 }
 
