@@ -26,7 +26,7 @@ use crate::confirm::Asking;
 use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
 use crate::models::Models;
-use crate::output::Output;
+use crate::output::{Output, Sheet};
 use crate::platform;
 use crate::variables::Variables;
 
@@ -98,6 +98,16 @@ impl App {
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
         }
+    }
+
+    /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
+    pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
+        App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
+    }
+
+    /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
+    pub(crate) fn asks(&self) -> bool {
+        !self.asking.no_input && self.env.get("TERM") != Some("dumb")
     }
 
     /// The home that was asked for, whether it exists or not.

@@ -9,6 +9,7 @@ mod record;
 pub(crate) mod slash;
 pub(crate) mod tools;
 mod wishes;
+pub(crate) mod wrap_up;
 
 use std::path::PathBuf;
 use std::sync::Arc;

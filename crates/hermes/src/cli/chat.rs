@@ -10,9 +10,12 @@ use crate::app::App;
 use crate::chat::front::Front;
 use crate::chat::front::events::Events;
 use crate::chat::front::plain::Plain;
+use crate::chat::front::terminal::{Setup, Terminal};
+use crate::chat::slash::ids;
 use crate::chat::{self, Conversation, Opening, TurnEnd, Which};
 use crate::failure::{Outcome, Problem};
 use crate::input;
+use crate::platform;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -89,20 +92,37 @@ pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome
     };
     let is_one = question.is_some();
     let mut conversation = Conversation::open(app, arguments.talker.opening(which)?)?;
-    let mut front = front(app, question);
+    let mut front = front(app, question, &conversation)?;
     let last = chat::talk(&mut conversation, front.as_mut())?;
     Ok(if is_one { outcome(last.as_ref()) } else { Outcome::Done })
 }
 
-/// Who sits in front: a program, or lines.
-fn front(app: &App, question: Option<String>) -> Box<dyn Front> {
-    let _ = io::stdin().is_terminal();
-    match (app.json, question) {
+/// Who sits in front: a program, lines, or a person at a terminal.
+fn front(
+    app: &App,
+    question: Option<String>,
+    conversation: &Conversation,
+) -> anyhow::Result<Box<dyn Front>> {
+    let is_seen = io::stdin().is_terminal() && io::stdout().is_terminal() && app.asks();
+    Ok(match (app.json, question) {
         (true, Some(text)) => Box::new(Events::one(text)),
         (true, None) => Box::new(Events::lines()),
         (false, Some(text)) => Box::new(Plain::one(text, app.out.is_quiet())),
+        (false, None) if is_seen => Box::new(terminal(app, conversation)?),
         (false, None) => Box::new(Plain::lines(app.out.is_quiet())),
-    }
+    })
+}
+
+/// The terminal; Ctrl-C stops the answer that is on its way.
+fn terminal(app: &App, conversation: &Conversation) -> anyhow::Result<Terminal> {
+    platform::on_interrupt(&conversation.cancel)?;
+    let home = conversation.home();
+    let history = home.chat_history(conversation.asker.user.as_ref());
+    Ok(Terminal::open(Setup {
+        history: Some(&history),
+        is_styled: app.out.is_styled(),
+        ids: ids::of_home(app, home, &conversation.asker),
+    }))
 }
 
 /// What one question came to.

@@ -187,8 +187,16 @@ enum Command {
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    let command = cli.command;
-    let app = &mut App::new(cli.global);
+    carry_out(cli.command, &mut App::new(cli.global))
+}
+
+/// Runs a command given as words, on what is open already.
+pub(crate) fn run_words(words: &[&str], app: &mut App) -> anyhow::Result<Outcome> {
+    let parsed = Cli::try_parse_from(std::iter::once("hermes").chain(words.iter().copied()))?;
+    carry_out(parsed.command, app)
+}
+
+fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
     match command {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),

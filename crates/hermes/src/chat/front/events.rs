@@ -84,6 +84,9 @@ pub(crate) fn value(event: &Event<'_>) -> Value {
             json!({"event": "remembered", "id": id, "text": text, "can_undo": undo})
         }
         Event::Notice(text) => json!({"event": "notice", "text": text}),
+        Event::Output(text) => {
+            json!({"event": "output", "text": anstream::adapter::strip_str(text).to_string()})
+        }
         Event::Problem(problem) => json!({"event": "problem", "error": problem}),
         Event::TurnEnded(figures) => json!({"event": "turn_ended", "figures": figures}),
         Event::Ended { session, turns } => {

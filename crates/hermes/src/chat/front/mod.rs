@@ -2,6 +2,7 @@
 
 pub(crate) mod events;
 pub(crate) mod plain;
+pub(crate) mod terminal;
 
 use hermes_agent::approval::{Request, Verdict};
 use hermes_agent::toolbox::{Call, Outcome};
@@ -39,6 +40,8 @@ pub(crate) enum Event<'a> {
     Remembered { id: &'a str, text: &'a str, undo: bool },
     /// Something worth a line.
     Notice(&'a str),
+    /// What a command printed, with styles.
+    Output(&'a str),
     /// Something went wrong; the session goes on.
     Problem(&'a ProblemShown),
     /// A turn is over.

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Write};
 
 use hermes_agent::approval::{Request, Verdict};
 
+use super::terminal::clean::clean;
 use super::{Event, Front, Input};
-use crate::output::printable;
 
 /// The longest line that is taken in.
 const LONGEST_LINE: u64 = 8 << 20;
@@ -62,7 +62,7 @@ impl Front for Plain {
     fn show(&mut self, event: &Event<'_>) -> anyhow::Result<()> {
         match event {
             Event::Text(piece) => {
-                let piece = printable(piece);
+                let piece = clean(piece);
                 self.is_open = !piece.ends_with('\n');
                 let mut out = io::stdout();
                 out.write_all(piece.as_bytes())?;
@@ -70,24 +70,30 @@ impl Front for Plain {
             }
             Event::TextEnd => self.end_line()?,
             Event::ToolBegins { describe, .. } => {
-                self.remark(format_args!("· {}", printable(describe)))
+                self.remark(format_args!("· {}", clean(describe)))
             }
             Event::ToolEnded { outcome, .. } => {
                 if let Some(shown) = &outcome.shown {
-                    self.remark(format_args!("  {}", printable(shown)));
+                    self.remark(format_args!("  {}", clean(shown)));
                 } else if outcome.is_error {
                     let first = outcome.text.lines().next().unwrap_or_default();
-                    self.remark(format_args!("  failed: {}", printable(first)));
+                    self.remark(format_args!("  failed: {}", clean(first)));
                 }
             }
             Event::Remembered { id, text, .. } => {
-                self.remark(format_args!("+ remembered {id} \"{}\"", printable(text)));
+                self.remark(format_args!("+ remembered {id} \"{}\"", clean(text)));
             }
-            Event::Notice(text) => self.remark(printable(text)),
+            Event::Notice(text) => self.remark(clean(text)),
+            Event::Output(text) => {
+                self.end_line()?;
+                let mut out = io::stdout();
+                out.write_all(anstream::adapter::strip_str(text).to_string().as_bytes())?;
+                out.flush()?;
+            }
             Event::Problem(problem) => {
                 self.end_line()?;
                 let mut stderr = anstream::stderr();
-                let _ = writeln!(stderr, "hermes: {}", printable(&problem.message));
+                let _ = writeln!(stderr, "hermes: {}", clean(&problem.message));
                 if let Some(hint) = &problem.hint {
                     let _ = writeln!(stderr, "hint: {hint}");
                 }
