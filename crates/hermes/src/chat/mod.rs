@@ -341,7 +341,7 @@ impl Conversation {
     /// Goes on with another model.
     pub(crate) fn set_model(&mut self, name: &str) -> anyhow::Result<()> {
         self.model = opening::talker(&self.seat.app, &self.seat.home, Some(name))?;
-        self.window.size = opening::window_size(&self.model.name);
+        self.window.size = opening::window_size(&self.seat.app, &self.seat.home, &self.model.name)?;
         self.note_beginning()
     }
 

@@ -1,8 +1,8 @@
 //! Commands about what is known: they say the same as the commands of the program.
 
 use hermes_memory::remember::{Target, Wish};
-use hermes_store::sqlite::Access;
 use hermes_store::memory::{Trust, UserNumber};
+use hermes_store::sqlite::Access;
 
 use super::Told;
 use super::parse::first;
