@@ -21,7 +21,9 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
 }
 
 /// Sets a flag whenever somebody presses Ctrl-C.
-pub(crate) fn on_interrupt(flag: &std::sync::Arc<std::sync::atomic::AtomicBool>) -> std::io::Result<()> {
+pub(crate) fn on_interrupt(
+    flag: &std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> std::io::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::clone(flag))?;
     Ok(())
 }

@@ -60,9 +60,7 @@ impl Conversation {
         front: &mut dyn Front,
     ) -> anyhow::Result<()> {
         match remembered {
-            Remembered::Written(written) => {
-                self.show_kept(written.fact, &written.entry, front)
-            }
+            Remembered::Written(written) => self.show_kept(written.fact, &written.entry, front),
             Remembered::Proposed { proposal, why, .. } => front.show(&Event::Notice(&format!(
                 "not written yet, {why}: agree with `hermes memory approve {proposal}`"
             ))),
@@ -92,12 +90,7 @@ impl Conversation {
     }
 
     /// The line comes only when both the fact and the entry are there.
-    fn show_kept(
-        &mut self,
-        fact: i64,
-        entry: &str,
-        front: &mut dyn Front,
-    ) -> anyhow::Result<()> {
+    fn show_kept(&mut self, fact: i64, entry: &str, front: &mut dyn Front) -> anyhow::Result<()> {
         let scope = self.asker.scope;
         let (_, _, memory) = self.seat.writer()?;
         if !is_held(&memory.store, scope, fact)? {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use hermes_home::memory_file;
 use hermes_memory::extract::{Kind, Spoken, rules as drawing};
 use hermes_memory::remember::{self, Approved, Pending, Remembered, Target, Wish};
-use hermes_store::memory::{Episodes as _, Lifecycle as _, Message, NewSource, SqliteMemory, Trust};
+use hermes_store::memory::{
+    Episodes as _, Lifecycle as _, Message, NewSource, SqliteMemory, Trust,
+};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 
@@ -64,7 +66,9 @@ pub(crate) fn offer(
     let count = candidates.len() + pending.len();
     if count == 0 {
         if occasion == Occasion::Asked {
-            front.show(&Event::Notice("this conversation taught nothing that is not kept already"))?;
+            front.show(&Event::Notice(
+                "this conversation taught nothing that is not kept already",
+            ))?;
         }
         return Ok(0);
     }
@@ -105,10 +109,15 @@ pub(crate) fn tell(front: &mut dyn Front, became: &Remembered) -> anyhow::Result
     match became {
         Remembered::Written(written) => {
             let id = name_of(written.fact);
-            front.show(&Event::Remembered { id: &id, text: &written.entry, undo: written.is_new })?;
+            front.show(&Event::Remembered {
+                id: &id,
+                text: &written.entry,
+                undo: written.is_new,
+            })?;
             for moved in &written.moved {
                 let moved = one_line(moved, WIDTH);
-                front.show(&Event::Notice(&format!("to make room, this is a fact now: {moved}")))?;
+                front
+                    .show(&Event::Notice(&format!("to make room, this is a fact now: {moved}")))?;
             }
             Ok(true)
         }
@@ -276,7 +285,8 @@ fn waiting(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Pendin
         episodes.extend(store.episodes_of(scope, session.key)?.iter().map(|episode| episode.id));
     }
     let pending = remember::pending(store, scope)?;
-    let ours = pending.into_iter().filter(|one| one.episode.is_some_and(|id| episodes.contains(&id)));
+    let ours =
+        pending.into_iter().filter(|one| one.episode.is_some_and(|id| episodes.contains(&id)));
     Ok(ours.take(MOST).collect())
 }
 

@@ -43,7 +43,8 @@ fn leave(terminal: &mut Terminal) {
 fn an_answer_is_streamed_as_markdown_with_a_line_of_figures() {
     let sandbox = Sandbox::ready();
     let server = ModelServer::start(vec![Reply::Slow(
-        "# Tea\n\nUse **fresh** water:\n\n- boil it\n- wait\n\n```sh\nkettle --on\n```\n".to_owned(),
+        "# Tea\n\nUse **fresh** water:\n\n- boil it\n- wait\n\n```sh\nkettle --on\n```\n"
+            .to_owned(),
     )]);
     let mut terminal = begin(&sandbox, &server, &[]);
     let shown = say(&mut terminal, "how do I make tea?");
@@ -70,7 +71,9 @@ fn without_colours_nothing_is_styled() {
     let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
     for sequence in raw.split('\u{1b}').skip(1) {
         let is_style = sequence.starts_with('[')
-            && sequence[1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m');
+            && sequence[1..]
+                .trim_start_matches(|c: char| c.is_ascii_digit() || c == ';')
+                .starts_with('m');
         let is_reset = sequence.starts_with("[0m") || sequence.starts_with("[m");
         assert!(!is_style || is_reset, "a style came out: {sequence:?}");
     }
@@ -120,7 +123,18 @@ fn context_shows_the_window_as_a_table_that_adds_up() {
     let mut terminal = begin(&sandbox, &server, &[]);
     say(&mut terminal, "are you there, friend of mine?");
     terminal.line("/context --why");
-    for row in ["SOUL", "core", "MEMORY", "USER", "recent", "retrieved", "skills", "tools", "conversation", "free"] {
+    for row in [
+        "SOUL",
+        "core",
+        "MEMORY",
+        "USER",
+        "recent",
+        "retrieved",
+        "skills",
+        "tools",
+        "conversation",
+        "free",
+    ] {
         terminal.expect(&format!("\n{row}"));
     }
     terminal.expect(" tokens, ");
@@ -174,7 +188,8 @@ fn several_lines_are_one_message() {
 #[test]
 fn control_sequences_of_a_model_do_not_reach_the_terminal() {
     let sandbox = Sandbox::ready();
-    let evil = "a\u{1b}]0;owned\u{7}b \u{1b}[2Jc \u{9b}31md \u{202e}e &#27;[41mf\n\n```\n\u{1b}[3J\n```\n";
+    let evil =
+        "a\u{1b}]0;owned\u{7}b \u{1b}[2Jc \u{9b}31md \u{202e}e &#27;[41mf\n\n```\n\u{1b}[3J\n```\n";
     let server = ModelServer::start(vec![Reply::Slow(evil.to_owned())]);
     let mut terminal = begin(&sandbox, &server, &[]);
     let shown = say(&mut terminal, "say something odd");

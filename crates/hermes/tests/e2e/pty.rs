@@ -33,7 +33,8 @@ impl Terminal {
     pub(crate) fn start(mut command: Command) -> Terminal {
         command.env("TERM", "xterm-256color");
         let process = PtyProcess::new(command).unwrap();
-        let (keys, screen) = (process.get_file_handle().unwrap(), process.get_file_handle().unwrap());
+        let (keys, screen) =
+            (process.get_file_handle().unwrap(), process.get_file_handle().unwrap());
         let written = Arc::new((Mutex::new(Written::default()), Condvar::new()));
         let shared = Arc::clone(&written);
         let answers = process.get_file_handle().unwrap();

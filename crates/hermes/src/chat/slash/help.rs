@@ -20,7 +20,9 @@ pub(super) fn text(name: &str) -> String {
 /// What is said about a command that is not there.
 pub(super) fn unknown(name: &str, near: Option<&str>) -> String {
     match near {
-        Some(near) => format!("there is no command /{name}; did you mean /{near}? It was not sent."),
+        Some(near) => {
+            format!("there is no command /{name}; did you mean /{near}? It was not sent.")
+        }
         None => format!(
             "there is no command /{name}; /help lists them. It was not sent: a message may begin with a space."
         ),

@@ -44,7 +44,8 @@ fn sessions(app: &App, home: &Home, asker: &Asker) -> anyhow::Result<Vec<Choice>
     let user = asker.user.as_ref().map(|id| id.as_str().to_owned());
     let filter = SessionFilter { user, limit: Some(MOST), ..SessionFilter::default() };
     let found = app.sessions(home, Access::Read)?.list(&filter)?;
-    let about = |title: Option<String>, preview: Option<String>| title.or(preview).unwrap_or_default();
+    let about =
+        |title: Option<String>, preview: Option<String>| title.or(preview).unwrap_or_default();
     Ok(found
         .into_iter()
         .map(|one| Choice::new(one.id.to_string(), about(one.title, one.preview)))

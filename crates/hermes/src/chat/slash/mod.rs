@@ -61,9 +61,7 @@ pub(crate) fn carry_out(
 ) -> anyhow::Result<Went> {
     conversation.seat.app.now = clock::now();
     match parse::parse(line) {
-        Typed::Command(command, rest) => {
-            dispatch(&mut Told { conversation, front, command, rest })
-        }
+        Typed::Command(command, rest) => dispatch(&mut Told { conversation, front, command, rest }),
         Typed::Unknown(name, near) => {
             front.show(&Event::Notice(&help::unknown(name, near)))?;
             Ok(Went::On)

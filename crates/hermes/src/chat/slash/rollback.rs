@@ -90,7 +90,11 @@ fn list(told: &mut Told<'_>, all: &[Checkpoint]) -> anyhow::Result<()> {
         .enumerate()
         .map(|(steps, one)| {
             let (at, what) = (clock::minute(one.at, &zone), one_line(&one.what, 70));
-            format!("{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, checkpoint {}{DIM:#}\n", steps + 1, one.number)
+            format!(
+                "{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, checkpoint {}{DIM:#}\n",
+                steps + 1,
+                one.number
+            )
         })
         .collect();
     match lines.is_empty() {
@@ -132,8 +136,7 @@ mod tests {
     use super::*;
 
     fn checkpoint(number: u32, what: &str) -> Checkpoint {
-        let change =
-            Change { path: "/w/a".into(), before: State::Missing, after: State::Missing };
+        let change = Change { path: "/w/a".into(), before: State::Missing, after: State::Missing };
         Checkpoint {
             number,
             session: "s".to_owned(),
@@ -171,6 +174,9 @@ mod tests {
             removed: vec!["c".into()],
             left: Vec::new(),
         };
-        assert_eq!(said(&done), "2 files changed back, 1 file removed; /rollback undo brings it back");
+        assert_eq!(
+            said(&done),
+            "2 files changed back, 1 file removed; /rollback undo brings it back"
+        );
     }
 }

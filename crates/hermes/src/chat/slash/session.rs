@@ -87,7 +87,9 @@ pub(super) fn model(told: &mut Told<'_>) -> anyhow::Result<()> {
     match told.rest {
         "" => {
             let name = told.conversation.model.name.clone();
-            told.notice(&format!("{name} answers; another one: /model PROVIDER/NAME, see /model list"))
+            told.notice(&format!(
+                "{name} answers; another one: /model PROVIDER/NAME, see /model list"
+            ))
         }
         "list" => told.run(&["model", "list"]),
         name => {
@@ -104,8 +106,11 @@ pub(super) fn compact(told: &mut Told<'_>) -> anyhow::Result<()> {
         None => "there is nothing to shorten yet".to_owned(),
         Some(compressed) => {
             let after = told.conversation.window.filled().used;
-            let by = if compressed.by_rule { "; the model did not answer, rules wrote it" } else { "" };
-            format!("a summary stands for the older turns: {before} tokens became {after}{by}; /search finds every word")
+            let by =
+                if compressed.by_rule { "; the model did not answer, rules wrote it" } else { "" };
+            format!(
+                "a summary stands for the older turns: {before} tokens became {after}{by}; /search finds every word"
+            )
         }
     };
     told.notice(&said)

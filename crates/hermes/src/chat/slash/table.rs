@@ -76,11 +76,22 @@ pub(crate) enum Verb {
 }
 
 /// A command with no parts; the rest is filled in where it is listed.
-const fn command(verb: Verb, name: &'static str, form: &'static str, does: &'static str) -> Command {
+const fn command(
+    verb: Verb,
+    name: &'static str,
+    form: &'static str,
+    does: &'static str,
+) -> Command {
     Command { verb, name, aliases: &[], form, does, takes: Takes::Nothing, parts: &[] }
 }
 
-const fn part(name: &'static str, takes: Takes, form: &'static str, does: &'static str, like: &'static str) -> Part {
+const fn part(
+    name: &'static str,
+    takes: Takes,
+    form: &'static str,
+    does: &'static str,
+    like: &'static str,
+) -> Part {
     Part { name, form, does, takes, like }
 }
 
@@ -124,7 +135,12 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
     Command {
         parts: MEMORY,
-        ..command(Verb::Memory, "memory", "[list]", "what is known: list it, add, edit, forget, decide")
+        ..command(
+            Verb::Memory,
+            "memory",
+            "[list]",
+            "what is known: list it, add, edit, forget, decide",
+        )
     },
     Command {
         takes: Takes::Text,
@@ -139,7 +155,12 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command { parts: USER, ..command(Verb::User, "user", "", "what USER.md says about you") },
     Command {
         parts: MODEL,
-        ..command(Verb::Model, "model", "[PROVIDER/NAME]", "which model answers, or let another one answer")
+        ..command(
+            Verb::Model,
+            "model",
+            "[PROVIDER/NAME]",
+            "which model answers, or let another one answer",
+        )
     },
     Command {
         aliases: &["compress"],
@@ -181,12 +202,36 @@ pub(crate) const COMMANDS: &[Command] = &[
 ];
 
 const MEMORY: &[Part] = &[
-    part("list", Takes::Nothing, "", "entries of the memory files, and the newest facts", "memory show"),
+    part(
+        "list",
+        Takes::Nothing,
+        "",
+        "entries of the memory files, and the newest facts",
+        "memory show",
+    ),
     part("add", Takes::Text, "TEXT", "keep something, as an entry and a fact", "memory add"),
-    part("edit", Takes::Facts, "ID TEXT", "give a fact another text; the earlier one is kept", "memory fact edit"),
-    part("forget", Takes::Facts, "ID", "take a fact out of every answer; it can be brought back", "memory fact delete"),
+    part(
+        "edit",
+        Takes::Facts,
+        "ID TEXT",
+        "give a fact another text; the earlier one is kept",
+        "memory fact edit",
+    ),
+    part(
+        "forget",
+        Takes::Facts,
+        "ID",
+        "take a fact out of every answer; it can be brought back",
+        "memory fact delete",
+    ),
     part("restore", Takes::Facts, "ID", "bring a forgotten fact back", "memory fact restore"),
-    part("pending", Takes::Nothing, "", "what is proposed and waits for your word", "memory pending"),
+    part(
+        "pending",
+        Takes::Nothing,
+        "",
+        "what is proposed and waits for your word",
+        "memory pending",
+    ),
     part("approve", Takes::Proposals, "ID", "do what is proposed", "memory approve"),
     part("reject", Takes::Proposals, "ID", "do not do what is proposed", "memory reject"),
 ];
@@ -197,18 +242,39 @@ const SKILLS: &[Part] = &[
     part("reject", Takes::Skills, "NAME", "take a skill that waits away", "skills reject"),
 ];
 
-const SOUL: &[Part] =
-    &[part("edit", Takes::Nothing, "", "open SOUL.md in your editor; it holds from the next conversation", "soul edit")];
+const SOUL: &[Part] = &[part(
+    "edit",
+    Takes::Nothing,
+    "",
+    "open SOUL.md in your editor; it holds from the next conversation",
+    "soul edit",
+)];
 
-const USER: &[Part] =
-    &[part("edit", Takes::Nothing, "", "open USER.md in your editor; it holds from the next conversation", "memory edit --file user")];
+const USER: &[Part] = &[part(
+    "edit",
+    Takes::Nothing,
+    "",
+    "open USER.md in your editor; it holds from the next conversation",
+    "memory edit --file user",
+)];
 
-const MODEL: &[Part] =
-    &[part("list", Takes::Nothing, "", "the providers, and where each key was found", "model list")];
+const MODEL: &[Part] = &[part(
+    "list",
+    Takes::Nothing,
+    "",
+    "the providers, and where each key was found",
+    "model list",
+)];
 
 const ROLLBACK: &[Part] = &[
     part("list", Takes::Nothing, "", "the changes that can be taken back", "checkpoint list"),
-    part("undo", Takes::Nothing, "", "bring back what the last rollback took", "checkpoint restore"),
+    part(
+        "undo",
+        Takes::Nothing,
+        "",
+        "bring back what the last rollback took",
+        "checkpoint restore",
+    ),
 ];
 
 /// The command of a name or an alias.
@@ -227,7 +293,8 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     }
     let likeness = |known: &str| strsim::normalized_damerau_levenshtein(known, &name);
     let names = COMMANDS.iter().flat_map(|one| {
-        std::iter::once((one.name, one.name)).chain(one.aliases.iter().map(|alias| (*alias, one.name)))
+        std::iter::once((one.name, one.name))
+            .chain(one.aliases.iter().map(|alias| (*alias, one.name)))
     });
     let best = names.max_by(|left, right| likeness(left.0).total_cmp(&likeness(right.0)))?;
     (likeness(best.0) >= 0.5).then_some(best.1)
@@ -261,8 +328,7 @@ pub(crate) fn reference() -> String {
          | command | what it does | command of the program |\n|---|---|---|\n",
     );
     for command in COMMANDS {
-        let aliases: String =
-            command.aliases.iter().map(|alias| format!(", `/{alias}`")).collect();
+        let aliases: String = command.aliases.iter().map(|alias| format!(", `/{alias}`")).collect();
         let like = like(command.verb).map(|like| format!("`hermes {like}`")).unwrap_or_default();
         let usage = command.usage().replace('|', "\\|");
         let _ = writeln!(text, "| `{usage}`{aliases} | {} | {like} |", command.does);

@@ -6,6 +6,7 @@ use hermes_agent::prompt::Name;
 
 use super::Told;
 use crate::chat::ContextTable;
+use crate::chat::front::terminal::clean::clean;
 use crate::chat::front::terminal::status::{dollars, short};
 use crate::output::{BOLD, DIM, thousands};
 
@@ -32,7 +33,10 @@ pub(super) fn context(told: &mut Told<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     match &table.why {
-        Some(why) => told.print(&format!("\n{BOLD}recalled for the last message{BOLD:#}\n{why}\n")),
+        Some(why) => {
+            let why = clean(why);
+            told.print(&format!("\n{BOLD}recalled for the last message{BOLD:#}\n{why}\n"))
+        }
         None => told.notice("nothing was recalled for the last message"),
     }
 }
@@ -64,7 +68,11 @@ fn text(table: &ContextTable) -> String {
     for Row { name, tokens, note } in rows {
         let bar = bar(tokens, size);
         let note = if note.is_empty() { String::new() } else { format!(" {DIM}{note}{DIM:#}") };
-        let _ = writeln!(text, "{name:13} {:>9}  {DIM}{bar:BAR$}{DIM:#}{note}", thousands(tokens as u64));
+        let _ = writeln!(
+            text,
+            "{name:13} {:>9}  {DIM}{bar:BAR$}{DIM:#}{note}",
+            thousands(tokens as u64)
+        );
     }
     let share = if size == 0 { 0 } else { table.tokens * 100 / size };
     let _ = writeln!(
@@ -125,7 +133,13 @@ mod tests {
     use super::*;
 
     fn table() -> ContextTable {
-        let section = |name, tokens, is_cut| Section { name, text: String::new(), tokens, cap: 1_000, is_cut };
+        let section = |name, tokens, is_cut| Section {
+            name,
+            text: String::new(),
+            tokens,
+            cap: 1_000,
+            is_cut,
+        };
         ContextTable {
             sections: vec![section(Name::Soul, 100, false), section(Name::Memory, 1_000, true)],
             tool_tokens: 500,
@@ -143,7 +157,10 @@ mod tests {
         let text = anstream::adapter::strip_str(&text(&table)).to_string();
         assert!(text.contains("free              8,000"), "{text}");
         assert!(text.contains("2,000 of 10k tokens, 20 %"), "{text}");
-        assert!(text.lines().any(|line| line.starts_with("MEMORY") && line.contains("cut")), "{text}");
+        assert!(
+            text.lines().any(|line| line.starts_with("MEMORY") && line.contains("cut")),
+            "{text}"
+        );
     }
 
     #[test]

@@ -85,7 +85,9 @@ pub(super) fn describe(input: &Value) -> String {
     let text = |key: &str| one_line(input[key].as_str().unwrap_or_default(), 80);
     match input["action"].as_str() {
         Some("add") => format!("remember \"{}\"", text("content")),
-        Some("replace") => format!("remember \"{}\" instead of \"{}\"", text("content"), text("old_text")),
+        Some("replace") => {
+            format!("remember \"{}\" instead of \"{}\"", text("content"), text("old_text"))
+        }
         Some("remove") => format!("forget \"{}\"", text("old_text")),
         Some("search") => format!("search memory for \"{}\"", text("query")),
         _ => "change memory".to_owned(),
@@ -95,7 +97,9 @@ pub(super) fn describe(input: &Value) -> String {
 pub(super) fn call(tools: &mut Tools, input: &Value, ask: &mut Ask<'_>) -> Outcome {
     let asked: Arguments = match serde_json::from_value(input.clone()) {
         Ok(asked) => asked,
-        Err(error) => return Outcome::failed(&format!("the arguments are not understood: {error}")),
+        Err(error) => {
+            return Outcome::failed(&format!("the arguments are not understood: {error}"));
+        }
     };
     if asked.action.as_deref() == Some("search") {
         return searched(tools, asked.query.as_deref().or(asked.content.as_deref()));
@@ -310,7 +314,9 @@ fn held_back(
     }
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let value = match ids.is_empty() {
-        true => json!({"success": false, "error": "The person did not agree: nothing was changed."}),
+        true => {
+            json!({"success": false, "error": "The person did not agree: nothing was changed."})
+        }
         false => json!({
             "success": true, "staged": true, "pending_id": ids.join(","),
             "message": "It waits until the person agrees.",
@@ -377,7 +383,9 @@ fn carry_out(
             Some(format!("+ remembered \"{}\"", one_line(new, 100)))
         }
         (None, None) => {
-            memory_file::change(home, file, &context, |document| edit::remove(document, &selector))?;
+            memory_file::change(home, file, &context, |document| {
+                edit::remove(document, &selector)
+            })?;
             Some(format!("- forgot \"{}\"", one_line(&entry, 100)))
         }
     };
@@ -458,7 +466,8 @@ impl Refused {
                 "No entry matches {wanted}. Take the exact words of one of current_entries."
             )),
             HomeError::AmbiguousEntry { matches, .. } => Refused {
-                error: "Several entries match: give a longer piece of the one that is meant.".into(),
+                error: "Several entries match: give a longer piece of the one that is meant."
+                    .into(),
                 matches: matches.clone(),
             },
             other => Refused::plain(other.to_string()),

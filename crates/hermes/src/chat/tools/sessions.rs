@@ -77,7 +77,9 @@ pub(super) fn describe(input: &Value) -> String {
 pub(super) fn call(tools: &mut Tools, input: &Value) -> Outcome {
     let asked: Arguments = match serde_json::from_value(input.clone()) {
         Ok(asked) => asked,
-        Err(error) => return Outcome::failed(&format!("the arguments are not understood: {error}")),
+        Err(error) => {
+            return Outcome::failed(&format!("the arguments are not understood: {error}"));
+        }
     };
     match answer(tools, &asked) {
         Ok((text, shown)) => {
@@ -130,7 +132,11 @@ fn discover(
     let filter = SearchFilter {
         user: tools.asker.user.as_ref().map(|user| user.as_str().to_owned()),
         others,
-        roles: roles.split(',').map(|role| role.trim().to_owned()).filter(|r| !r.is_empty()).collect(),
+        roles: roles
+            .split(',')
+            .map(|role| role.trim().to_owned())
+            .filter(|r| !r.is_empty())
+            .collect(),
         since: moment(&asked.since)?,
         until: moment(&asked.until)?,
         ..SearchFilter::default()
@@ -186,7 +192,8 @@ fn by_meaning(
 ) -> anyhow::Result<()> {
     let (asker, running) = (tools.asker.clone(), tools.session.to_string());
     let (app, home, memory) = tools.seat.reader()?;
-    let wish = Wish { text: query, kind: Kind::Episodes, limit: HITS, since, until, ..Wish::default() };
+    let wish =
+        Wish { text: query, kind: Kind::Episodes, limit: HITS, since, until, ..Wish::default() };
     let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
     for hit in &answer.results {
         let Some(session) = hit.session_id.clone() else { continue };
@@ -257,7 +264,8 @@ fn browse(
         return Ok(("there are no other sessions".to_owned(), "none found".to_owned()));
     }
     let line = |session: &SessionSummary| {
-        let about = session.title.as_deref().or(session.preview.as_deref()).unwrap_or("nothing said");
+        let about =
+            session.title.as_deref().or(session.preview.as_deref()).unwrap_or("nothing said");
         format!(
             "[{}] {} {} messages, {}: \"{}\"",
             session.id,
@@ -311,7 +319,8 @@ fn shown_session(
             one_line(&message.text, each.clamp(160, 1_200))
         ));
         if gap == Some(message.id) {
-            lines.push("(… messages between are left out; ask with around_message_id …)".to_owned());
+            lines
+                .push("(… messages between are left out; ask with around_message_id …)".to_owned());
         }
     }
     while tokens::estimate(&lines.join("\n")) > READ_TOKENS && lines.len() > 2 {

@@ -81,7 +81,9 @@ pub(super) fn describe(name: &str, input: &Value) -> String {
 pub(super) fn call(tools: &mut Tools, name: &str, input: &Value, ask: &mut Ask<'_>) -> Outcome {
     let asked: Arguments = match serde_json::from_value(input.clone()) {
         Ok(asked) => asked,
-        Err(error) => return Outcome::failed(&format!("the arguments are not understood: {error}")),
+        Err(error) => {
+            return Outcome::failed(&format!("the arguments are not understood: {error}"));
+        }
     };
     let answer = match name {
         LIST => list(tools),
@@ -155,7 +157,9 @@ fn files_of(file: &Path) -> String {
     let mut names = Vec::new();
     for part in ["references", "templates", "scripts", "assets"] {
         let found = std::fs::read_dir(folder.join(part)).into_iter().flatten().flatten();
-        names.extend(found.take(50).map(|one| format!("{part}/{}", one.file_name().to_string_lossy())));
+        names.extend(
+            found.take(50).map(|one| format!("{part}/{}", one.file_name().to_string_lossy())),
+        );
     }
     names.sort();
     match names.is_empty() {
@@ -227,16 +231,19 @@ fn offer(tools: &Tools, new: &NewSkill, ask: &mut Ask<'_>) -> anyhow::Result<Out
     }
     let name = new.name.as_str();
     Ok(match skill::offer(home, new, keep)? {
-        Offered::Written { state: State::Active, .. } => plain(
-            format!("the skill {name} is kept and will be used"),
-            format!("+ skill {name}"),
-        ),
+        Offered::Written { state: State::Active, .. } => {
+            plain(format!("the skill {name} is kept and will be used"), format!("+ skill {name}"))
+        }
         Offered::Written { state: State::Pending, .. } => plain(
             format!("the skill {name} is kept and waits until the person agrees"),
             format!("+ skill {name}, waits for `hermes skills approve {name}`"),
         ),
-        Offered::Same { .. } => plain(format!("the skill {name} says this already"), "known already".into()),
-        Offered::Refused { why } => Outcome::failed(&format!("the skill {name} was not written: {why}")),
+        Offered::Same { .. } => {
+            plain(format!("the skill {name} says this already"), "known already".into())
+        }
+        Offered::Refused { why } => {
+            Outcome::failed(&format!("the skill {name} was not written: {why}"))
+        }
     })
 }
 

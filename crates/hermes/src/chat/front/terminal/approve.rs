@@ -55,7 +55,9 @@ pub(super) fn question(request: &Request) -> String {
 /// What the answers mean for this request.
 pub(super) fn explained(request: &Request) -> String {
     let what = match request.kind {
-        Kind::Write => "the file is written as shown; what it was is kept, and /rollback brings it back",
+        Kind::Write => {
+            "the file is written as shown; what it was is kept, and /rollback brings it back"
+        }
         Kind::Run => "the command is run as shown, in the folder that is named",
         Kind::Forget => "what is named is taken away",
         Kind::Skill => "the skill is kept as shown",
@@ -63,9 +65,13 @@ pub(super) fn explained(request: &Request) -> String {
     let mut text = format!("  y  {what}\n");
     if let Some(always) = &request.always {
         let always = exact(always);
-        text.push_str(&format!("  a  the same, and no more questions in this session for: {always}\n"));
+        text.push_str(&format!(
+            "  a  the same, and no more questions in this session for: {always}\n"
+        ));
     }
-    text.push_str("  n  it is not done, and the model is told so; a reason may stand behind the n\n");
+    text.push_str(
+        "  n  it is not done, and the model is told so; a reason may stand behind the n\n",
+    );
     if request.editable.is_some() {
         text.push_str("  e  change it first; what you wrote is done\n");
     }

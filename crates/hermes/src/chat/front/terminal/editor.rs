@@ -35,7 +35,9 @@ pub(crate) struct Editor {
 pub(crate) enum Typed {
     Line(String),
     /// Ctrl-C, and whether the line was empty.
-    Interrupted { was_empty: bool },
+    Interrupted {
+        was_empty: bool,
+    },
     /// Ctrl-D, or the terminal is gone.
     End,
 }
@@ -83,10 +85,8 @@ impl Editor {
 
     /// Reads the answer to a question, which may be filled in already.
     pub(crate) fn ask(&mut self, question: &str, filled: &str) -> anyhow::Result<Typed> {
-        self.asking.run_edit_commands(&[
-            EditCommand::Clear,
-            EditCommand::InsertString(filled.to_owned()),
-        ]);
+        self.asking
+            .run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(filled.to_owned())]);
         let signal = self.asking.read_line(&Mark { question: Some(question.to_owned()) });
         Ok(typed(signal?, false))
     }
@@ -187,11 +187,12 @@ impl Hinter for Hints {
         has_colors: bool,
         folder: &str,
     ) -> String {
-        self.command = complete::hint(line).map(|hint| match hint.starts_with(char::is_lowercase) {
-            true => hint,
-            // Only the end of a name can be taken over: what it wants is for the eye.
-            false => format!("\0{hint}"),
-        });
+        self.command =
+            complete::hint(line).map(|hint| match hint.starts_with(char::is_lowercase) {
+                true => hint,
+                // Only the end of a name can be taken over: what it wants is for the eye.
+                false => format!("\0{hint}"),
+            });
         let Some(hint) = &self.command else {
             return self.earlier.handle(line, position, history, has_colors, folder);
         };
@@ -265,10 +266,7 @@ impl Prompt for Mark {
         Cow::Borrowed("… ")
     }
 
-    fn render_prompt_history_search_indicator(
-        &self,
-        search: PromptHistorySearch,
-    ) -> Cow<'_, str> {
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         let found = match search.status {
             PromptHistorySearchStatus::Passing => "",
             PromptHistorySearchStatus::Failing => "nothing of ",

@@ -3,16 +3,15 @@
 use anstyle::{AnsiColor, Style};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use super::Look;
 use super::table::Table;
 use super::wrap::{Piece, width, wrap};
-use super::Look;
 use crate::chat::front::terminal::clean::clean;
 use crate::output::{BOLD, DIM};
 
 /// What is understood beyond plain Markdown.
-pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
-    .union(Options::ENABLE_STRIKETHROUGH)
-    .union(Options::ENABLE_TASKLISTS);
+pub(super) const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
 const CODE: Style = AnsiColor::Cyan.on_default();
 /// Before every line of code.
@@ -224,7 +223,10 @@ impl Painter {
             .take_while(|piece| piece.style == style)
             .map(|piece| piece.text.as_str())
             .collect();
-        if !to.is_empty() && !self.pieces.iter().any(|piece| piece.text.ends_with(&to)) && said != to {
+        if !to.is_empty()
+            && !self.pieces.iter().any(|piece| piece.text.ends_with(&to))
+            && said != to
+        {
             self.pieces.push(Piece::new(format!(" ({to})"), DIM));
         }
     }

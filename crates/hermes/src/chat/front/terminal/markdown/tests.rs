@@ -53,7 +53,10 @@ fn styles_say_what_marks_say_without_them() {
 
 #[test]
 fn a_link_says_where_it_leads() {
-    assert_eq!(whole("see [the page](https://example.org/a)", PLAIN), "see the page\n(https://example.org/a)\n");
+    assert_eq!(
+        whole("see [the page](https://example.org/a)", PLAIN),
+        "see the page\n(https://example.org/a)\n"
+    );
     assert_eq!(whole("<https://example.org>", PLAIN), "https://example.org\n");
 }
 
@@ -61,7 +64,8 @@ fn a_link_says_where_it_leads() {
 fn a_table_fits_the_screen() {
     let text = "| name | what it is |\n|---|--:|\n| tea | hot |\n| coffee | black |\n";
     let shown = whole(text, PLAIN);
-    let expected = "name    what it is\n──────  ──────────\ntea            hot\ncoffee       black\n";
+    let expected =
+        "name    what it is\n──────  ──────────\ntea            hot\ncoffee       black\n";
     assert_eq!(shown, expected);
     let wide = "| a | b |\n|---|---|\n| some words that go on | and others that go on and on |\n";
     let shown = whole(wide, PLAIN);

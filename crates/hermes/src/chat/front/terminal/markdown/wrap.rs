@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn a_style_may_change_inside_a_word() {
         let bold = Style::new().bold();
-        let pieces = [Piece::new("a", Style::new()), Piece::new("b", bold), Piece::new("c d", Style::new())];
+        let pieces =
+            [Piece::new("a", Style::new()), Piece::new("b", bold), Piece::new("c d", Style::new())];
         let wrapped = wrap(&pieces, 3);
         assert_eq!(wrapped.len(), 2);
         assert_eq!(wrapped[0].len(), 3);
