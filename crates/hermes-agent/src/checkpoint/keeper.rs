@@ -10,7 +10,6 @@ use super::state::{Contents, State};
 use super::{Change, Checkpoint, Store, blobs};
 use crate::error::{Error, Result};
 use crate::fence::Fence;
-use crate::platform::Identity;
 
 /// What keeps the states of files for one session.
 #[derive(Debug)]
@@ -191,10 +190,4 @@ fn missing_parents(path: &Path) -> Vec<PathBuf> {
         above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
     missing.reverse();
     missing
-}
-
-/// Whether a file is as it was when its bytes were read.
-pub(crate) fn is_unchanged(path: &Path, seen: Option<Identity>) -> bool {
-    let now = path.symlink_metadata().ok().map(|found| Identity::of(&found));
-    now == seen
 }

@@ -1,5 +1,12 @@
 //! The agent's hands: reading, writing and searching files, and running commands.
 
+mod arguments;
+mod change;
+mod find;
+mod output;
+mod patch;
+mod read;
+mod terminal;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -13,12 +20,14 @@ use hermes_home::env::Env;
 use hermes_home::secret::Secrets;
 use hermes_llm::chat::Tool;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::approval::Rules;
 use crate::checkpoint::{Keeper, Limits, Store};
 use crate::error::Result;
 use crate::fence::Fence;
 use crate::toolbox::{Ask, Call, Outcome, Toolbox};
+use output::{refused, short};
 
 /// What a model can do with files and commands, as far as rules and the person let it.
 #[derive(Debug)]
@@ -126,16 +135,36 @@ impl Toolbox for Hands {
     }
 
     fn describe(&self, call: &Call) -> String {
-        call.name.clone()
+        let text = |name: &str| match call.input.get(name).and_then(Value::as_str) {
+            Some(text) => short(text, 80),
+            None => "?".to_owned(),
+        };
+        let place =
+            |name: &str| if call.input.get(name).is_some() { text(name) } else { ".".to_owned() };
+        match call.name.as_str() {
+            "read_file" => format!("read {}", text("path")),
+            "write_file" => format!("write {}", text("path")),
+            "patch" => format!("patch {}", text("path")),
+            "list_files" => format!("list {}", place("path")),
+            "grep" => format!("search for {} in {}", text("pattern"), place("path")),
+            "terminal" => format!("run {}", text("command")),
+            name => format!("call {}", short(name, 80)),
+        }
     }
 
-    fn call(&mut self, call: &Call, _ask: &mut Ask<'_>) -> Outcome {
-        Outcome {
-            text: format!("{} is not there yet", call.name),
-            is_error: true,
-            shown: None,
-            ends_turn: false,
-        }
+    fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome {
+        let outcome = match call.name.as_str() {
+            "read_file" => self.read_file(call),
+            "write_file" => self.write_file(call, ask),
+            "patch" => self.patch(call, ask),
+            "list_files" => self.list_files(call),
+            "grep" => self.grep(call),
+            "terminal" => self.terminal(call, ask),
+            name => {
+                Err(refused(format!("there is no tool {name:?}; there is {}", NAMES.join(", "))))
+            }
+        };
+        outcome.unwrap_or_else(|refusal| refusal)
     }
 }
 
@@ -165,3 +194,6 @@ fn environment(home: &Home, env: &Env) -> Vec<(String, String)> {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{MemoryStore, Scope, Trust};
 
-use super::run::{Item, Run, Settings};
 use super::rules;
+use super::run::{Item, Run, Settings};
 use crate::Result;
 use crate::remember::{Followed, Remembered};
 

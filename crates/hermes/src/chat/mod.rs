@@ -127,6 +127,8 @@ pub(crate) struct Conversation {
     pub(crate) figures: Figures,
     /// What was remembered in it, the last one last.
     pub(crate) written: Vec<Written>,
+    /// How often a model may call tools in a turn, by the settings.
+    pub(crate) max_rounds: u32,
     /// Turns taken since it was opened.
     pub(crate) turns: usize,
     /// Set to end the turn that goes on.
@@ -187,7 +189,7 @@ impl Conversation {
     pub(crate) fn say(&mut self, text: &str, front: &mut dyn Front) -> anyhow::Result<TurnEnd> {
         self.seat.app.now = clock::now();
         self.cancel.store(false, Ordering::SeqCst);
-        self.tools.begin_turn();
+        self.tools.begin_turn(self.window.exchanges.len() + 1);
         let recalled = self.recall(text, front)?;
         self.window.begin(text, recalled);
         self.record_said(text, front)?;
@@ -200,7 +202,7 @@ impl Conversation {
 
     /// Runs the model and its tools.
     fn take(&mut self, front: &mut dyn Front) -> Taken {
-        let max_rounds = self.opening.max_rounds.unwrap_or(DEFAULT_ROUNDS);
+        let max_rounds = self.opening.max_rounds.unwrap_or(self.max_rounds);
         let system = self.prompt.system();
         let cancel = Arc::clone(&self.cancel);
         let model: Arc<dyn ChatModel> = Arc::<HttpChat>::clone(&self.model.chat);
@@ -347,9 +349,9 @@ impl Conversation {
     pub(crate) fn change_to(&mut self, which: Which, front: &mut dyn Front) -> anyhow::Result<()> {
         let opening =
             Opening { which, model: Some(self.model.name.clone()), ..self.opening.clone() };
-        let next = Conversation::open(&self.seat.app, opening)?;
+        let next = Conversation::open_with(&self.seat.app, opening, Arc::clone(&self.cancel))?;
         self.end(front)?;
-        *self = Conversation { cancel: Arc::clone(&self.cancel), ..next };
+        *self = next;
         self.began(front)
     }
 
@@ -373,9 +375,6 @@ impl Conversation {
         }
     }
 }
-
-/// How often a model may call tools in a turn when nothing is said.
-const DEFAULT_ROUNDS: u32 = 25;
 
 /// How long an answer may be in a window of this size.
 fn answer_tokens(size: usize) -> u32 {

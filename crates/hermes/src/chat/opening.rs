@@ -33,6 +33,15 @@ const TRIES: u32 = 3;
 impl Conversation {
     /// Opens a conversation; nothing is written until something is said.
     pub(crate) fn open(app: &App, opening: Opening) -> anyhow::Result<Conversation> {
+        Conversation::open_with(app, opening, Arc::new(AtomicBool::new(false)))
+    }
+
+    /// The same with what is set elsewhere to end a turn.
+    pub(super) fn open_with(
+        app: &App,
+        opening: Opening,
+        cancel: Arc<AtomicBool>,
+    ) -> anyhow::Result<Conversation> {
         let home = app.existing_home()?;
         let mut own = app.for_profile(&home);
         own.actor = ACTOR;
@@ -61,7 +70,9 @@ impl Conversation {
                 Prompt::build(&parts::read(&mut seat, store, &asker, &opening)?)
             }
         };
-        let tools = Tools::new(seat.app.for_profile(&seat.home), &asker, &session, &opening)?;
+        let max_rounds = seat.app.config(&seat.home)?.config.agent.max_rounds;
+        let own = seat.app.for_profile(&seat.home);
+        let tools = Tools::new(own, &asker, &session, (&opening, &cancel))?;
         Ok(Conversation {
             tools,
             is_begun: taken_up.is_some(),
@@ -77,7 +88,8 @@ impl Conversation {
             last_recall: None,
             written: Vec::new(),
             turns: 0,
-            cancel: Arc::new(AtomicBool::new(false)),
+            max_rounds,
+            cancel,
             sessions,
         })
     }

@@ -24,7 +24,8 @@ impl Conversation {
         front: &mut dyn Front,
     ) -> anyhow::Result<Option<Recalled>> {
         self.last_recall = None;
-        if task::is_nod(text) {
+        let is_wanted = self.seat.app.config(&self.seat.home)?.config.agent.recall;
+        if !is_wanted || task::is_nod(text) {
             return Ok(None);
         }
         let given = match self.given(text) {

@@ -227,7 +227,7 @@ impl Conversation {
         if let Ok(Some(sessions)) = &mut self.sessions {
             let _ = sessions.end_session(&session, now, "user_exit");
         }
-        let mut recorder = self.recorder();
+        let recorder = self.recorder();
         let turn = recorder.turn(Vec::new(), true);
         let _ = turn::record(&recorder.seat.app, &recorder.seat.home, &turn, recorder.sessions);
         recorder.seat.app.now = now;

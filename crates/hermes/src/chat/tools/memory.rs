@@ -114,7 +114,7 @@ fn searched(tools: &mut Tools, query: Option<&str>) -> Outcome {
     let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
         return Outcome::failed("`search` needs a query");
     };
-    let found = || -> anyhow::Result<(String, usize)> {
+    let mut found = || -> anyhow::Result<(String, usize)> {
         let asker = tools.asker.clone();
         let (app, home, memory) = tools.seat.reader()?;
         let wish = Wish { text: query, kind: Where::All, limit: FOUND, ..Wish::default() };

@@ -4,7 +4,12 @@ mod memory;
 pub(crate) mod sessions;
 mod skills;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use hermes_agent::hands::{Hands, Setup};
 use hermes_agent::toolbox::{Ask, Call, Outcome, Toolbox};
+use hermes_home::config::Agent;
 use hermes_home::tokens;
 use hermes_llm::chat::Tool;
 use hermes_store::sessions::SessionId;
@@ -22,6 +27,8 @@ use crate::server::pool::Seat;
 pub(crate) struct Tools {
     /// The settings, the home and the opened memory, for the tools alone.
     pub(crate) seat: Seat,
+    /// Files and commands.
+    pub(crate) hands: Hands,
     asker: Asker,
     session: SessionId,
     /// Whether something was read in this turn that others may have written.
@@ -36,20 +43,35 @@ impl Tools {
         app: App,
         asker: &Asker,
         session: &SessionId,
-        _opening: &Opening,
+        (opening, cancel): (&Opening, &Arc<AtomicBool>),
     ) -> anyhow::Result<Tools> {
+        let seat = Seat::alone(app)?;
+        let config = &seat.app.config(&seat.home)?.config;
+        let hands = Hands::new(&Setup {
+            home: &seat.home,
+            working: &opening.folder,
+            agent: &with_allowed(&config.agent, &opening.allow),
+            checkpoints: &config.checkpoints,
+            env: &seat.app.env,
+            session: session.as_str(),
+            cancel: Arc::clone(cancel),
+            now: seat.app.now,
+        })?;
         Ok(Tools {
-            seat: Seat::alone(app)?,
+            hands,
             asker: asker.clone(),
             session: session.clone(),
             has_read_outside: false,
             memory_failures: 0,
+            seat,
         })
     }
 
     /// A turn begins.
-    pub(crate) fn begin_turn(&mut self) {
-        self.seat.app.now = clock::now();
+    pub(crate) fn begin_turn(&mut self, number: usize) {
+        let now = clock::now();
+        self.seat.app.now = now;
+        self.hands.begin(u32::try_from(number).unwrap_or(u32::MAX), now);
         self.has_read_outside = false;
         self.memory_failures = 0;
     }
@@ -67,6 +89,7 @@ impl Toolbox for Tools {
     fn tools(&self) -> Vec<Tool> {
         let mut all = vec![memory::tool(), sessions::tool()];
         all.extend(skills::tools());
+        all.extend(self.hands.tools());
         all
     }
 
@@ -74,6 +97,7 @@ impl Toolbox for Tools {
         match call.name.as_str() {
             memory::NAME => memory::describe(&call.input),
             sessions::NAME => sessions::describe(&call.input),
+            name if Hands::has(name) => self.hands.describe(call),
             name => skills::describe(name, &call.input),
         }
     }
@@ -85,9 +109,25 @@ impl Toolbox for Tools {
             skills::LIST | skills::VIEW | skills::MANAGE => {
                 skills::call(self, &call.name, &call.input, ask)
             }
+            name if Hands::has(name) => {
+                self.has_read_outside = true;
+                self.hands.call(call, ask)
+            }
             name => Outcome::failed(&format!("there is no tool {name}")),
         }
     }
+}
+
+/// The settings with what was allowed on the command line: `write FOLDER`, or the first words of a command.
+fn with_allowed(agent: &Agent, allow: &[String]) -> Agent {
+    let mut agent = agent.clone();
+    for rule in allow {
+        match rule.trim().strip_prefix("write ") {
+            Some(folder) => agent.write_below.push(folder.trim().to_owned()),
+            None => agent.allow.push(rule.trim().to_owned()),
+        }
+    }
+    agent
 }
 
 /// What a search found, a line each.
