@@ -40,6 +40,8 @@ pub(crate) enum Reply {
     Large,
     /// Answers 200 with a web page, as a captive portal does.
     WebPage,
+    /// Begins to answer with this text and says no more, without hanging up.
+    Stall(String),
     /// Begins to answer and hangs up.
     Cut,
     /// Hangs up without a word.
@@ -119,6 +121,8 @@ impl ModelServer {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&seen);
         std::thread::spawn(move || {
+            // Connections that are not hung up.
+            let mut held = Vec::new();
             for (number, mut stream) in listener.incoming().flatten().enumerate() {
                 let Some(request) = read(&stream) else { continue };
                 let reply = reply(number, &request);
@@ -126,6 +130,9 @@ impl ModelServer {
                 noted.lock().unwrap().push(request);
                 // A client that has heard enough may hang up.
                 let _ = write(&mut stream, &path, &reply);
+                if matches!(reply, Reply::Stall(_)) {
+                    held.push(stream);
+                }
             }
         });
         ModelServer { address, seen }
@@ -240,6 +247,7 @@ fn pieces(path: &str, reply: &Reply) -> Vec<String> {
             [begin(path)].into_iter().chain(middle).chain([end(path, "tools")]).collect()
         }
         Reply::Refusal => vec![begin(path), end(path, "refusal")],
+        Reply::Stall(text) => vec![begin(path), delta(path, text)],
         Reply::Cut => vec![begin(path), delta(path, "The answer is")],
         Reply::HalfJson => {
             let last = delta(path, "The answer is");

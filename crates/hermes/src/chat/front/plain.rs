@@ -87,7 +87,7 @@ impl Front for Plain {
             Event::Output(text) => {
                 self.end_line()?;
                 let mut out = io::stdout();
-                out.write_all(anstream::adapter::strip_str(text).to_string().as_bytes())?;
+                out.write_all(clean(&anstream::adapter::strip_str(text).to_string()).as_bytes())?;
                 out.flush()?;
             }
             Event::Problem(problem) => {

@@ -4,8 +4,9 @@ use hermes_memory::remember::{Target, Wish};
 use hermes_store::memory::{Trust, UserNumber};
 use hermes_store::sqlite::Access;
 
-use super::Told;
 use super::parse::first;
+use super::{Told, inside};
+use crate::chat::front::terminal::clean::clean;
 use crate::chat::wrap_up;
 use crate::desk::facts;
 
@@ -25,7 +26,12 @@ pub(super) fn recall(told: &mut Told<'_>) -> anyhow::Result<()> {
     let session = told.conversation.session.to_string();
     match told.rest {
         "" => Err(told.wanted(&told.command.usage())),
-        task => told.run_for(&["memory", "context", "--no-files", "--session", &session], &[task]),
+        task => {
+            let words = ["memory", "context", "--no-files", "--session", &session];
+            // It is words of others, without styles of ours.
+            let text = clean(&inside::run_for(&told.place(), &words, &[task])?);
+            told.print(&text)
+        }
     }
 }
 

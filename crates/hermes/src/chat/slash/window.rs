@@ -6,6 +6,7 @@ use hermes_agent::prompt::Name;
 
 use super::Told;
 use crate::chat::ContextTable;
+use crate::chat::front::terminal::clean::clean;
 use crate::chat::front::terminal::status::{dollars, short};
 use crate::output::{BOLD, DIM, thousands};
 
@@ -32,7 +33,10 @@ pub(super) fn context(told: &mut Told<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     match &table.why {
-        Some(why) => told.print(&format!("\n{BOLD}recalled for the last message{BOLD:#}\n{why}\n")),
+        Some(why) => {
+            let why = clean(why);
+            told.print(&format!("\n{BOLD}recalled for the last message{BOLD:#}\n{why}\n"))
+        }
         None => told.notice("nothing was recalled for the last message"),
     }
 }

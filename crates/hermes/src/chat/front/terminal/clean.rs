@@ -32,6 +32,31 @@ pub(crate) fn exact(text: &str) -> String {
     shown
 }
 
+/// What a command of ours printed: its colours stay, and nothing else that a terminal would obey.
+pub(crate) fn keep_styles(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        kept.push_str(&clean(&rest[..at]));
+        let sequence = &rest[at..];
+        let length = style_length(sequence).unwrap_or(0);
+        kept.push_str(&sequence[..length]);
+        let after = if length == 0 { 1 } else { length };
+        if length == 0 {
+            kept.push_str(&mark('\u{1b}'));
+        }
+        rest = &sequence[after..];
+    }
+    kept + &clean(rest)
+}
+
+/// How long the sequence is that a text begins with, if it sets a style: ESC, `[`, numbers, `m`.
+fn style_length(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    numbers[end..].starts_with('m').then_some(end + 3)
+}
+
 /// Characters that turn the direction of others, and tags that no font shows.
 fn is_turning(c: char) -> bool {
     matches!(
@@ -70,6 +95,13 @@ mod tests {
         assert_eq!(exact("rm\u{200b} -r\u{e0041}\r\n"), "rm<U+200B> -r<U+E0041>␍\n");
     }
 
+    #[test]
+    fn styles_of_our_own_stay_and_nothing_else() {
+        let styled = "\u{1b}[1mbold\u{1b}[0m \u{1b}[2J\u{1b}[31";
+        assert_eq!(keep_styles(styled), "\u{1b}[1mbold\u{1b}[0m ␛[2J␛[31");
+        assert_eq!(keep_styles("a\u{7}\u{202e}"), "a␇<U+202E>");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -78,6 +110,13 @@ mod tests {
             for shown in [clean(&text), exact(&text), clean(&format!("{text}{sequence}{text}"))] {
                 prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
                 prop_assert!(!shown.chars().any(is_turning));
+            }
+        }
+
+        #[test]
+        fn only_styles_are_kept(text in "[\u{1b}\\[0-9;mHJ\u{7}a]{0,20}") {
+            for sequence in keep_styles(&text).split('\u{1b}').skip(1) {
+                prop_assert!(style_length(&format!("\u{1b}{sequence}")).is_some(), "{:?}", sequence);
             }
         }
 

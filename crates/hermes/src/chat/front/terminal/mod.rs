@@ -13,7 +13,7 @@ use anstyle::Style;
 use hermes_agent::approval::{Kind, Request, Verdict};
 
 use self::approve::Answer;
-use self::clean::{clean, exact};
+use self::clean::{clean, exact, keep_styles};
 pub(crate) use self::editor::Ids;
 use self::editor::{Editor, Typed};
 use self::markdown::{Look, Markdown};
@@ -154,8 +154,8 @@ impl Terminal {
     /// What a command of ours printed; its styles are ours, and its texts were made printable.
     fn output(&mut self, text: &str) -> io::Result<()> {
         match self.is_styled {
-            true => self.write(text),
-            false => self.write(&anstream::adapter::strip_str(text).to_string()),
+            true => self.write(&keep_styles(text)),
+            false => self.write(&clean(&anstream::adapter::strip_str(text).to_string())),
         }
     }
 
