@@ -1,7 +1,7 @@
 //! Write a file whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,33 @@ pub fn write_passing(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = unsynced(folder, bytes)
         .and_then(|file| file.persist(path).map(drop).map_err(|error| error.error));
     written.map_err(|source| Error::write(path, source))
+}
+
+/// Puts a file of the given mode at `path`, whatever stood there, a link too; none: the mode of any new file.
+///
+/// `fill` writes the content; if it fails, nothing has changed.
+pub fn put(
+    path: &Path,
+    mode: Option<Permissions>,
+    fill: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    let mut put = || {
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX);
+        let mut file = match (&mode, any_mode()) {
+            (None, Some(any)) => builder.permissions(any).tempfile_in(folder)?,
+            _ => builder.tempfile_in(folder)?,
+        };
+        fill(file.as_file_mut())?;
+        if let Some(mode) = &mode {
+            file.as_file().set_permissions(mode.clone())?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        sync_folder(folder)
+    };
+    put().map_err(|source| Error::write(path, source))
 }
 
 /// Creates the file at `path` with `bytes`; returns false, touching nothing, when it exists already.
@@ -124,6 +151,18 @@ fn unsynced(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> 
     Ok(file)
 }
 
+/// What a new file may be, before the process takes something away from it.
+#[cfg(unix)]
+fn any_mode() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn any_mode() -> Option<Permissions> {
+    None
+}
+
 #[cfg(unix)]
 fn private_folder(builder: &mut fs::DirBuilder) {
     use std::os::unix::fs::DirBuilderExt;
@@ -172,6 +211,23 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         write_passing(&path, b"d").unwrap();
         assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"d".to_vec()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn put_replaces_a_link_itself_and_a_failure_changes_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let mode = Permissions::from_mode(0o751);
+        put(&link, Some(mode), &mut |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"old");
+        assert_eq!(link.symlink_metadata().unwrap().permissions().mode() & 0o777, 0o751);
+        put(&real, None, &mut |_| Err(io::Error::other("no"))).unwrap_err();
+        assert_eq!(fs::read(&real).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[cfg(unix)]

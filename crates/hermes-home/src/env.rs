@@ -66,6 +66,10 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
     Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
+    Variable {
+        name: "TERM",
+        does: "With `dumb`: `hermes chat` reads plain lines, as if it were piped.",
+    },
     Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },
     Variable {
         name: "XDG_DATA_HOME",

@@ -237,6 +237,19 @@ impl Home {
         self.own().join("versions")
     }
 
+    /// What somebody typed in conversations, for the arrow keys; none is the owner.
+    pub fn chat_history(&self, user: Option<&UserId>) -> PathBuf {
+        match user {
+            None => self.own().join("chat-history"),
+            Some(id) => self.own().join(format!("chat-history-{id}")),
+        }
+    }
+
+    /// The states of files before an agent changed them.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.own().join("checkpoints")
+    }
+
     /// Turns that could not be recorded at once, a file each.
     pub fn spool(&self) -> PathBuf {
         self.own().join("spool")

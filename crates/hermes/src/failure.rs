@@ -17,12 +17,21 @@ pub(crate) enum Outcome {
     Partial,
     /// The check was made and found problems.
     Findings,
+    /// It failed in a way that was shown already.
+    Told(Kind),
+    /// The person stopped it.
+    Interrupted,
 }
+
+/// The exit code of a program that was interrupted, as shells count it.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Outcome {
     /// The worse of two: findings, then partly done, then done.
     pub(crate) fn worst(self, other: Outcome) -> Outcome {
         match (self, other) {
+            (Outcome::Interrupted, _) | (_, Outcome::Interrupted) => Outcome::Interrupted,
+            (Outcome::Told(kind), _) | (_, Outcome::Told(kind)) => Outcome::Told(kind),
             (Outcome::Findings, _) | (_, Outcome::Findings) => Outcome::Findings,
             (Outcome::Partial, _) | (_, Outcome::Partial) => Outcome::Partial,
             _ => Outcome::Done,
@@ -34,6 +43,8 @@ impl Outcome {
             Outcome::Done => ExitCode::SUCCESS,
             Outcome::Partial => Kind::Partial.exit_code(),
             Outcome::Findings => Kind::Findings.exit_code(),
+            Outcome::Told(kind) => kind.exit_code(),
+            Outcome::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }
 }

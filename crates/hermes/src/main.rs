@@ -3,6 +3,7 @@
 mod app;
 mod background;
 mod backup;
+mod chat;
 mod cli;
 mod clock;
 mod confirm;

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
+use std::sync::{Arc, Mutex};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -27,11 +28,24 @@ pub(crate) struct Output {
     /// The flags that name the home, so that a command in a hint means the same home.
     place: String,
     page: Page,
+    /// Where remarks go instead of standard error.
+    sheet: Option<Sheet>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool, quiet: bool, color: ColorChoice, place: String) -> Output {
-        Output { json, quiet, place, page: Page::new(color) }
+        Output { json, quiet, place, page: Page::new(color), sheet: None }
+    }
+
+    /// Text for people on a sheet: data and remarks in the order in which they were made.
+    pub(crate) fn on_sheet(sheet: Sheet) -> Output {
+        let page = Page::on(Box::new(sheet.clone()), ColorChoice::AlwaysAnsi);
+        Output { json: false, quiet: false, place: String::new(), page, sheet: Some(sheet) }
+    }
+
+    /// Whether styles are shown.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.page.writer.get_ref().current_choice() != ColorChoice::Never
     }
 
     /// Shows the value in the form the user asked for.
@@ -45,6 +59,11 @@ impl Output {
         Ok(self.page.flush()?)
     }
 
+    /// Whether remarks are not wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// The page itself, for data that is already in its final form.
     pub(crate) fn raw(&mut self) -> &mut Page {
         &mut self.page
@@ -52,27 +71,67 @@ impl Output {
 
     /// A remark for people, on standard error; programs and `--quiet` do not get it.
     pub(crate) fn note(&self, text: impl Display) {
-        if !self.json && !self.quiet {
-            let _ = writeln!(anstream::stderr(), "{text}");
+        match &self.sheet {
+            Some(sheet) => sheet.clone().note(&text.to_string()),
+            None if !self.json && !self.quiet => {
+                let _ = writeln!(anstream::stderr(), "{text}");
+            }
+            None => {}
         }
     }
 
     /// A `hint:` line for people.
     pub(crate) fn hint(&self, text: impl Display) {
-        let cyan = AnsiColor::Cyan.on_default();
         let text = in_place(&text.to_string(), &self.place);
+        if self.sheet.is_some() {
+            return self.note(format_args!("hint: {text}"));
+        }
+        let cyan = AnsiColor::Cyan.on_default();
         self.note(format_args!("{cyan}hint:{cyan:#} {text}"));
     }
 }
 
 /// Standard output, buffered, colours removed where they do not belong.
 pub(crate) struct Page {
-    writer: BufWriter<AutoStream<io::Stdout>>,
+    writer: BufWriter<AutoStream<Box<dyn Write + Send>>>,
+}
+
+/// Text that is shown later, by whoever asked for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sheet(Arc<Mutex<Vec<u8>>>);
+
+impl Sheet {
+    /// What was written, with its styles.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.0.lock().map(|bytes| bytes.clone()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn note(&mut self, text: &str) {
+        let _ = writeln!(self, "{DIM}{text}{DIM:#}");
+    }
+}
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Ok(mut kept) = self.0.lock() {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Page {
     fn new(color: ColorChoice) -> Page {
-        Page { writer: BufWriter::new(AutoStream::new(io::stdout(), color)) }
+        Page::on(Box::new(io::stdout()), color)
+    }
+
+    fn on(writer: Box<dyn Write + Send>, color: ColorChoice) -> Page {
+        Page { writer: BufWriter::new(AutoStream::new(writer, color)) }
     }
 
     /// One line.

@@ -20,6 +20,23 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 
+/// Sets a flag whenever somebody presses Ctrl-C.
+pub(crate) fn on_interrupt(
+    flag: &std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> std::io::Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::clone(flag))?;
+    Ok(())
+}
+
+/// The same where nobody types: a second one, while the flag is still set, ends the program.
+pub(crate) fn on_interrupt_once(
+    flag: &std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> std::io::Result<()> {
+    let (signal, code) = (signal_hook::consts::SIGINT, i32::from(crate::failure::INTERRUPTED));
+    signal_hook::flag::register_conditional_shutdown(signal, code, std::sync::Arc::clone(flag))?;
+    on_interrupt(flag)
+}
+
 /// Bytes that this user can still write below `path`.
 #[cfg(unix)]
 pub(crate) fn free_space(path: &Path) -> Option<u64> {

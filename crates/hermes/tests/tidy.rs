@@ -86,7 +86,7 @@ fn migrations_are_numbered_without_gaps_and_never_change() {
 
 #[test]
 fn the_reference_pages_say_what_the_program_says() {
-    for name in ["cli", "config", "environment"] {
+    for name in ["cli", "config", "environment", "slash-commands"] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_hermes")).args(["reference", name]).output().unwrap();
         assert!(output.status.success());

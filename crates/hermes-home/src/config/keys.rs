@@ -128,6 +128,20 @@ pub const KEYS: &[Key] = &[
     used("server.tls_key", Kind::Text, "The file with the private key of the certificate, as PEM."),
     used("server.requests_per_minute", Kind::Whole(0, 1_000_000), "How many requests a minute each token may make; 0: as many as it likes."),
     used("server.max_body_mb", Kind::Whole(1, 1024), "The largest body of a request, in megabytes."),
+    used("agent.allow", Kind::Texts, "Commands that the agent runs without asking, by their first words, such as cargo test; a line is allowed only where every command in it is."),
+    used("agent.deny", Kind::Texts, "Commands that the agent never runs, by their first words, such as git push."),
+    used("agent.write_below", Kind::Texts, "Folders in which the agent writes files without asking; a relative one is below the working folder, and . is that folder itself."),
+    used("agent.folders", Kind::Texts, "Folders besides the working folder that the agent may read and, when it is let, write."),
+    used("agent.timeout_s", Kind::Whole(1, 86_400), "After how many seconds a command of the agent is ended."),
+    used("agent.output_cap", Kind::Whole(1_000, MANY), "How many characters of a file or of what a command prints a model is given; of what is longer, the beginning and the end."),
+    used("agent.max_rounds", Kind::Whole(1, 1_000), "How often a model may call tools before it must answer."),
+    used("agent.window_tokens", Kind::Whole(4_000, 10 * MANY), "How many tokens the model of conversations can look at; none: by its name, and 32000 where it is not known."),
+    used("agent.recall", Kind::Switch, "Whether what is remembered is looked up for every message."),
+    used("checkpoints.enabled", Kind::Switch, "Keep the state of files before the agent changes them, so that it can be brought back.").shared(),
+    used("checkpoints.max_mb", Kind::Whole(1, MANY), "How much room checkpoints may take, in megabytes; the oldest go first."),
+    used("checkpoints.max_age_days", Kind::Whole(1, 36_500), "After how many days a checkpoint goes."),
+    used("checkpoints.max_file_mb", Kind::Whole(1, 10_000), "Up to what size, in megabytes, a file is kept before a command."),
+    used("checkpoints.max_files", Kind::Whole(1, MANY), "Up to how many files below the working folder are kept before a command."),
 ];
 
 const fn used(path: &'static str, kind: Kind, doc: &'static str) -> Key {

@@ -1,5 +1,6 @@
 //! The settings: one table of keys, read from file, environment and flags, edited without losing a comment.
 
+mod agent;
 mod assemble;
 pub(crate) mod document;
 mod edit;
@@ -13,6 +14,7 @@ mod values;
 mod view;
 mod yaml_tree;
 
+pub use agent::{Agent, Checkpoints};
 pub use edit::{Unknown, clear_setting, put_value, set, take_value, unset, write_setting};
 pub use finding::{Finding, Severity};
 pub use keys::{KEYS, Key, Kind, find, nearest};

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use crate::config::agent::{Agent, Checkpoints};
 use crate::init::Owner;
 use crate::secret::Secret;
 use crate::skill::Keep;
@@ -27,6 +28,10 @@ pub struct Config {
     pub backup: Backup,
     /// `server`.
     pub server: ServerSettings,
+    /// `agent`.
+    pub agent: Agent,
+    /// `checkpoints`.
+    pub checkpoints: Checkpoints,
 }
 
 /// The section `memory`.

@@ -164,20 +164,24 @@ impl Gathered {
     }
 
     /// The answer; a call that is not complete is left out when the caller stopped.
-    pub(crate) fn finish(self, stop: Stop) -> Result<Answer> {
+    pub(crate) fn finish(self, stop: Stop) -> Answer {
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
             match block {
                 Open::Text(text) => blocks.push(Block::Text { text }),
-                Open::Call { id, name, arguments } => match parse_arguments(&name, &arguments) {
-                    Ok(arguments) => blocks.push(Block::ToolCall { id, name, arguments }),
-                    Err(_) if stop == Stop::Cancelled => {}
-                    Err(fault) => return Err(fault),
+                Open::Call { id, name, arguments } => match parse_arguments(&arguments) {
+                    Some(arguments) => blocks.push(Block::ToolCall { id, name, arguments }),
+                    None if stop == Stop::Cancelled => {}
+                    // The model is told that it cannot be read, and can try again.
+                    None => {
+                        let arguments = Value::String(arguments);
+                        blocks.push(Block::ToolCall { id, name, arguments });
+                    }
                 },
             }
         }
         let model = self.model.unwrap_or_default();
-        Ok(Answer { blocks, stop, usage: self.usage, request_id: self.id, model })
+        Answer { blocks, stop, usage: self.usage, request_id: self.id, model }
     }
 
     fn grow(&mut self, piece: &str) -> Result<()> {
@@ -187,12 +191,11 @@ impl Gathered {
     }
 }
 
-fn parse_arguments(name: &str, arguments: &str) -> Result<Value> {
+fn parse_arguments(arguments: &str) -> Option<Value> {
     if arguments.trim().is_empty() {
-        return Ok(json!({}));
+        return Some(json!({}));
     }
-    serde_json::from_str(arguments)
-        .map_err(|error| Fault::Unreadable(format!("the call of {name} is not JSON: {error}")))
+    serde_json::from_str(arguments).ok()
 }
 
 /// An event's data as JSON, or the server's complaint in it.

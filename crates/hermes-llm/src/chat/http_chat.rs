@@ -341,19 +341,14 @@ impl Reading<'_, '_> {
             return Attempt::Fail(Error::Empty { model, host: client.host(), why });
         }
         let (request_id, stop) = (self.request_id, if has_refused { Stop::Refusal } else { stop });
-        match self.gathered.finish(stop) {
-            Ok(mut answer) => {
-                let id = request_id.or(answer.request_id.take());
-                answer.request_id = id.map(|id| client.tidy(&id));
-                answer.model = match answer.model.is_empty() {
-                    true => model,
-                    false => client.tidy(&answer.model),
-                };
-                Attempt::Done(answer)
-            }
-            Err(Fault::Unreadable(why)) => Attempt::Fail(client.bad_answer(b"", why)),
-            Err(_) => Attempt::Fail(self.chat.too_large()),
-        }
+        let mut answer = self.gathered.finish(stop);
+        let id = request_id.or(answer.request_id.take());
+        answer.request_id = id.map(|id| client.tidy(&id));
+        answer.model = match answer.model.is_empty() {
+            true => model,
+            false => client.tidy(&answer.model),
+        };
+        Attempt::Done(answer)
     }
 
     /// The server answered, but not with a stream: a complaint, a web page, or something else.

@@ -92,7 +92,7 @@ pub enum Block {
         id: String,
         /// Which tool.
         name: String,
-        /// With what.
+        /// With what; a text where the model wrote something that is not JSON.
         arguments: Value,
     },
     /// What a tool brought.

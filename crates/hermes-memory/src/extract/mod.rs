@@ -1,11 +1,13 @@
 //! Draw facts from conversations: by rules, or by a model whose every fact is checked against the words.
 
+mod at_once;
 pub mod model;
 pub mod relate;
 pub mod rules;
 mod run;
 mod wishes;
 
+pub use at_once::{AtOnce, at_once};
 pub use run::{Report, Settings, run};
 
 use std::ops::Range;

@@ -105,13 +105,7 @@ pub fn run(
     mut ask: Option<&mut Ask<'_>>,
 ) -> Result<Report> {
     let waiting = store.waiting_episodes(Admin, settings.idle_since, settings.limit)?;
-    let mut run = Run {
-        store,
-        settings,
-        held: HashMap::new(),
-        wishes: Vec::new(),
-        report: Report::default(),
-    };
+    let mut run = Run::new(store, settings);
     let mut batch: Vec<Read> = Vec::new();
     let mut cost = 0;
     for episode in waiting {
@@ -147,7 +141,7 @@ impl Read {
     }
 
     /// What the rules find in each message of the user.
-    fn found(&self) -> Vec<(&Message, Vec<Found>)> {
+    pub(super) fn found(&self) -> Vec<(&Message, Vec<Found>)> {
         let all: Vec<(&str, &str)> = self
             .before
             .iter()
@@ -190,12 +184,17 @@ pub(super) struct Run<'a> {
     pub(super) report: Report,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(super) fn new(store: &'a mut dyn MemoryStore, settings: &'a Settings<'a>) -> Run<'a> {
+        let (held, wishes, report) = (HashMap::new(), Vec::new(), Report::default());
+        Run { store, settings, held, wishes, report }
+    }
+
     pub(super) fn change(&self) -> Change<'static> {
         Change { actor: ACTOR, at: self.settings.now }
     }
 
-    fn read(&self, episode: Episode) -> Result<Read> {
+    pub(super) fn read(&self, episode: Episode) -> Result<Read> {
         let scope = Scope::of(episode.user);
         let messages = self.store.messages_of(scope, &episode)?;
         let places = (episode.first_place - 2).max(0)..episode.first_place;
@@ -303,7 +302,7 @@ impl Run<'_> {
     }
 
     /// Keeps a fact; none if a person had taken it back.
-    fn keep(&mut self, item: &Item<'_>) -> Result<Option<i64>> {
+    pub(super) fn keep(&mut self, item: &Item<'_>) -> Result<Option<i64>> {
         let scope = Scope::of(item.read.episode.user);
         let standing = self.standing(scope, item)?;
         let found = item.found;

@@ -23,23 +23,25 @@ pub(super) struct Wish {
 
 impl Run<'_> {
     /// What no longer holds leaves the memory files, or says what holds in its place.
-    pub(super) fn follow(&mut self, scope: Scope) -> Result<()> {
-        let Some(rules) = self.settings.remember else { return Ok(()) };
+    pub(super) fn follow(&mut self, scope: Scope) -> Result<Vec<Followed>> {
+        let Some(rules) = self.settings.remember else { return Ok(Vec::new()) };
         let change = self.change();
-        for followed in remember::follow(self.store, scope, &[], rules, change)? {
+        let all = remember::follow(self.store, scope, &[], rules, change)?;
+        for followed in &all {
             match followed {
                 Followed::Proposed { .. } => self.report.proposed += 1,
                 Followed::LeftAlone { .. } => self.report.left_alone += 1,
                 _ => self.report.followed += 1,
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Wishes in history that was brought in are years old: facts alone come of them.
-    pub(super) fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<()> {
+    pub(super) fn write(&mut self, read: &Read, wishes: Vec<Wish>) -> Result<Vec<Remembered>> {
+        let mut became = Vec::new();
         let Some(rules) = self.settings.remember.filter(|_| !read.episode.imported) else {
-            return Ok(());
+            return Ok(became);
         };
         let scope = Scope::of(read.episode.user);
         let linked = match wishes.is_empty() {
@@ -70,17 +72,19 @@ impl Run<'_> {
                 origin: ACTOR,
             };
             let change = self.change();
-            match remember::remember(self.store, scope, &wanted, rules, change)? {
+            let remembered = remember::remember(self.store, scope, &wanted, rules, change)?;
+            match &remembered {
                 Remembered::Written(_) => self.report.remembered += 1,
                 Remembered::Proposed { proposal, .. } => {
                     let is_open =
-                        self.store.proposal(scope, proposal)?.state == ProposalState::Open;
+                        self.store.proposal(scope, *proposal)?.state == ProposalState::Open;
                     self.report.proposed += u64::from(is_open);
                 }
                 Remembered::Buried => {}
             }
+            became.push(remembered);
         }
-        Ok(())
+        Ok(became)
     }
 
     pub(super) fn wish(&mut self, item: &Item<'_>, fact: Option<i64>) {

@@ -250,6 +250,23 @@ impl Place {
     }
 }
 
+/// The fact that an entry of a user's file was written with, if it was.
+pub fn fact_of_entry(
+    store: &dyn MemoryStore,
+    scope: Scope,
+    target: Target,
+    entry: &str,
+) -> Result<Option<i64>> {
+    let place = Place::of(store, scope, target)?;
+    let links = write::links(store, scope, &place)?;
+    Ok(links.get(&entry_hash(entry)).map(|fact| fact.id))
+}
+
+/// The file that things of a user go to: MEMORY.md is read by all, so only the owner's words go there.
+pub fn file_of(store: &dyn MemoryStore, scope: Scope, target: Target) -> Result<MemoryTarget> {
+    Ok(Place::of(store, scope, target)?.target)
+}
+
 /// The folder name of a user; none for the owner.
 pub fn user_id(user: &User) -> Result<Option<UserId>> {
     if user.number == UserNumber::OWNER {

@@ -1,12 +1,14 @@
 //! What a task is about: its type and the names in it, by rules, without a model.
 
 mod entities;
+mod nod;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use entities::guessed_names;
 use entities::{is_no_name, without_title};
+pub use nod::is_nod;
 use words::{COMMON_STARTS, EMPTY_WORDS, TASK_WORDS};
 
 use crate::reader;

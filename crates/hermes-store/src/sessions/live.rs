@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row};
 use serde_json::Value;
 
+use super::chat::OUR_SUMMARY;
 use super::content::{Content, integer_of, parse_json, seconds_of, text_of};
 use super::read::Origin;
 use super::transcript::MessageState;
@@ -217,13 +218,16 @@ fn sift(rows: &[Stored], mut known: HashSet<u64>, continues: bool) -> Vec<bool> 
         has_known_summary: false,
         begins_with_summary: false,
     });
+    // What we compact is told by a summary that stands behind what was left.
+    let is_ours = rows.iter().any(|row| row.message.text.starts_with(OUR_SUMMARY));
     for row in rows {
         copies.push(known.contains(&row.print));
         if row.state == MessageState::Rewound {
             kept.push(false);
             continue;
         }
-        if row.state == MessageState::Active && before == Some(MessageState::Compacted) {
+        if row.state == MessageState::Active && before == Some(MessageState::Compacted) && !is_ours
+        {
             written =
                 Some(Written { at: None, has_known_summary: false, begins_with_summary: true });
         }

@@ -1,5 +1,6 @@
 //! state.db: every session and message.
 
+mod chat;
 mod check;
 mod content;
 mod export;
@@ -9,7 +10,6 @@ mod import_row;
 mod layout;
 mod live;
 mod manage;
-mod person;
 mod prune;
 mod read;
 mod record;
@@ -19,6 +19,7 @@ mod search;
 mod stats;
 mod time;
 mod transcript;
+mod whose;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,6 +29,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result, migrate};
 
+pub use chat::{Beginning, OUR_SUMMARY, Spending};
 pub use check::{CheckReport, Depth, Finding, FindingKind, check};
 pub use content::Content;
 pub use id::{SessionId, random_bytes};
@@ -35,7 +37,6 @@ pub use import::{DroppedParent, ImportProblem, ImportReport, LONGEST_LINE, Title
 pub use layout::{FullText, Layout, Owner};
 pub use live::{LiveMessage, LiveSession, SessionMark};
 pub use manage::LONGEST_TITLE;
-pub use person::Person;
 pub use prune::{PrunePlan, PruneReport, PruneRequest, PrunedSession};
 pub use read::{SessionFilter, SessionKind, SessionSummary};
 pub use record::{NewMessage, NewSession};
@@ -46,6 +47,7 @@ pub use search::{
 };
 pub use stats::{SessionStats, SourceStats};
 pub use transcript::{Message, MessageState, Window};
+pub use whose::Whose;
 
 /// The words of a text exactly as FTS5's tokenizer unicode61 cuts them.
 pub(crate) fn split_words(text: &str) -> Vec<String> {

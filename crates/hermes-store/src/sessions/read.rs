@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::content::{Content, integer_of, seconds_of, text_of};
-use super::person::is_whose;
-use super::{Person, SessionId, SessionStore, time};
+use super::whose::is_whose;
+use super::{SessionId, SessionStore, Whose, time};
 use crate::{Error, Result};
 
 /// What a session is, as far as its place among the others tells.
@@ -77,7 +77,7 @@ pub struct SessionFilter {
     /// Only from this source.
     pub source: Option<String>,
     /// Only of this person.
-    pub user: Option<Person>,
+    pub user: Option<Whose>,
     /// Only with activity at this time or later.
     pub since: Option<Timestamp>,
     /// Only with the last activity before this time.
@@ -222,7 +222,7 @@ impl SessionStore {
             named_params! {
                 ":id": id.map(SessionId::as_str),
                 ":source": filter.source,
-                ":user": filter.user.as_ref().map(Person::listed),
+                ":user": filter.user.as_ref().map(Whose::listed),
                 ":since": filter.since.map(time::to_seconds),
                 ":until": filter.until.map(time::to_seconds),
                 ":archived": filter.include_archived,

@@ -247,7 +247,11 @@ impl Writing<'_> {
     }
 
     /// Adds messages to a session that exists.
-    fn add_messages(&self, session: &SessionId, messages: &[NewMessage]) -> Result<Vec<i64>> {
+    pub(super) fn add_messages(
+        &self,
+        session: &SessionId,
+        messages: &[NewMessage],
+    ) -> Result<Vec<i64>> {
         let failed = |source| self.fault(source);
         let mut added = Counts::default();
         messages.iter().for_each(|message| added.add(message.tool_calls.as_ref()));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hermes_store::sessions::{MessageState, Person, SearchFilter, SearchRequest};
+use hermes_store::sessions::{MessageState, SearchFilter, SearchRequest, Whose};
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -211,7 +211,7 @@ fn store_of(runs: &[(Row, u16)]) -> Home {
 }
 
 fn any_filter() -> impl Strategy<Value = SearchFilter> {
-    let user = prop::option::of(prop::sample::select(USERS.to_vec()));
+    let user = prop::option::of((prop::sample::select(USERS.to_vec()), any::<bool>()));
     let source = prop::option::of(prop::sample::select(SOURCES.map(str::to_owned).to_vec()));
     let roles = prop::sample::subsequence(ROLES.map(str::to_owned).to_vec(), 0..3);
     let time = || {
@@ -219,7 +219,10 @@ fn any_filter() -> impl Strategy<Value = SearchFilter> {
     };
     (user, source, roles, (time(), time()), any::<bool>()).prop_map(
         |(user, source, roles, (since, until), include_rewound)| SearchFilter {
-            user: user.map(Person::named),
+            user: user.map(|(user, others)| match others {
+                true => Whose::everybody_but().and(user),
+                false => Whose::named(user),
+            }),
             source,
             roles,
             since,

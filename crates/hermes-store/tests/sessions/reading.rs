@@ -1,7 +1,7 @@
 //! Finding, listing and showing sessions.
 
 use hermes_store::Error;
-use hermes_store::sessions::{Person, SessionFilter, SessionKind, Window};
+use hermes_store::sessions::{SessionFilter, SessionKind, Whose, Window};
 
 use crate::support::{Place, converse, minute, sqlite3};
 
@@ -35,7 +35,7 @@ fn filters_narrow_the_list() {
     let all = SessionFilter::default;
     assert_eq!(count(all()), 3);
     assert_eq!(count(SessionFilter { include_archived: true, ..all() }), 4);
-    assert_eq!(count(SessionFilter { user: Some(Person::named("ada")), ..all() }), 1);
+    assert_eq!(count(SessionFilter { user: Some(Whose::named("ada")), ..all() }), 1);
     assert_eq!(count(SessionFilter { source: Some("cli".into()), ..all() }), 2);
     assert_eq!(count(SessionFilter { since: Some(minute(10)), ..all() }), 2);
     assert_eq!(count(SessionFilter { until: Some(minute(10)), ..all() }), 1);

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 mod bench;
+mod chat;
 mod claw;
 mod config;
 mod doctor;
@@ -18,6 +19,7 @@ mod paths;
 mod profile;
 pub(crate) mod progress;
 mod reference;
+mod run;
 mod service;
 mod sessions;
 mod shell;
@@ -50,6 +52,7 @@ use crate::failure::Outcome;
     arg_required_else_help = true,
     after_help = "Examples:
   hermes start                                   make the home, see what is ready, leave the daemon running
+  hermes chat                                    talk with a model that remembers you
   hermes memory add \"Prefers short answers\"      keep a fact for every session
   hermes sessions search \"what about the deploy\" find what was said
   hermes doctor                                  check everything, with the command that repairs"
@@ -84,7 +87,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     /// Print no remarks
-    #[arg(long, short = 'q', global = true)]
+    #[arg(long, global = true)]
     pub(crate) quiet: bool,
     /// Print no colours
     #[arg(long, global = true)]
@@ -102,6 +105,10 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Talk with a model that remembers you
+    Chat(chat::Arguments),
+    /// Let the agent do one task, and say how it went
+    Run(run::Arguments),
     /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
     Start(start::Arguments),
     /// End the daemon
@@ -180,9 +187,19 @@ enum Command {
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    let command = cli.command;
-    let app = &mut App::new(cli.global);
+    carry_out(cli.command, &mut App::new(cli.global))
+}
+
+/// Runs a command given as words, on what is open already.
+pub(crate) fn run_words(words: &[&str], app: &mut App) -> anyhow::Result<Outcome> {
+    let parsed = Cli::try_parse_from(std::iter::once("hermes").chain(words.iter().copied()))?;
+    carry_out(parsed.command, app)
+}
+
+fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
     match command {
+        Command::Chat(arguments) => chat::run(arguments, app),
+        Command::Run(arguments) => run::run(arguments, app),
         Command::Start(arguments) => start::run(&arguments, app),
         Command::Stop => stop::stop(app),
         Command::Restart => stop::restart(app),

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use clap::{Args, CommandFactory, ValueEnum};
 
 use crate::app::App;
+use crate::chat::slash::table;
 use crate::cli::Cli;
 use crate::failure::{EXIT_CODES, Outcome};
 
@@ -20,6 +21,7 @@ enum PageName {
     Cli,
     Config,
     Environment,
+    SlashCommands,
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
@@ -27,6 +29,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         PageName::Cli => commands(),
         PageName::Config => hermes_home::config::reference(),
         PageName::Environment => environment(),
+        PageName::SlashCommands => table::reference(),
     };
     app.out.raw().write_all(text.as_bytes())?;
     app.out.raw().flush()?;

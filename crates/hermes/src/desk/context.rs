@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, places};
+use hermes_memory::remember::suspicion;
 use hermes_memory::retrieval::{self, Context, FileText, Request};
 use hermes_store::memory::{
     ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted,
@@ -168,17 +169,39 @@ pub(crate) fn note(store: &mut SqliteMemory, handed: &[Handed]) {
 fn files(app: &App, home: &Home, user: &MemoryTarget) -> anyhow::Result<Vec<FileText>> {
     let mut found = Vec::new();
     for target in [&MemoryTarget::Memory, user] {
-        let rules = rules::of_file(app, home, target)?;
-        let main = memory_file::read(home, target, rules)?;
-        let others = places::find(home, target, rules.owner)?;
-        let texts = std::iter::once((main.path, main.document))
-            .chain(others.into_iter().map(|place| (place.path, place.document)));
-        for (path, document) in texts.filter(|(_, document)| !document.entries().is_empty()) {
-            let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
-            found.push(FileText { name, text: loaded(&document) });
-        }
+        found.extend(files_of(app, home, target)?);
     }
     Ok(found)
+}
+
+/// One of them, in every place it is in.
+fn files_of(app: &App, home: &Home, target: &MemoryTarget) -> anyhow::Result<Vec<FileText>> {
+    let rules = rules::of_file(app, home, target)?;
+    let main = memory_file::read(home, target, rules)?;
+    let others = places::find(home, target, rules.owner)?;
+    let texts = std::iter::once((main.path, main.document))
+        .chain(others.into_iter().map(|place| (place.path, place.document)));
+    let spoken = texts.filter(|(_, document)| !document.entries().is_empty());
+    let text = |(path, document): (PathBuf, memory_file::Document)| {
+        let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
+        FileText { name, text: loaded(&document) }
+    };
+    Ok(spoken.map(text).collect())
+}
+
+/// What a system prompt has of a memory file: its text, and of other places with their names.
+pub(crate) fn loaded_files(
+    app: &App,
+    home: &Home,
+    target: &MemoryTarget,
+) -> anyhow::Result<String> {
+    let found = files_of(app, home, target)?;
+    let named = |(place, file): (usize, &FileText)| match place {
+        0 => file.text.clone(),
+        _ => format!("## {}\n{}", file.name, file.text),
+    };
+    let texts: Vec<String> = found.iter().enumerate().map(named).collect();
+    Ok(texts.join("\n\n"))
 }
 
 /// What a model is given of a file: headings and entries, without comments.
@@ -188,7 +211,11 @@ fn loaded(document: &memory_file::Document) -> String {
         (heading.range.start, format!("{marks} {}", heading.text))
     });
     let entries = document.entries().iter().map(|entry| {
-        let text = entry.text.replace('\n', "\n  ");
+        // What reads like an order to the model stays in the file, and is not handed on.
+        let text = match suspicion(&entry.text) {
+            Some(why) => format!("[an entry is left out here: {why}]"),
+            None => entry.text.replace('\n', "\n  "),
+        };
         (entry.range.start, format!("- {text}"))
     });
     let mut lines: Vec<(usize, String)> = headings.chain(entries).collect();

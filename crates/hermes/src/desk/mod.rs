@@ -14,7 +14,7 @@ pub(crate) mod turn;
 
 use hermes_home::UserId;
 use hermes_store::memory::{Admin, Chat, Scope, SqliteMemory, UserNumber, Users as _};
-use hermes_store::sessions::Person;
+use hermes_store::sessions::Whose;
 
 /// Who asks: the scope of what may be read, and whose USER.md is loaded.
 #[derive(Debug, Clone)]
@@ -31,21 +31,29 @@ impl Asker {
         Asker { scope: Scope::of(UserNumber::OWNER), user: None }
     }
 
-    /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they
-    /// speak alone with the agent. None for the owner, who sees all.
-    pub(crate) fn person(&self, store: &SqliteMemory) -> anyhow::Result<Option<Person>> {
-        let number = self.scope.user();
-        let Some(user) = self.user.as_ref().filter(|_| number != UserNumber::OWNER) else {
-            return Ok(None);
-        };
-        let mut person = Person::named(user.as_str());
-        if number != UserNumber::SHARED {
-            let known =
-                store.identities(Admin)?.into_iter().chain(store.unlinked_identities(Admin)?);
-            for one in known.filter(|one| one.user == number && one.chat == Chat::Direct) {
-                person = person.also(&one.channel, &one.native_id);
-            }
+    /// Whose sessions of state.db they may see; none for the owner, who may see all.
+    pub(crate) fn sessions(&self, store: &SqliteMemory) -> anyhow::Result<Option<Whose>> {
+        match self.user.is_some() && self.scope.user() != UserNumber::OWNER {
+            true => self.own_sessions(store).map(Some),
+            false => Ok(None),
         }
-        Ok(Some(person))
+    }
+
+    /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they
+    /// speak alone with the agent. The owner's are those that are nobody else's.
+    pub(crate) fn own_sessions(&self, store: &SqliteMemory) -> anyhow::Result<Whose> {
+        let number = self.scope.user();
+        let known = store.identities(Admin)?.into_iter().chain(store.unlinked_identities(Admin)?);
+        let Some(user) = self.user.as_ref().filter(|_| number != UserNumber::OWNER) else {
+            let users = store.users(Admin)?.into_iter().filter(|one| one.number != number);
+            let named = users.fold(Whose::everybody_but(), |whose, one| whose.and(&one.name));
+            let others = known.filter(|one| one.user != number);
+            return Ok(others.fold(named, |whose, one| whose.and_at(&one.channel, &one.native_id)));
+        };
+        let named = Whose::named(user.as_str());
+        let own = known.filter(|one| {
+            one.user == number && number != UserNumber::SHARED && one.chat == Chat::Direct
+        });
+        Ok(own.fold(named, |whose, one| whose.and_at(&one.channel, &one.native_id)))
     }
 }

@@ -148,7 +148,7 @@ fn in_sessions(
     let store = app.sessions(home, Access::Read)?;
     let session = wish.session.map(|session| store.find(session)).transpose()?;
     let filter = SearchFilter {
-        user: asker.person(memory)?,
+        user: asker.sessions(memory)?,
         session,
         source: wish.channel.map(str::to_owned),
         since: wish.since,

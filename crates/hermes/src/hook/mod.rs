@@ -6,7 +6,7 @@ mod cursor;
 mod event;
 mod hermes_agent;
 mod keep;
-mod recall;
+pub(crate) mod recall;
 mod session;
 mod transcript;
 
@@ -107,8 +107,8 @@ fn inform(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Resu
 type Recalled = Option<(String, hermes_memory::retrieval::Context)>;
 
 fn recall(app: &App, home: &Home, event: &Event) -> anyhow::Result<Recalled> {
-    let is_idle =
-        event.moment == Moment::Prompt && event.prompt.as_deref().is_none_or(recall::is_trivial);
+    let is_idle = event.moment == Moment::Prompt
+        && event.prompt.as_deref().is_none_or(hermes_memory::task::is_nod);
     if is_idle {
         return Ok(None);
     }

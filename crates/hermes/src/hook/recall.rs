@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hermes_home::Home;
 use hermes_memory::retrieval::{Context, Pass};
+use hermes_memory::task;
 use hermes_store::memory::SqliteMemory;
 
 use super::event::{Event, Moment};
@@ -19,33 +20,6 @@ const PROMPT_TOKENS: usize = 1_500;
 /// A longer prompt is a pasted file; its beginning says what it is about.
 const LONGEST_TASK: usize = 8_000;
 
-/// Words that ask for nothing.
-const TRIVIAL: &[&str] = &[
-    "ok",
-    "okay",
-    "yes",
-    "no",
-    "yep",
-    "nope",
-    "sure",
-    "thanks",
-    "thank you",
-    "thx",
-    "hi",
-    "hello",
-    "hey",
-    "go",
-    "go on",
-    "go ahead",
-    "continue",
-    "stop",
-    "done",
-    "good",
-    "great",
-    "nice",
-    "cool",
-];
-
 /// The text for a model, and what it is made of; none if there is nothing to say.
 pub(crate) fn text(
     app: &App,
@@ -55,7 +29,7 @@ pub(crate) fn text(
 ) -> anyhow::Result<Option<(String, Context)>> {
     let project = event.folder.as_deref().map(project_of);
     let (task, budget) = match event.moment {
-        Moment::Prompt => match event.prompt.as_deref().filter(|prompt| !is_trivial(prompt)) {
+        Moment::Prompt => match event.prompt.as_deref().filter(|prompt| !task::is_nod(prompt)) {
             Some(prompt) => (short(prompt).to_owned(), PROMPT_TOKENS),
             None => return Ok(None),
         },
@@ -91,7 +65,7 @@ pub(crate) fn project_of(folder: &Path) -> String {
 }
 
 /// What is asked when a session begins: it has no question yet.
-fn opening(project: Option<&str>) -> String {
+pub(crate) fn opening(project: Option<&str>) -> String {
     let name = project.and_then(|project| Path::new(project).file_name());
     let about = name.map(|name| format!(" about {}", name.to_string_lossy())).unwrap_or_default();
     format!("What the user prefers, how they work, and what was decided{about}")
@@ -103,33 +77,9 @@ fn belongs(context: &Context) -> bool {
     items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
 }
 
-/// Whether nothing can belong to a prompt: a nod, a greeting, a command of the agent itself.
-pub(crate) fn is_trivial(prompt: &str) -> bool {
-    let plain = prompt.trim().trim_matches(|c: char| c.is_ascii_punctuation() && c != '/');
-    let plain = plain.to_lowercase();
-    plain.chars().count() < 4 && plain.is_ascii()
-        || plain.starts_with('/')
-        || TRIVIAL.contains(&plain.as_str())
-}
-
 fn short(prompt: &str) -> &str {
     match prompt.char_indices().nth(LONGEST_TASK) {
         Some((end, _)) => &prompt[..end],
         None => prompt,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nods_and_greetings_ask_for_nothing() {
-        for trivial in ["ok", "Yes!", " thank you. ", "/compact", "", "k", "Go ahead"] {
-            assert!(is_trivial(trivial), "{trivial}");
-        }
-        for question in ["why does the test fail?", "東京は", "fix it"] {
-            assert!(!is_trivial(question), "{question}");
-        }
     }
 }

@@ -268,7 +268,7 @@ fn an_export_never_writes_over_a_file_it_should_not() {
     assert!(sandbox.folder().join("link.jsonl").symlink_metadata().unwrap().is_symlink());
     assert!(fs::read_to_string(sandbox.folder().join("real.jsonl")).unwrap().starts_with('{'));
     let script = format!(
-        "mkfifo pipe; cat pipe > got & {} sessions export -q -o pipe; wait",
+        "mkfifo pipe; cat pipe > got & {} sessions export --quiet -o pipe; wait",
         env!("CARGO_BIN_EXE_hermes")
     );
     let output = sandbox.command_of("/bin/bash".as_ref(), &["-c", &script]).output().unwrap();

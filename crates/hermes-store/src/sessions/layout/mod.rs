@@ -1,5 +1,6 @@
 //! How the tables of one state.db are laid out, and the SQL text that depends on it.
 
+mod chat;
 mod fts;
 
 use rusqlite::Connection;
@@ -256,16 +257,6 @@ impl Layout {
             .map(|(name, counted)| format!("{name} = (select {counted} {live})"))
             .collect();
         (!changes.is_empty()).then(|| format!("update sessions set {}", changes.join(", ")))
-    }
-
-    /// Ends session ?1 at ?2 for the reason ?3, unless it has ended; `None` without such columns.
-    pub(crate) fn end_session(&self) -> Option<&'static str> {
-        self.column(Table::Sessions, "ended_at")?;
-        self.column(Table::Sessions, "end_reason")?;
-        Some(
-            "update sessions set ended_at = ?2, end_reason = ?3
-            where id = ?1 and ended_at is null",
-        )
     }
 
     /// `select` of every column of the sessions, or the messages of one session, in table order.

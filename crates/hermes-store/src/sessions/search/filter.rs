@@ -3,7 +3,7 @@
 use rusqlite::{Statement, ToSql};
 
 use super::SearchFilter;
-use crate::sessions::{Person, time};
+use crate::sessions::{Whose, time};
 
 /// Where a message `m` stands: its time, its session, whose session that is.
 macro_rules! is_in_place {
@@ -16,7 +16,7 @@ macro_rules! is_in_place {
                select 1 from session_view s
                where s.id = m.session_id
                  and ",
-            crate::sessions::person::is_whose!("?7"),
+            crate::sessions::whose::is_whose!("?7"),
             " and (?8 is null or s.source = ?8)))"
         )
     };
@@ -40,7 +40,7 @@ pub(super) fn bind(statement: &mut Statement<'_>, filter: &SearchFilter) -> rusq
         &filter.until.map(time::to_seconds),
         &role_list(filter),
         &filter.session.as_ref().map(|session| session.as_str()),
-        &filter.user.as_ref().map(Person::listed),
+        &filter.user.as_ref().map(Whose::listed),
         &filter.source,
     ];
     for (index, value) in values.into_iter().enumerate() {

@@ -27,7 +27,7 @@ use self::rows::Rows;
 use self::windows::windows;
 use self::words::Words;
 use super::layout::FullText;
-use super::{MessageState, Person, SessionId, SessionStore};
+use super::{MessageState, SessionId, SessionStore, Whose};
 use crate::Result;
 
 pub use query::Mode;
@@ -58,7 +58,7 @@ impl SearchRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchFilter {
     /// Only sessions of this person.
-    pub user: Option<Person>,
+    pub user: Option<Whose>,
     /// Only this session.
     pub session: Option<SessionId>,
     /// Only sessions from this source.

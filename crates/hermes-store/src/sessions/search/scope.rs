@@ -6,7 +6,7 @@ use rusqlite::{Connection, Statement};
 
 use super::SearchFilter;
 use super::filter::{bind, is_in_place, is_of_kind};
-use crate::sessions::person::is_whose;
+use crate::sessions::whose::is_whose;
 
 /// Rows looked at to learn how many pass the filter, and where they are.
 const SAMPLES: usize = 64;

@@ -8,8 +8,8 @@ use super::rank::{Corpus, score, weigh};
 use super::rows::text_ref;
 use super::words::Words;
 use super::{Ranked, SearchRequest, Subject, sort};
-use crate::sessions::person::is_whose;
-use crate::sessions::{Person, SessionId, time};
+use crate::sessions::whose::is_whose;
+use crate::sessions::{SessionId, Whose, time};
 
 /// Titles that are looked at where nobody's are left out.
 const MOST_TITLES: i64 = 50_000;
@@ -53,7 +53,7 @@ pub(super) fn find(
         if found.len() >= MOST_RESULTS && found.last().is_some_and(is_beaten) {
             break;
         }
-        let user = filter.user.as_ref().map(Person::listed);
+        let user = filter.user.as_ref().map(Whose::listed);
         let values = (&judged.title, user, &filter.source, since, until);
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hermes_home::Home;
-use hermes_store::sessions::{Person, SessionFilter, SessionId, SessionStore};
+use hermes_store::sessions::{SessionFilter, SessionId, SessionStore, Whose};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,7 +108,7 @@ fn chosen(
     }
     let filter = SessionFilter {
         source: arguments.narrow.source.clone(),
-        user: arguments.narrow.user.as_deref().map(Person::named),
+        user: arguments.narrow.user.as_deref().map(Whose::named),
         since: span.since,
         until: span.until,
         include_archived: true,

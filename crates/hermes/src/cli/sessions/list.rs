@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use hermes_home::{Home, pins};
-use hermes_store::sessions::{Person, SessionFilter, SessionKind, SessionSummary};
+use hermes_store::sessions::{SessionFilter, SessionKind, SessionSummary, Whose};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     let limit = Some(arguments.limit).filter(|limit| *limit > 0);
     let filter = SessionFilter {
         source: arguments.narrow.source.clone(),
-        user: arguments.narrow.user.as_deref().map(Person::named),
+        user: arguments.narrow.user.as_deref().map(Whose::named),
         since: span.since,
         until: span.until,
         include_archived: arguments.all,

@@ -6,7 +6,7 @@ use std::io;
 use clap::Args;
 use hermes_home::Home;
 use hermes_store::sessions::{
-    Neighbour, Person, ResultKind, SearchAnswer, SearchFilter, SearchRequest, SearchResult,
+    Neighbour, ResultKind, SearchAnswer, SearchFilter, SearchRequest, SearchResult, Whose,
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     let span = arguments.narrow.span(app, &zone)?;
     let store = reading(app, home)?;
     let filter = SearchFilter {
-        user: arguments.narrow.user.as_deref().map(Person::named),
+        user: arguments.narrow.user.as_deref().map(Whose::named),
         session: arguments.session.as_deref().map(|session| store.find(session)).transpose()?,
         source: arguments.narrow.source.clone(),
         roles: arguments.role.clone(),

@@ -63,7 +63,7 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let store = app.sessions(home, Access::Read)?;
     let filter = SessionFilter {
         source: asked.channel,
-        user: call.asker(&memory.store)?.person(&memory.store)?,
+        user: call.asker(&memory.store)?.sessions(&memory.store)?,
         limit: Some(part.needed()),
         ..SessionFilter::default()
     };
@@ -81,9 +81,9 @@ fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let store = app.sessions(home, Access::Read)?;
     let id = store.find(call.param("id"))?;
     let session = store.session(&id)?;
-    let person = call.asker(&memory.store)?.person(&memory.store)?;
+    let whose = call.asker(&memory.store)?.sessions(&memory.store)?;
     let is_theirs =
-        person.is_none_or(|person| person.has(&session.source, session.user_id.as_deref()));
+        whose.is_none_or(|whose| whose.has(&session.source, session.user_id.as_deref()));
     if !is_theirs {
         return Err(Problem::new(Failed::NotFound, "could not find the session").into());
     }

@@ -1,0 +1,1 @@
+//! The fence holds whatever path is tried.

@@ -1,0 +1,199 @@
+//! The agent's hands: reading, writing and searching files, and running commands.
+
+mod arguments;
+mod change;
+mod find;
+mod output;
+mod patch;
+mod read;
+mod terminal;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hermes_home::Home;
+use hermes_home::config::{Agent, Checkpoints};
+use hermes_home::env::Env;
+use hermes_home::secret::Secrets;
+use hermes_llm::chat::Tool;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::approval::Rules;
+use crate::checkpoint::{Keeper, Limits, Store};
+use crate::error::Result;
+use crate::fence::Fence;
+use crate::toolbox::{Ask, Call, Outcome, Toolbox};
+use output::{refused, short};
+
+/// What a model can do with files and commands, as far as rules and the person let it.
+#[derive(Debug)]
+pub struct Hands {
+    fence: Fence,
+    rules: Rules,
+    timeout: Duration,
+    output_cap: usize,
+    /// What a command finds in its environment.
+    environment: Vec<(String, String)>,
+    keeper: Option<Keeper>,
+    cancel: Arc<AtomicBool>,
+}
+
+/// What hands are made of.
+pub struct Setup<'a> {
+    /// The home, whose files are out of reach.
+    pub home: &'a Home,
+    /// Where relative paths begin and commands are run.
+    pub working: &'a Path,
+    /// What the settings say about the agent.
+    pub agent: &'a Agent,
+    /// What the settings say about checkpoints.
+    pub checkpoints: &'a Checkpoints,
+    /// The environment, of which commands get what is no secret.
+    pub env: &'a Env,
+    /// The session that checkpoints belong to.
+    pub session: &'a str,
+    /// Set from elsewhere to end what is being done.
+    pub cancel: Arc<AtomicBool>,
+    /// When the session begins or goes on.
+    pub now: Timestamp,
+}
+
+/// The names of the tools, in their order.
+pub const NAMES: [&str; 6] = ["read_file", "write_file", "patch", "list_files", "grep", "terminal"];
+
+impl Hands {
+    /// Hands for one session.
+    pub fn new(setup: &Setup<'_>) -> Result<Hands> {
+        let Setup { home, agent, env, .. } = *setup;
+        let expand = |text: &String| hermes_home::layout::expand_tilde(text, env);
+        let others = agent.folders.iter().map(expand).collect::<Result<Vec<PathBuf>, _>>()?;
+        let fence = Fence::new(home, setup.working, &others)?;
+        let mut write_below = Vec::new();
+        for text in &agent.write_below {
+            let folder = fence.working().join(expand(text)?);
+            // One that is not there lets nothing pass.
+            write_below.extend(folder.canonicalize().ok());
+        }
+        let store = || Store::new(home, Limits::from(setup.checkpoints));
+        let keeper =
+            setup.checkpoints.enabled.then(|| Keeper::new(store(), setup.session, setup.now));
+        Ok(Hands {
+            fence,
+            rules: Rules::new(&agent.allow, &agent.deny, write_below),
+            timeout: Duration::from_secs(u64::from(agent.timeout_s)),
+            output_cap: agent.output_cap as usize,
+            environment: environment(home, env),
+            keeper,
+            cancel: Arc::clone(&setup.cancel),
+        })
+    }
+
+    /// A turn begins: what is kept from now on belongs to it.
+    pub fn begin(&mut self, turn: u32, now: Timestamp) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.begin(turn, now);
+        }
+    }
+
+    /// The working folder, without links.
+    pub fn folder(&self) -> &Path {
+        self.fence.working()
+    }
+
+    /// The fence around what may be touched.
+    pub fn fence(&self) -> &Fence {
+        &self.fence
+    }
+
+    /// What keeps the states of files; none where the settings say so.
+    pub fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
+    }
+
+    /// What is allowed and forbidden, with what was answered with `always`.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Whether a tool is one of these.
+    pub fn has(name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+impl Toolbox for Hands {
+    fn tools(&self) -> Vec<Tool> {
+        tools::tools()
+    }
+
+    fn describe(&self, call: &Call) -> String {
+        let text = |name: &str| match call.input.get(name).and_then(Value::as_str) {
+            Some(text) => short(text, 80),
+            None => "?".to_owned(),
+        };
+        let place =
+            |name: &str| if call.input.get(name).is_some() { text(name) } else { ".".to_owned() };
+        match call.name.as_str() {
+            "read_file" => format!("read {}", text("path")),
+            "write_file" => format!("write {}", text("path")),
+            "patch" => format!("patch {}", text("path")),
+            "list_files" => format!("list {}", place("path")),
+            "grep" => format!("search for {} in {}", text("pattern"), place("path")),
+            "terminal" => format!("run {}", text("command")),
+            name => format!("call {}", short(name, 80)),
+        }
+    }
+
+    fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome {
+        let outcome = match call.name.as_str() {
+            "read_file" => self.read_file(call),
+            "write_file" => self.write_file(call, ask),
+            "patch" => self.patch(call, ask),
+            "list_files" => self.list_files(call),
+            "grep" => self.grep(call),
+            "terminal" => self.terminal(call, ask),
+            name => {
+                Err(refused(format!("there is no tool {name:?}; there is {}", NAMES.join(", "))))
+            }
+        };
+        outcome.unwrap_or_else(|refusal| refusal)
+    }
+}
+
+/// The environment of commands: what is no secret by its name, and in no file of secrets.
+fn environment(home: &Home, env: &Env) -> Vec<(String, String)> {
+    let secrets = Secrets::read(home).unwrap_or_default();
+    let hidden: Vec<&str> = secrets.names().collect();
+    let is_open = |name: &str| {
+        const PARTS: [&str; 9] = [
+            "KEY",
+            "TOKEN",
+            "SECRET",
+            "PASSW",
+            "CREDENTIAL",
+            "AUTH",
+            "DATABASE_URL",
+            "BEARER",
+            "WEBHOOK",
+        ];
+        let upper = name.to_uppercase();
+        !hidden.contains(&name)
+            && !PARTS.iter().any(|part| upper.contains(part))
+            && !upper.starts_with("HERMES_")
+    };
+    env.iter()
+        .filter(|(name, _)| is_open(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests;

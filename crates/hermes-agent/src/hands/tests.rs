@@ -1,0 +1,1 @@
+//! The hands do what was approved and nothing else.

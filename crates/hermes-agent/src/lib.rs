@@ -1,0 +1,15 @@
+//! One conversation: what the model is told, what it may do, and what is kept of it.
+
+pub mod approval;
+pub mod checkpoint;
+pub mod diff;
+pub mod error;
+pub mod fence;
+pub mod hands;
+mod platform;
+pub mod prompt;
+pub mod toolbox;
+pub mod turn;
+pub mod window;
+
+pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,243 @@
+//! Opens a conversation: the model, the user, the session, what goes into its prompt.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use hermes_agent::prompt::Prompt;
+use hermes_agent::window::{Row, Window, size_of};
+use hermes_home::{Home, UserId};
+use hermes_llm::chat::ChatLimits;
+use hermes_store::memory::{Scope, UserNumber, Users as _};
+use hermes_store::sessions::{
+    Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
+    Spending, Whose, Window as Shown, random_bytes,
+};
+
+use super::front::Figures;
+use super::tools::Tools;
+use super::{Conversation, Opening, Talker, Which, parts};
+use crate::app::App;
+use crate::clock;
+use crate::desk::{Asker, turn};
+use crate::failure::{Kind, Problem};
+use crate::models::{Chosen, ModelName, Purpose};
+use crate::server::pool::Seat;
+
+/// Who makes the changes of a conversation.
+const ACTOR: &str = "chat";
+/// The most messages of a session that are taken up again; older ones are found by searching.
+const MOST_TAKEN_UP: usize = 4_000;
+/// A person waits: two more tries, not four.
+const TRIES: u32 = 3;
+
+impl Conversation {
+    /// Opens a conversation; nothing is written until something is said.
+    pub(crate) fn open(app: &App, opening: Opening) -> anyhow::Result<Conversation> {
+        Conversation::open_with(app, opening, Arc::new(AtomicBool::new(false)))
+    }
+
+    /// The same with what is set elsewhere to end a turn.
+    pub(super) fn open_with(
+        app: &App,
+        opening: Opening,
+        cancel: Arc<AtomicBool>,
+    ) -> anyhow::Result<Conversation> {
+        let home = app.existing_home()?;
+        let mut own = app.for_profile(&home);
+        own.actor = ACTOR;
+        own.now = clock::now();
+        let mut seat = Seat::alone(own)?;
+        let model = talker(&seat.app, &seat.home, opening.model.as_deref())?;
+        let asker = asker(&mut seat, opening.user.as_ref())?;
+        let sessions = turn::open_sessions(&seat.home);
+        let taken_up = match (&opening.which, &sessions) {
+            (Which::New, _) => None,
+            (which, Ok(Some(store))) => Some(find(store, &mut seat, &asker, which)?),
+            (_, Ok(None)) => return Err(nothing_to_resume().into()),
+            (_, Err(error)) => return Err(anyhow::anyhow!("{error}")),
+        };
+        let size = window_size(&seat.app, &seat.home, &model.name)?;
+        let (prompt, window, spent) = match (&taken_up, &sessions) {
+            (Some(id), Ok(Some(store))) => take_up(store, id, size)?,
+            _ => (None, Window::new(size), Spending::default()),
+        };
+        let session =
+            taken_up.clone().unwrap_or_else(|| SessionId::new(seat.app.now, random_bytes()));
+        let prompt = match prompt {
+            Some(prompt) => prompt,
+            None => {
+                let store = sessions.as_ref().ok().and_then(Option::as_ref);
+                Prompt::build(&parts::read(&mut seat, store, &asker, &opening)?)
+            }
+        };
+        let max_rounds = seat.app.config(&seat.home)?.config.agent.max_rounds;
+        let own = seat.app.for_profile(&seat.home);
+        let tools = Tools::new(own, &asker, &session, (&opening, &cancel))?;
+        Ok(Conversation {
+            tools,
+            is_begun: taken_up.is_some(),
+            figures: Figures { model: model.name.clone(), ..Figures::default() },
+            seat,
+            asker,
+            opening,
+            session,
+            prompt,
+            window,
+            model,
+            spent,
+            last_recall: None,
+            written: Vec::new(),
+            turns: 0,
+            max_rounds,
+            cancel,
+            sessions,
+        })
+    }
+}
+
+/// The model for a conversation, ready to be asked.
+pub(super) fn talker(app: &App, home: &Home, typed: Option<&str>) -> anyhow::Result<Talker> {
+    let models = app.models(home)?;
+    let name = match typed {
+        Some(typed) => ModelName::parse(typed)?,
+        None => match models.chosen(Purpose::Conversation)? {
+            Chosen::Model(picked) => picked.name,
+            _ => return Err(no_model().into()),
+        },
+    };
+    if let Some(variable) = models.missing_key(&name) {
+        let what = format!("could not ask {name}: {variable} is not set");
+        let hint = format!(
+            "keep the key with `hermes config set {variable} -`; `hermes model list` shows what can be used"
+        );
+        return Err(Problem::new(Kind::Unavailable, what).hint(hint).into());
+    }
+    let limits = ChatLimits { tries: TRIES, ..ChatLimits::default() };
+    Ok(Talker {
+        chat: Arc::new(models.prepare(&name, limits)?),
+        provider: name.provider.as_str().to_owned(),
+        price: models.price(&name),
+        name: name.to_string(),
+    })
+}
+
+/// How many tokens a model can look at: as the settings say, else by its name.
+pub(super) fn window_size(app: &App, home: &Home, model: &str) -> anyhow::Result<usize> {
+    let said = app.config(home)?.config.agent.window_tokens;
+    Ok(said.map_or_else(|| size_of(model), |tokens| tokens as usize))
+}
+
+/// What to do after an error of a model that says nothing about it itself.
+pub(super) fn hint_for(error: &hermes_llm::Error) -> Option<String> {
+    use hermes_llm::ErrorKind;
+    let hint = match error.kind() {
+        ErrorKind::Unavailable => {
+            "say it again with /retry when the network is back; `hermes model test` shows what is wrong"
+        }
+        ErrorKind::NoAccess => "`hermes model list` shows where the key comes from",
+        ErrorKind::NoSuchModel => "see what can be used with `hermes model list`",
+        ErrorKind::TooLong => "begin anew with /new, or shorten it with /compact",
+        ErrorKind::Declined => "ask in other words, or use another model",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn no_model() -> Problem {
+    Problem::new(Kind::Unavailable, "there is no model to talk with")
+        .hint("name one with `hermes config set model.default anthropic/claude-sonnet-5` and keep its key with `hermes config set ANTHROPIC_API_KEY -`; `hermes model list` shows what can be used")
+}
+
+fn nothing_to_resume() -> Problem {
+    Problem::new(Kind::NotFound, "there is no session to go on with")
+        .hint("begin one with `hermes chat`")
+}
+
+/// Who talks; somebody who is named for the first time becomes a user.
+fn asker(seat: &mut Seat, user: Option<&UserId>) -> anyhow::Result<Asker> {
+    let Some(user) = user else { return Ok(Asker::owner()) };
+    let (_, _, memory) = seat.reader()?;
+    let known = memory.store.user(user.as_str())?.map(|found| found.number);
+    let number = match known {
+        Some(number) => number,
+        None => {
+            let (app, _, memory) = seat.writer()?;
+            memory.store.user_or_new(user.as_str(), app.change())?
+        }
+    };
+    if number == UserNumber::OWNER {
+        return Ok(Asker::owner());
+    }
+    Ok(Asker { scope: Scope::of(number), user: Some(user.clone()) })
+}
+
+/// The sessions of one user, newest first.
+pub(super) fn sessions_of(whose: Whose, limit: usize) -> SessionFilter {
+    SessionFilter {
+        user: Some(whose),
+        kinds: vec![SessionKind::Conversation, SessionKind::Branch, SessionKind::Continuation],
+        limit: Some(limit),
+        ..SessionFilter::default()
+    }
+}
+
+/// The session that is meant, if it is one of this user's.
+fn find(
+    store: &SessionStore,
+    seat: &mut Seat,
+    asker: &Asker,
+    which: &Which,
+) -> anyhow::Result<SessionId> {
+    let whose = asker.own_sessions(&seat.reader()?.2.store)?;
+    let Which::Named(selector) = which else {
+        let last = store.list(&sessions_of(whose, 1))?.into_iter().next();
+        return last.map(|session| session.id).ok_or_else(|| nothing_to_resume().into());
+    };
+    own(store, &whose, selector)
+}
+
+/// The session with this id, beginning of an id, or title, if it is one of this user's.
+pub(super) fn own(
+    store: &SessionStore,
+    whose: &Whose,
+    selector: &str,
+) -> anyhow::Result<SessionId> {
+    let id = store.find(selector)?;
+    let session = store.session(&id)?;
+    let is_own = whose.has(&session.source, session.user_id.as_deref());
+    match is_own {
+        true => Ok(id),
+        // That there is such a session of somebody else is nobody's business.
+        false => Err(hermes_store::Error::NotFound { selector: selector.to_owned() }.into()),
+    }
+}
+
+/// What a session was: its prompt, its window and its cost.
+fn take_up(
+    store: &SessionStore,
+    id: &SessionId,
+    size: usize,
+) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
+    let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text));
+    let messages = store.messages(id, Shown::Last(MOST_TAKEN_UP))?;
+    let live: Vec<&Message> =
+        messages.iter().filter(|message| message.state == MessageState::Active).collect();
+    let summary = live.iter().rev().find_map(|message| summary_in(&message.text));
+    let rows: Vec<Row> = live
+        .iter()
+        .filter(|message| summary_in(&message.text).is_none())
+        .map(|message| Row {
+            number: message.id,
+            role: message.role.clone(),
+            text: message.text.clone(),
+            tool_calls: message.tool_calls.clone(),
+            tool_call_id: message.tool_call_id.clone(),
+        })
+        .collect();
+    Ok((prompt, Window::restore(size, summary, &rows), store.spent(id)?))
+}
+
+/// The summary that a row holds, if it is one.
+fn summary_in(text: &str) -> Option<String> {
+    text.strip_prefix(OUR_SUMMARY).map(|summary| summary.trim().to_owned())
+}

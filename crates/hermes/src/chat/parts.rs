@@ -1,0 +1,106 @@
+//! What goes into the system prompt, read from the home.
+
+use std::fmt::Write as _;
+
+use hermes_agent::prompt::Parts;
+use hermes_home::layout::MemoryTarget;
+use hermes_home::memory_file;
+use hermes_home::skill::Catalog;
+use hermes_store::sessions::{SessionStore, SessionSummary};
+use jiff::tz::TimeZone;
+
+use super::{Opening, opening};
+use crate::clock;
+use crate::desk::context::{self, Wish};
+use crate::desk::{Asker, rules};
+use crate::hook::recall;
+use crate::output::one_line;
+use crate::server::pool::Seat;
+
+/// How many sessions are named.
+const RECENT: usize = 5;
+/// How many tokens a session is given at its beginning.
+const BUDGET: usize = 1_200;
+
+/// Reads everything; what cannot be read is left out, and the conversation begins all the same.
+pub(super) fn read(
+    seat: &mut Seat,
+    sessions: Option<&SessionStore>,
+    asker: &Asker,
+    opening: &Opening,
+) -> anyhow::Result<Parts> {
+    let (app, home) = (&seat.app, &seat.home);
+    let target = MemoryTarget::Soul;
+    let soul = memory_file::read(home, &target, rules::of_file(app, home, &target)?)?;
+    let soul = soul.document.text().to_owned();
+    let memory = context::loaded_files(app, home, &MemoryTarget::Memory)?;
+    let user = context::loaded_files(app, home, &MemoryTarget::User(asker.user.clone()))?;
+    let skills = skills(&Catalog::read(home)?);
+    let recalled = recalled(seat, asker, opening).unwrap_or_default();
+    let recent = recent(seat, sessions, asker, opening)?;
+    Ok(Parts { soul, memory, user, recent, recalled, skills })
+}
+
+/// Where and when it is, and what the last sessions were about.
+fn recent(
+    seat: &mut Seat,
+    sessions: Option<&SessionStore>,
+    asker: &Asker,
+    opening: &Opening,
+) -> anyhow::Result<String> {
+    let (app, home, memory) = seat.reader()?;
+    let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
+    let day = app.now.to_zoned(zone.clone());
+    let who = asker.user.as_ref().map_or("the owner of this home", |user| user.as_str());
+    let mut text = format!(
+        "Today is {}. You talk with {who} over {}. The working folder is {}.\n",
+        day.strftime("%A, %Y-%m-%d"),
+        opening.channel,
+        opening.folder.display()
+    );
+    let Some(sessions) = sessions else { return Ok(text) };
+    let whose = asker.own_sessions(&memory.store)?;
+    // A damaged database must not keep anybody from talking.
+    let found = sessions.list(&opening::sessions_of(whose, RECENT)).unwrap_or_default();
+    if !found.is_empty() {
+        text.push_str("The last sessions, newest first (session_search reads them):\n");
+    }
+    for session in &found {
+        let _ = writeln!(text, "{}", line(session, &zone));
+    }
+    Ok(text)
+}
+
+fn line(session: &SessionSummary, zone: &TimeZone) -> String {
+    let about = session.title.as_deref().or(session.preview.as_deref()).unwrap_or("nothing said");
+    let at = clock::minute(session.last_active, zone);
+    format!("- {at} [{}] \"{}\"", session.id, one_line(about, 90).replace('"', "'"))
+}
+
+/// What is recalled before anything was asked.
+fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result<String> {
+    let project = recall::project_of(&opening.folder);
+    let task = recall::opening(Some(&project));
+    let wish = Wish {
+        task: &task,
+        project: Some(&project),
+        channel: Some(&opening.channel),
+        budget: Some(BUDGET),
+        no_files: true,
+        session: None,
+    };
+    let (app, home, memory) = seat.reader()?;
+    let given = context::give(app, home, (&memory.store, asker), &wish)?;
+    Ok(given.text)
+}
+
+/// A line for each skill that may be read.
+fn skills(catalog: &Catalog) -> String {
+    let mut lines: Vec<String> = catalog
+        .skills
+        .iter()
+        .map(|skill| format!("- {}: {}", skill.name(), one_line(&skill.content.description, 200)))
+        .collect();
+    lines.sort();
+    lines.join("\n")
+}

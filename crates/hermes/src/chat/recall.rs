@@ -1,0 +1,100 @@
+//! What is recalled for a message: quoted, fenced data that goes behind the user's words.
+
+use std::collections::HashSet;
+
+use hermes_agent::window::Recalled;
+use hermes_home::tokens;
+use hermes_memory::retrieval::{self, Context, Pass};
+use hermes_memory::task;
+
+use super::Conversation;
+use super::front::{Event, Front};
+use crate::desk::context::{self, Given, Handed, Wish};
+
+/// How many tokens a message is given.
+const BUDGET: usize = 1_500;
+/// A longer message is a pasted file; its beginning says what it is about.
+const LONGEST_TASK: usize = 8_000;
+
+impl Conversation {
+    /// Recalls what belongs to a message; nothing for a nod, and nothing that this window holds already.
+    pub(super) fn recall(
+        &mut self,
+        text: &str,
+        front: &mut dyn Front,
+    ) -> anyhow::Result<Option<Recalled>> {
+        self.last_recall = None;
+        let is_wanted = self.seat.app.config(&self.seat.home)?.config.agent.recall;
+        if !is_wanted || task::is_nod(text) {
+            return Ok(None);
+        }
+        let given = match self.given(text) {
+            Ok(given) => given,
+            Err(error) => {
+                let why = crate::failure::message(&error);
+                front.show(&Event::Notice(&format!("nothing could be recalled: {why}")))?;
+                return Ok(None);
+            }
+        };
+        let items = given.context.items().count();
+        let recalled = match belongs(&given.context) && items > 0 {
+            true => {
+                Some(Recalled { tokens: tokens::estimate(&given.text), text: given.text.clone() })
+            }
+            false => None,
+        };
+        if let Some(recalled) = &recalled {
+            front.show(&Event::Recalled { items, tokens: recalled.tokens })?;
+            let asked = (self.asker.scope, Some(self.session.as_str()));
+            let (app, home) = (&self.seat.app, &self.seat.home);
+            let handed = Handed::of(asked, &given.context, app.now);
+            context::hand_out(app, home, handed.as_slice());
+        }
+        self.last_recall = Some(given);
+        Ok(recalled)
+    }
+
+    fn given(&mut self, text: &str) -> anyhow::Result<Given> {
+        let project = context::project_of(&self.opening.folder);
+        let task = match text.char_indices().nth(LONGEST_TASK) {
+            Some((end, _)) => &text[..end],
+            None => text,
+        };
+        let wish = Wish {
+            task,
+            session: Some(self.session.as_str()),
+            project: project.as_deref(),
+            channel: Some(&self.opening.channel),
+            budget: Some(BUDGET),
+            no_files: true,
+        };
+        let held = self.held();
+        let (app, home, memory) = self.seat.reader()?;
+        let mut given = context::give(app, home, (&memory.store, &self.asker), &wish)?;
+        without(&mut given.context, &held);
+        given.text = retrieval::text(&given.context);
+        Ok(given)
+    }
+
+    /// The names of what was recalled before and is still in the window.
+    fn held(&self) -> HashSet<String> {
+        let recalled = self.window.exchanges.iter().filter_map(|one| one.recalled.as_ref());
+        let lines = recalled.flat_map(|one| one.text.lines());
+        let name = |line: &str| Some(line.strip_prefix('[')?.split_once(']')?.0.to_owned());
+        lines.filter_map(name).collect()
+    }
+}
+
+/// Leaves out what is in the window already.
+fn without(context: &mut Context, held: &HashSet<String>) {
+    for section in &mut context.sections {
+        section.items.retain(|item| !held.contains(&item.name));
+    }
+    context.sections.retain(|section| !section.items.is_empty());
+}
+
+/// Whether something was found for what it says, and not only for being recent.
+fn belongs(context: &Context) -> bool {
+    let mut items = context.items();
+    items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
+}

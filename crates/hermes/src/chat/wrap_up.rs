@@ -1,0 +1,295 @@
+//! The end of a session: what it taught is offered, one thing after the other, and only what is accepted is kept.
+
+use std::collections::BTreeSet;
+
+use hermes_home::memory_file;
+use hermes_memory::extract::{Kind, Spoken, rules as drawing};
+use hermes_memory::remember::{self, Approved, Pending, Remembered, Target, Wish};
+use hermes_store::memory::{
+    Episodes as _, Lifecycle as _, Message, NewSource, SqliteMemory, Trust,
+};
+use hermes_store::sqlite::Access;
+use jiff::tz::TimeZone;
+
+use super::front::{Event, Front};
+use super::slash::Place;
+use crate::app::Memory;
+use crate::desk::fact_view::name_of;
+use crate::desk::{later, rules};
+use crate::output::one_line;
+
+/// More than this is not gone through at the end of a day.
+const MOST: usize = 8;
+/// What is less sure than this is not worth a question.
+const SURE: f64 = 0.6;
+const WIDTH: usize = 160;
+
+/// Something that could be kept.
+#[derive(Debug, Clone, PartialEq)]
+struct Candidate {
+    statement: String,
+    kind: Kind,
+    target: Target,
+    /// The user's own words.
+    quote: String,
+    source: Option<(i64, i64)>,
+    said_at: jiff::Timestamp,
+}
+
+/// Why it is gone through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// Somebody leaves: nothing is said where there is nothing.
+    Leaving,
+    /// Somebody asked for it.
+    Asked,
+}
+
+/// Offers what a conversation taught; says how much was kept.
+pub(crate) fn offer(
+    place: &Place<'_>,
+    front: &mut dyn Front,
+    occasion: Occasion,
+) -> anyhow::Result<usize> {
+    if !front.is_interactive() {
+        if occasion == Occasion::Asked {
+            front.show(&Event::Notice("nobody is there to be asked; nothing was kept"))?;
+        }
+        return Ok(0);
+    }
+    let memory = place.app.memory(place.home, Access::Read)?;
+    let (candidates, pending) = match memory.exists {
+        true => (candidates(place, &memory.store)?, waiting(place, &memory.store)?),
+        false => (Vec::new(), Vec::new()),
+    };
+    drop(memory);
+    let count = candidates.len() + pending.len();
+    if count == 0 {
+        if occasion == Occasion::Asked {
+            front.show(&Event::Notice(
+                "this conversation taught nothing that is not kept already",
+            ))?;
+        }
+        return Ok(0);
+    }
+    let question = match count {
+        1 => "one thing could be kept for next time; look at it?".to_owned(),
+        many => format!("{many} things could be kept for next time; go through them?"),
+    };
+    if occasion == Occasion::Leaving && !front.confirm(&question, "") {
+        return Ok(0);
+    }
+    let mut memory = place.app.memory(place.home, Access::Write)?;
+    let mut kept = 0;
+    for candidate in &candidates {
+        kept += usize::from(offer_one(place, front, &mut memory, candidate)?);
+    }
+    for one in &pending {
+        kept += usize::from(offer_pending(place, front, &mut memory, one)?);
+    }
+    later::fill_in(place.home, place.app, &mut memory.store)?;
+    Ok(kept)
+}
+
+/// Writes something to a memory file, with a fact that says the same; for what a person agreed to.
+pub(crate) fn keep(
+    place: &Place<'_>,
+    memory: &mut Memory,
+    wish: &Wish<'_>,
+) -> anyhow::Result<Remembered> {
+    let mut rules = rules::of_learning(place.app, place.home, &memory.store)?;
+    // The person said yes to these very words.
+    rules.auto_write = true;
+    let scope = place.asker.scope;
+    Ok(remember::remember(&mut memory.store, scope, wish, &rules, place.app.change())?)
+}
+
+/// Says what became of something that was to be kept.
+pub(crate) fn tell(front: &mut dyn Front, became: &Remembered) -> anyhow::Result<bool> {
+    match became {
+        Remembered::Written(written) => {
+            let id = name_of(written.fact);
+            front.show(&Event::Remembered {
+                id: &id,
+                text: &written.entry,
+                undo: written.is_new,
+            })?;
+            for moved in &written.moved {
+                let moved = one_line(moved, WIDTH);
+                front
+                    .show(&Event::Notice(&format!("to make room, this is a fact now: {moved}")))?;
+            }
+            Ok(true)
+        }
+        Remembered::Proposed { proposal, why, .. } => {
+            let text = format!("not written: {why}; it waits as proposal:{proposal}");
+            front.show(&Event::Notice(&text))?;
+            Ok(false)
+        }
+        Remembered::Buried => {
+            front.show(&Event::Notice("not written: you took it back before"))?;
+            Ok(false)
+        }
+    }
+}
+
+fn offer_one(
+    place: &Place<'_>,
+    front: &mut dyn Front,
+    memory: &mut Memory,
+    candidate: &Candidate,
+) -> anyhow::Result<bool> {
+    let detail = format!(
+        "  {}\n  you said: “{}”",
+        one_line(&candidate.statement, WIDTH),
+        one_line(&candidate.quote, WIDTH)
+    );
+    if !front.confirm(&format!("keep it in {}?", file(candidate.target)), &detail) {
+        return Ok(false);
+    }
+    let source = NewSource {
+        episode: candidate.source.map(|(episode, _)| episode),
+        message: candidate.source.map(|(_, message)| message),
+        quote: Some(&candidate.quote),
+        extractor: Some(drawing::EXTRACTOR),
+    };
+    let wish = Wish {
+        text: &candidate.statement,
+        target: candidate.target,
+        fact: None,
+        kind: candidate.kind.as_str(),
+        predicate: None,
+        sources: &[source],
+        said_at: candidate.said_at,
+        trust: Trust::User,
+        is_explicit: true,
+        origin: "wrap_up",
+    };
+    tell(front, &keep(place, memory, &wish)?)
+}
+
+fn offer_pending(
+    place: &Place<'_>,
+    front: &mut dyn Front,
+    memory: &mut Memory,
+    one: &Pending,
+) -> anyhow::Result<bool> {
+    let with = one.with.as_deref().map(|with| format!(" → {with}")).unwrap_or_default();
+    let detail = format!("  {}{with}\n  {}", one_line(&one.text, WIDTH), one.why);
+    let way = match one.does {
+        "add" => "add it to",
+        "replace" => "change it in",
+        _ => "take it out of",
+    };
+    if !front.confirm(&format!("{way} {}?", file(one.file)), &detail) {
+        return Ok(false);
+    }
+    let rules = rules::of_learning(place.app, place.home, &memory.store)?;
+    let (scope, change) = (place.asker.scope, place.app.change());
+    match remember::approve(&mut memory.store, scope, one.id, &rules, change)? {
+        Approved::Written(written) => tell(front, &Remembered::Written(written)),
+        Approved::Removed { path, .. } | Approved::Replaced { path, .. } => {
+            front.show(&Event::Notice(&format!("{} is changed", path.display())))?;
+            Ok(true)
+        }
+        Approved::Outdated { .. } => {
+            front.show(&Event::Notice("the entry is another one by now; nothing was changed"))?;
+            Ok(false)
+        }
+    }
+}
+
+fn file(target: Target) -> &'static str {
+    match target {
+        Target::Memory => "MEMORY.md",
+        Target::User => "USER.md",
+    }
+}
+
+/// What the rules find in the user's own words, and the memory files do not say yet.
+fn candidates(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Candidate>> {
+    let scope = place.asker.scope;
+    let zone = place.app.zone_of(place.home, store, scope.user())?;
+    let mut said = Vec::new();
+    for session in store.sessions_named(scope, place.session)? {
+        for episode in store.episodes_of(scope, session.key)? {
+            let messages = store.messages_of(scope, &episode)?;
+            said.extend(messages.into_iter().map(|message| (episode.id, message)));
+        }
+    }
+    let known = known_entries(place)?;
+    let mut found = drawn(&said, &zone);
+    found.retain(|one| !known.contains(&flat(&one.statement)));
+    found.truncate(MOST);
+    Ok(found)
+}
+
+/// What could be kept of messages, each thing once; what was asked for in so many words is kept already.
+fn drawn(said: &[(i64, Message)], zone: &TimeZone) -> Vec<Candidate> {
+    let words: Vec<(&str, &str)> =
+        said.iter().map(|(_, one)| (one.role.as_str(), one.text.as_str())).collect();
+    let mut found: Vec<Candidate> = Vec::new();
+    for (place, (episode, message)) in said.iter().enumerate() {
+        let spoken = Spoken {
+            role: &message.role,
+            text: &message.text,
+            before: &words[place.saturating_sub(2)..place],
+            at: message.at,
+            zone,
+        };
+        for one in drawing::draw(&spoken) {
+            let is_new = found.iter().all(|known| flat(&known.statement) != flat(&one.statement));
+            if one.is_explicit || one.confidence < SURE || !is_new {
+                continue;
+            }
+            found.push(Candidate {
+                target: target(one.kind),
+                kind: one.kind,
+                quote: message.text.get(one.quote.clone()).unwrap_or_default().to_owned(),
+                source: Some((*episode, message.key.get())),
+                said_at: message.at,
+                statement: one.statement,
+            });
+        }
+    }
+    found
+}
+
+/// What is about the user, and what is known of the rest.
+pub(crate) fn target(kind: Kind) -> Target {
+    match kind {
+        Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
+            Target::User
+        }
+        Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
+    }
+}
+
+/// The entries of the memory files of whoever asks.
+fn known_entries(place: &Place<'_>) -> anyhow::Result<BTreeSet<String>> {
+    use hermes_home::layout::MemoryTarget;
+    let mut known = BTreeSet::new();
+    for target in [MemoryTarget::Memory, MemoryTarget::User(place.asker.user.clone())] {
+        let rules = rules::of_file(place.app, place.home, &target)?;
+        let file = memory_file::read(place.home, &target, rules)?;
+        known.extend(file.document.entries().iter().map(|entry| flat(&entry.text)));
+    }
+    Ok(known)
+}
+
+/// Proposals that came of this very session.
+fn waiting(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Pending>> {
+    let scope = place.asker.scope;
+    let mut episodes = BTreeSet::new();
+    for session in store.sessions_named(scope, place.session)? {
+        episodes.extend(store.episodes_of(scope, session.key)?.iter().map(|episode| episode.id));
+    }
+    let pending = remember::pending(store, scope)?;
+    let ours =
+        pending.into_iter().filter(|one| one.episode.is_some_and(|id| episodes.contains(&id)));
+    Ok(ours.take(MOST).collect())
+}
+
+fn flat(text: &str) -> String {
+    text.trim().trim_end_matches('.').to_lowercase()
+}

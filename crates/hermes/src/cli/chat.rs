@@ -1,0 +1,143 @@
+//! hermes chat
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::Context as _;
+use clap::Args;
+use hermes_home::UserId;
+
+use crate::app::App;
+use crate::chat::front::Front;
+use crate::chat::front::events::Events;
+use crate::chat::front::plain::Plain;
+use crate::chat::front::terminal::{Setup, Terminal};
+use crate::chat::slash::ids;
+use crate::chat::{self, Conversation, Opening, TurnEnd, Which};
+use crate::failure::{Outcome, Problem};
+use crate::input;
+use crate::platform;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  hermes chat                                  talk
+  hermes chat -c                               go on with the last session
+  hermes chat -q \"what did we decide on ports?\"  one question, one answer
+  git diff | hermes chat -                     all of standard input is one message
+  hermes chat --json                           an event a line, for programs")]
+pub(crate) struct Arguments {
+    /// `-`: all of standard input is one message
+    #[arg(value_name = "-", conflicts_with = "question", value_parser = ["-"])]
+    dash: Option<String>,
+    /// Ask this one question, print the answer and end
+    #[arg(long, short = 'q', value_name = "TEXT")]
+    question: Option<String>,
+    /// Go on with the last session
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    go_on: bool,
+    /// Go on with this session: its id, the beginning of it, or its title
+    #[arg(long, value_name = "ID")]
+    resume: Option<String>,
+    #[command(flatten)]
+    talker: Talker,
+}
+
+/// Who talks with which model.
+#[derive(Debug, Args)]
+pub(crate) struct Talker {
+    /// The model, as provider/name [default: model.main, else model.default]
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Who talks [default: the owner]
+    #[arg(long, value_name = "NAME")]
+    user: Option<UserId>,
+    /// Where they talk
+    #[arg(long, value_name = "NAME", default_value = "cli")]
+    channel: String,
+    /// Let this be done without asking, as `agent.allow` would
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// How often the model may call tools before it must answer [default: agent.max_rounds]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_rounds: Option<u32>,
+}
+
+impl Talker {
+    /// How a conversation is opened for them.
+    pub(crate) fn opening(self, which: Which) -> anyhow::Result<Opening> {
+        let folder = std::env::current_dir().context("could not find the working folder")?;
+        Ok(Opening {
+            user: self.user,
+            channel: self.channel,
+            which,
+            model: self.model,
+            folder,
+            max_rounds: self.max_rounds,
+            allow: self.allow,
+        })
+    }
+}
+
+pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let question = match (&arguments.dash, arguments.question) {
+        (Some(dash), _) => Some(input::text(dash)?),
+        (None, question) => question,
+    };
+    if question.as_deref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(Problem::usage("there is nothing to ask: the message is empty").into());
+    }
+    let which = match arguments.resume {
+        Some(id) => Which::Named(id),
+        None if arguments.go_on => Which::Last,
+        None => Which::New,
+    };
+    let is_one = question.is_some();
+    let mut conversation = Conversation::open(app, arguments.talker.opening(which)?)?;
+    let mut front = front(app, question, &conversation)?;
+    if !front.is_interactive() {
+        platform::on_interrupt_once(&conversation.cancel)?;
+    }
+    let is_seen = front.is_interactive();
+    let last = chat::talk(&mut conversation, front.as_mut())?;
+    let is_interrupted = last.as_ref().is_some_and(|turn| turn.is_cancelled && !is_seen);
+    Ok(if is_one || is_interrupted { outcome(last.as_ref()) } else { Outcome::Done })
+}
+
+/// Who sits in front: a program, lines, or a person at a terminal.
+fn front(
+    app: &App,
+    question: Option<String>,
+    conversation: &Conversation,
+) -> anyhow::Result<Box<dyn Front>> {
+    let is_seen = io::stdin().is_terminal() && io::stdout().is_terminal() && app.asks();
+    Ok(match (app.json, question) {
+        (true, Some(text)) => Box::new(Events::one(text)),
+        (true, None) => Box::new(Events::lines()),
+        (false, Some(text)) => Box::new(Plain::one(text, app.out.is_quiet())),
+        (false, None) if is_seen => Box::new(terminal(app, conversation)?),
+        (false, None) => Box::new(Plain::lines(app.out.is_quiet())),
+    })
+}
+
+/// The terminal; Ctrl-C stops the answer that is on its way.
+fn terminal(app: &App, conversation: &Conversation) -> anyhow::Result<Terminal> {
+    platform::on_interrupt(&conversation.cancel)?;
+    let home = conversation.home();
+    let history = home.chat_history(conversation.asker.user.as_ref());
+    Ok(Terminal::open(Setup {
+        history: Some(&history),
+        is_styled: app.out.is_styled(),
+        ids: ids::of_home(app, home, &conversation.asker),
+    }))
+}
+
+/// What one question came to.
+pub(crate) fn outcome(last: Option<&TurnEnd>) -> Outcome {
+    match last {
+        Some(turn) if turn.is_cancelled => Outcome::Interrupted,
+        Some(turn) if !turn.is_answered => {
+            let kind = turn.problem.as_ref().map(|problem| problem.kind);
+            kind.map_or(Outcome::Partial, Outcome::Told)
+        }
+        _ => Outcome::Done,
+    }
+}

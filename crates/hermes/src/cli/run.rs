@@ -1,0 +1,42 @@
+//! hermes run
+
+use clap::Args;
+
+use super::chat::{Talker, outcome};
+use crate::app::App;
+use crate::chat::front::Front;
+use crate::chat::front::events::Events;
+use crate::chat::front::plain::Plain;
+use crate::chat::{self, Conversation, Which};
+use crate::failure::{Outcome, Problem};
+use crate::input;
+use crate::platform;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Nobody is asked: what is not allowed by a rule is not done.
+
+Examples:
+  hermes run \"summarise CHANGELOG.md in three lines\"
+  hermes run \"make the tests pass\" --allow \"cargo test\" --allow \"write .\"
+  hermes run - --json < task.txt")]
+pub(crate) struct Arguments {
+    /// What is to be done; `-` reads it from standard input
+    task: String,
+    #[command(flatten)]
+    talker: Talker,
+}
+
+pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let task = input::text(&arguments.task)?;
+    if task.trim().is_empty() {
+        return Err(Problem::usage("the task is empty").into());
+    }
+    let mut conversation = Conversation::open(app, arguments.talker.opening(Which::New)?)?;
+    let mut front: Box<dyn Front> = match app.json {
+        true => Box::new(Events::one(task)),
+        false => Box::new(Plain::one(task, app.out.is_quiet())),
+    };
+    platform::on_interrupt_once(&conversation.cancel)?;
+    let last = chat::talk(&mut conversation, front.as_mut())?;
+    Ok(outcome(last.as_ref()))
+}
