@@ -20,13 +20,13 @@ pub(super) enum Refused {
 }
 
 impl Hosts {
-    /// The names of loopback and those of the settings; a listener on another address answers to that too.
+    /// Those of the settings, and the names of loopback or, where it listens on one other address alone, that one.
     pub(super) fn new(address: SocketAddr, allowed: &[String]) -> Hosts {
         let mut names: Vec<String> =
             allowed.iter().map(|name| name.trim().to_lowercase()).collect();
-        if address.ip().is_loopback() {
+        if address.ip().is_loopback() || address.ip().is_unspecified() {
             names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
-        } else if !address.ip().is_unspecified() {
+        } else {
             names.push(match address {
                 SocketAddr::V4(address) => address.ip().to_string(),
                 SocketAddr::V6(address) => format!("[{}]", address.ip()),

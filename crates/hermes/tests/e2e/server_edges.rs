@@ -124,6 +124,9 @@ fn what_was_answered_survives_a_kill_and_is_there_once() {
         }
     });
     let kept = kept.into_inner().unwrap();
+    crate::sandbox::until("it is gone", || {
+        daemon.sandbox.json(&["status"])["daemon"]["running"] == false
+    });
     assert!(!kept.is_empty() && kept.len() < TURNS, "{} were answered", kept.len());
     let daemon = Listening::at(daemon.sandbox);
     let messages = |daemon: &Listening| {
