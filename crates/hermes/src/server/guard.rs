@@ -173,9 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_on_every_address_answers_to_the_names_of_the_settings_alone() {
+    fn a_listener_on_every_address_answers_to_loopback_and_the_names_of_the_settings_alone() {
         let open = Hosts::new("0.0.0.0:443".parse().unwrap(), &["memory.example".to_owned()]);
         assert_eq!(open.check(Some("memory.example"), None), Ok(()));
+        assert_eq!(open.check(Some("localhost:443"), None), Ok(()));
         assert_eq!(open.check(Some("192.168.1.4"), None), Err(Refused::Host));
         let one = Hosts::new("192.168.1.4:443".parse().unwrap(), &[]);
         assert_eq!(one.check(Some("192.168.1.4:443"), None), Ok(()));
