@@ -131,6 +131,8 @@ pub(crate) struct Conversation {
     pub(crate) written: Vec<Written>,
     /// How often a model may call tools in a turn, by the settings.
     pub(crate) max_rounds: u32,
+    /// Whether the model is not known to take no tools.
+    pub(crate) takes_tools: bool,
     /// Turns taken since it was opened.
     pub(crate) turns: usize,
     /// Set to end the turn that goes on.
@@ -203,6 +205,7 @@ impl Conversation {
         self.record_said(text, front)?;
         let taken = self.take(front);
         self.turns += 1;
+        self.takes_tools &= !taken.refused_tools;
         self.note_spending(&taken);
         self.remember_wishes(front)?;
         self.finish(taken, front)
@@ -219,6 +222,7 @@ impl Conversation {
             system_tokens: self.prompt.tokens(),
             max_rounds,
             answer_tokens: answer_tokens(self.window.size),
+            takes_tools: self.takes_tools,
             cancel: &cancel,
         };
         let mut watching = record::Watching {
@@ -352,6 +356,7 @@ impl Conversation {
     /// Goes on with another model.
     pub(crate) fn set_model(&mut self, name: &str) -> anyhow::Result<()> {
         self.model = opening::talker(&self.seat.app, &self.seat.home, Some(name))?;
+        self.takes_tools = true;
         self.window.size = opening::window_size(&self.seat.app, &self.seat.home, &self.model.name)?;
         self.note_beginning()
     }
