@@ -38,6 +38,8 @@ pub(crate) enum Reply {
     Large,
     /// Answers 200 with a web page, as a captive portal does.
     WebPage,
+    /// Says this text, then calls these tools, each with its arguments.
+    Calls(&'static str, Vec<(&'static str, Value)>),
     /// Begins to answer with this text and says no more, without hanging up.
     Stall(String),
     /// Begins to answer and hangs up.
@@ -196,6 +198,12 @@ fn pieces(path: &str, reply: &Reply) -> Vec<String> {
         Reply::Text(text) => whole(vec![text.clone()]),
         Reply::Slow(text) => whole(text.split_inclusive(' ').map(str::to_owned).collect()),
         Reply::Refusal => vec![begin(path), end(path, "refusal")],
+        Reply::Calls(text, calls) => {
+            let said = Some(delta(path, text)).filter(|_| !text.is_empty());
+            let called = calls.iter().enumerate().map(|(place, call)| tool_call(path, place, call));
+            let parts = [begin(path)].into_iter().chain(said).chain(called);
+            parts.chain([end(path, "tool_use")]).collect()
+        }
         Reply::Stall(text) => vec![begin(path), delta(path, text)],
         Reply::Cut => vec![begin(path), delta(path, "The answer is")],
         Reply::HalfJson => {
@@ -240,11 +248,52 @@ fn delta(path: &str, text: &str) -> String {
     }
 }
 
-fn end(path: &str, reason: &str) -> String {
-    let is_refusal = reason == "refusal";
+/// A call of a tool, its arguments in two pieces where the protocol sends pieces.
+fn tool_call(path: &str, place: usize, (name, input): &(&'static str, Value)) -> String {
+    let id = format!("call_{place}");
+    let text = input.to_string();
+    let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let pieces = [&text[..half], &text[half..]];
     match path {
         "/v1/messages" => {
-            let reason = if is_refusal { "refusal" } else { "end_turn" };
+            let index = place + 1;
+            let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+            let start = json!({"type": "content_block_start", "index": index, "content_block": block});
+            let deltas = pieces.map(|piece| {
+                let delta = json!({"type": "input_json_delta", "partial_json": piece});
+                event(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
+            });
+            let stop = json!({"type": "content_block_stop", "index": index});
+            event(&start) + &deltas.concat() + &event(&stop)
+        }
+        "/api/chat" => {
+            let call = json!({"function": {"name": name, "arguments": input}});
+            let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+            format!("{}\n", json!({"model": "loopback-1", "message": message, "done": false}))
+        }
+        _ => {
+            let first = json!({"index": place, "id": id, "type": "function",
+                "function": {"name": name, "arguments": pieces[0]}});
+            let second = json!({"index": place, "function": {"arguments": pieces[1]}});
+            let chunk = |call: Value| {
+                event(&json!({"id": "chatcmpl-1", "model": "loopback-1",
+                    "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]}))
+            };
+            chunk(first) + &chunk(second)
+        }
+    }
+}
+
+fn end(path: &str, reason: &str) -> String {
+    let is_refusal = reason == "refusal";
+    let calls = reason == "tool_use";
+    match path {
+        "/v1/messages" => {
+            let reason = match is_refusal {
+                true => "refusal",
+                false if calls => "tool_use",
+                false => "end_turn",
+            };
             let delta = json!({"stop_reason": reason});
             event(&json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}))
                 + &event(&json!({"type": "message_stop"}))
@@ -257,7 +306,11 @@ fn end(path: &str, reason: &str) -> String {
             format!("{last}\n")
         }
         _ => {
-            let reason = if is_refusal { "content_filter" } else { "stop" };
+            let reason = match is_refusal {
+                true => "content_filter",
+                false if calls => "tool_calls",
+                false => "stop",
+            };
             let usage = json!({"prompt_tokens": 11, "completion_tokens": 3});
             event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))
                 + &event(&json!({"choices": [], "usage": usage}))

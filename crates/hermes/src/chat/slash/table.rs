@@ -177,8 +177,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         ..command(
             Verb::Rollback,
             "rollback",
-            "[N]",
-            "take back the last N changes of files (1), after showing them; can be undone",
+            "[N or checkpoint:ID]",
+            "take back the last change of files, or the last N, after showing it; can be undone",
         )
     },
     command(Verb::Undo, "undo", "", "take back what was remembered last"),
