@@ -86,6 +86,18 @@ impl App {
     /// The same for another profile and for now: settings are read anew, and nothing is asked or printed.
     pub(crate) fn for_profile(&self, home: &Home) -> App {
         let profile = Some(home.profile_name().to_owned());
+        let wanted = Wanted { home: Some(home.root().to_owned()), profile };
+        self.elsewhere(wanted, self.flags.clone())
+    }
+
+    /// The same for a home elsewhere.
+    pub(crate) fn for_folder(&self, home: &std::path::Path) -> App {
+        let wanted = Wanted { home: Some(home.to_owned()), profile: None };
+        self.elsewhere(wanted, Vec::new())
+    }
+
+    /// Nothing is asked or printed there.
+    fn elsewhere(&self, wanted: Wanted, flags: Vec<String>) -> App {
         App {
             env: self.env.clone(),
             now: clock::now(),
@@ -93,21 +105,11 @@ impl App {
             asking: Asking { yes: false, no_input: true },
             json: false,
             actor: self.actor,
-            wanted: Wanted { home: Some(home.root().to_owned()), profile },
-            flags: self.flags.clone(),
+            wanted,
+            flags,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
         }
-    }
-
-    /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
-    pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
-        App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
-    }
-
-    /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
-    pub(crate) fn asks(&self) -> bool {
-        !self.asking.no_input && self.env.get("TERM") != Some("dumb")
     }
 
     /// The home that was asked for, whether it exists or not.

@@ -19,12 +19,18 @@ pub(crate) enum Outcome {
     Findings,
     /// It failed in a way that was shown already.
     Told(Kind),
+    /// The person stopped it.
+    Interrupted,
 }
+
+/// The exit code of a program that was interrupted, as shells count it.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Outcome {
     /// The worse of two: findings, then partly done, then done.
     pub(crate) fn worst(self, other: Outcome) -> Outcome {
         match (self, other) {
+            (Outcome::Interrupted, _) | (_, Outcome::Interrupted) => Outcome::Interrupted,
             (Outcome::Told(kind), _) | (_, Outcome::Told(kind)) => Outcome::Told(kind),
             (Outcome::Findings, _) | (_, Outcome::Findings) => Outcome::Findings,
             (Outcome::Partial, _) | (_, Outcome::Partial) => Outcome::Partial,
@@ -38,6 +44,7 @@ impl Outcome {
             Outcome::Partial => Kind::Partial.exit_code(),
             Outcome::Findings => Kind::Findings.exit_code(),
             Outcome::Told(kind) => kind.exit_code(),
+            Outcome::Interrupted => ExitCode::from(INTERRUPTED),
         }
     }
 }

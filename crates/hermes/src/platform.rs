@@ -28,6 +28,15 @@ pub(crate) fn on_interrupt(
     Ok(())
 }
 
+/// The same where nobody types: a second one, while the flag is still set, ends the program.
+pub(crate) fn on_interrupt_once(
+    flag: &std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> std::io::Result<()> {
+    let (signal, code) = (signal_hook::consts::SIGINT, i32::from(crate::failure::INTERRUPTED));
+    signal_hook::flag::register_conditional_shutdown(signal, code, std::sync::Arc::clone(flag))?;
+    on_interrupt(flag)
+}
+
 /// Bytes that this user can still write below `path`.
 #[cfg(unix)]
 pub(crate) fn free_space(path: &Path) -> Option<u64> {

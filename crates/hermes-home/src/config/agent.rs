@@ -20,6 +20,8 @@ pub struct Agent {
     pub output_cap: u32,
     /// How often a model may call tools before it must answer.
     pub max_rounds: u32,
+    /// How many tokens the model of conversations can look at.
+    pub window_tokens: Option<u32>,
     /// Whether what is remembered is looked up for every message.
     pub recall: bool,
 }
@@ -50,6 +52,7 @@ impl Default for Agent {
             timeout_s: 120,
             output_cap: 30_000,
             max_rounds: 25,
+            window_tokens: None,
             recall: true,
         }
     }

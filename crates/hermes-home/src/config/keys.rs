@@ -135,6 +135,7 @@ pub const KEYS: &[Key] = &[
     used("agent.timeout_s", Kind::Whole(1, 86_400), "After how many seconds a command of the agent is ended."),
     used("agent.output_cap", Kind::Whole(1_000, MANY), "How many characters of a file or of what a command prints a model is given; of what is longer, the beginning and the end."),
     used("agent.max_rounds", Kind::Whole(1, 1_000), "How often a model may call tools before it must answer."),
+    used("agent.window_tokens", Kind::Whole(4_000, 10 * MANY), "How many tokens the model of conversations can look at; none: by its name, and 32000 where it is not known."),
     used("agent.recall", Kind::Switch, "Whether what is remembered is looked up for every message."),
     used("checkpoints.enabled", Kind::Switch, "Keep the state of files before the agent changes them, so that it can be brought back.").shared(),
     used("checkpoints.max_mb", Kind::Whole(1, MANY), "How much room checkpoints may take, in megabytes; the oldest go first."),

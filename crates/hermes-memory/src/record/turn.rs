@@ -78,8 +78,10 @@ pub struct TurnMessage {
 /// Who reports a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// Our own chat: it writes the transcript too.
+    /// This program: it writes the transcript too, where the database is ours.
     OurOwn,
+    /// Our own conversation: it writes the transcript also into a database that Hermes Agent made.
+    OurChat,
     /// Another program of this name, which keeps its own transcript.
     Other(String),
 }
@@ -144,7 +146,7 @@ pub fn turn(places: Places<'_>, turn: &Turn, settings: &Settings<'_>) -> Result<
 /// tell whose words they are: a session has one user there, and once somebody else spoke in it, nobody's words
 /// are taken from it without a note.
 pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
-    if turn.from != Caller::OurOwn || !is_writable(sessions) || turn.messages.is_empty() {
+    if !is_writable(sessions, &turn.from) || turn.messages.is_empty() {
         return Ok(false);
     }
     let id = turn.session_id.clone().map(SessionId::from);
@@ -159,8 +161,13 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
     Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
 }
 
-fn is_writable(sessions: &SessionStore) -> bool {
-    sessions.layout().owner() != Owner::Foreign && sessions.layout().unwritable().is_none()
+fn is_writable(sessions: &SessionStore, from: &Caller) -> bool {
+    let may_write = match from {
+        Caller::OurOwn => sessions.layout().owner() != Owner::Foreign,
+        Caller::OurChat => true,
+        Caller::Other(_) => false,
+    };
+    may_write && sessions.layout().unwritable().is_none()
 }
 
 /// The first half: the transcript, if it is ours to write; durable on return. Messages with an id are
@@ -176,11 +183,11 @@ pub fn keep(
     };
     let mut kept = Kept { session_id: id.to_string(), messages: Vec::new(), is_theirs: false };
     let Some(sessions) = sessions else { return Ok(kept) };
-    if turn.from != Caller::OurOwn {
+    if matches!(turn.from, Caller::Other(_)) {
         kept.is_theirs = turn.session_id.is_some() && sessions.live_session(&id).is_ok();
         return Ok(kept);
     }
-    if !is_writable(sessions) || turn.messages.is_empty() {
+    if !is_writable(sessions, &turn.from) || turn.messages.is_empty() {
         return Ok(kept);
     }
     let messages: Vec<NewMessage> =
@@ -282,7 +289,7 @@ impl Turn {
     fn source(&self, kept: &Kept) -> &str {
         match &self.from {
             _ if !kept.messages.is_empty() => STATE_DB,
-            Caller::OurOwn => OUR_OWN,
+            Caller::OurOwn | Caller::OurChat => OUR_OWN,
             Caller::Other(name) => name,
         }
     }

@@ -46,7 +46,7 @@ impl Turn {
             json!({"id": identity.native_id, "chat": chat, "name": identity.name})
         });
         let from = match &self.from {
-            Caller::OurOwn => None,
+            Caller::OurOwn | Caller::OurChat => None,
             Caller::Other(name) => Some(name),
         };
         json!({

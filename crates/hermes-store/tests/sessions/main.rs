@@ -9,4 +9,5 @@ mod recording;
 mod repairing;
 mod safety;
 mod support;
+mod talking;
 mod transfer;

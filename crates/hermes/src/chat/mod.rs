@@ -19,8 +19,8 @@ use hermes_agent::prompt::Prompt;
 use hermes_agent::turn::{self, Compressed, Ended, Means, Taken};
 use hermes_agent::window::Window;
 use hermes_home::{Home, UserId};
+use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
-use hermes_llm::chat::{ChatModel, HttpChat};
 use hermes_memory::remember::{self, TakenBack};
 use hermes_store::Error as StoreError;
 use hermes_store::sessions::{NewMessage, SessionId, SessionStore, Spending};
@@ -76,7 +76,7 @@ pub(crate) struct Talker {
     /// What it costs.
     pub(crate) price: Option<Price>,
     /// Itself.
-    pub(crate) chat: Arc<HttpChat>,
+    pub(crate) chat: Arc<dyn ChatModel>,
 }
 
 /// Something that was remembered in this conversation.
@@ -95,6 +95,8 @@ pub(crate) struct TurnEnd {
     pub(crate) text: String,
     /// Whether it came to an answer.
     pub(crate) is_answered: bool,
+    /// Whether the person cancelled it.
+    pub(crate) is_cancelled: bool,
     /// What went wrong, where something did.
     pub(crate) problem: Option<ProblemShown>,
 }
@@ -161,7 +163,13 @@ pub(crate) fn talk(
             }
             continue;
         }
-        last = Some(conversation.say(&line, front)?);
+        let end = conversation.say(&line, front)?;
+        // Nobody is there who could say more.
+        let is_over = end.is_cancelled && !front.is_interactive();
+        last = Some(end);
+        if is_over {
+            break;
+        }
     }
     conversation.end(front)?;
     Ok(last)
@@ -205,9 +213,8 @@ impl Conversation {
         let max_rounds = self.opening.max_rounds.unwrap_or(self.max_rounds);
         let system = self.prompt.system();
         let cancel = Arc::clone(&self.cancel);
-        let model: Arc<dyn ChatModel> = Arc::<HttpChat>::clone(&self.model.chat);
         let means = Means {
-            model,
+            model: Arc::clone(&self.model.chat),
             system: &system,
             system_tokens: self.prompt.tokens(),
             max_rounds,
@@ -235,7 +242,12 @@ impl Conversation {
         }
         self.figures = self.figures_of(&taken);
         front.show(&Event::TurnEnded(&self.figures))?;
-        Ok(TurnEnd { text: taken.text, is_answered: taken.ended == Ended::Answered, problem })
+        Ok(TurnEnd {
+            text: taken.text,
+            is_answered: taken.ended == Ended::Answered,
+            is_cancelled: taken.ended == Ended::Cancelled,
+            problem,
+        })
     }
 
     /// What is to be said about a turn that did not end with an answer.
@@ -290,8 +302,7 @@ impl Conversation {
         if count == 0 {
             return Ok(None);
         }
-        let model: &dyn ChatModel = self.model.chat.as_ref();
-        let compressed = turn::compress(&mut self.window, count, Some(model));
+        let compressed = turn::compress(&mut self.window, count, Some(self.model.chat.as_ref()));
         self.note_compacted(&compressed)?;
         Ok(Some(compressed))
     }
@@ -341,7 +352,7 @@ impl Conversation {
     /// Goes on with another model.
     pub(crate) fn set_model(&mut self, name: &str) -> anyhow::Result<()> {
         self.model = opening::talker(&self.seat.app, &self.seat.home, Some(name))?;
-        self.window.size = opening::window_size(&self.model.name);
+        self.window.size = opening::window_size(&self.seat.app, &self.seat.home, &self.model.name)?;
         self.note_beginning()
     }
 

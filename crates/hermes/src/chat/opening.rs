@@ -56,7 +56,7 @@ impl Conversation {
             (_, Ok(None)) => return Err(nothing_to_resume().into()),
             (_, Err(error)) => return Err(anyhow::anyhow!("{error}")),
         };
-        let size = window_size(&model.name);
+        let size = window_size(&seat.app, &seat.home, &model.name)?;
         let (prompt, window, spent) = match (&taken_up, &sessions) {
             (Some(id), Ok(Some(store))) => take_up(store, id, size)?,
             _ => (None, Window::new(size), Spending::default()),
@@ -121,9 +121,10 @@ pub(super) fn talker(app: &App, home: &Home, typed: Option<&str>) -> anyhow::Res
     })
 }
 
-/// How many tokens a model can look at.
-pub(super) fn window_size(model: &str) -> usize {
-    size_of(model)
+/// How many tokens a model can look at: as the settings say, else by its name.
+pub(super) fn window_size(app: &App, home: &Home, model: &str) -> anyhow::Result<usize> {
+    let said = app.config(home)?.config.agent.window_tokens;
+    Ok(said.map_or_else(|| size_of(model), |tokens| tokens as usize))
 }
 
 /// What to do after an error of a model that says nothing about it itself.

@@ -53,7 +53,7 @@ impl Recorder<'_> {
             agent: Some(AGENT.to_owned()),
             project: Some(project),
             messages,
-            from: Caller::OurOwn,
+            from: Caller::OurChat,
             ended,
         }
     }

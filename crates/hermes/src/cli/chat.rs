@@ -93,8 +93,13 @@ pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome
     let is_one = question.is_some();
     let mut conversation = Conversation::open(app, arguments.talker.opening(which)?)?;
     let mut front = front(app, question, &conversation)?;
+    if !front.is_interactive() {
+        platform::on_interrupt_once(&conversation.cancel)?;
+    }
+    let is_seen = front.is_interactive();
     let last = chat::talk(&mut conversation, front.as_mut())?;
-    Ok(if is_one { outcome(last.as_ref()) } else { Outcome::Done })
+    let is_interrupted = last.as_ref().is_some_and(|turn| turn.is_cancelled && !is_seen);
+    Ok(if is_one || is_interrupted { outcome(last.as_ref()) } else { Outcome::Done })
 }
 
 /// Who sits in front: a program, lines, or a person at a terminal.
@@ -128,6 +133,7 @@ fn terminal(app: &App, conversation: &Conversation) -> anyhow::Result<Terminal> 
 /// What one question came to.
 pub(crate) fn outcome(last: Option<&TurnEnd>) -> Outcome {
     match last {
+        Some(turn) if turn.is_cancelled => Outcome::Interrupted,
         Some(turn) if !turn.is_answered => {
             let kind = turn.problem.as_ref().map(|problem| problem.kind);
             kind.map_or(Outcome::Partial, Outcome::Told)

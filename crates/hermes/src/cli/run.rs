@@ -10,6 +10,7 @@ use crate::chat::front::plain::Plain;
 use crate::chat::{self, Conversation, Which};
 use crate::failure::{Outcome, Problem};
 use crate::input;
+use crate::platform;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Nobody is asked: what is not allowed by a rule is not done.
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome
         true => Box::new(Events::one(task)),
         false => Box::new(Plain::one(task, app.out.is_quiet())),
     };
+    platform::on_interrupt_once(&conversation.cancel)?;
     let last = chat::talk(&mut conversation, front.as_mut())?;
     Ok(outcome(last.as_ref()))
 }

@@ -7,6 +7,8 @@ mod backup_places;
 mod backup_schedule;
 mod bench;
 mod carry;
+mod chat;
+mod chat_bad;
 mod chat_terminal;
 mod clients;
 mod compacting;

@@ -26,6 +26,8 @@ pub(crate) enum Reply {
     Text(String),
     /// Answers with this text, one word at a time, with pauses.
     Slow(String),
+    /// Says this text and calls these tools, each with its arguments as they are written.
+    Calls(String, Vec<(String, String)>),
     /// Declines, in the way of the protocol.
     Refusal,
     /// Answers with a status and a message; 429 and the like may be tried again at once.
@@ -38,8 +40,6 @@ pub(crate) enum Reply {
     Large,
     /// Answers 200 with a web page, as a captive portal does.
     WebPage,
-    /// Says this text, then calls these tools, each with its arguments.
-    Calls(&'static str, Vec<(&'static str, Value)>),
     /// Begins to answer with this text and says no more, without hanging up.
     Stall(String),
     /// Begins to answer and hangs up.
@@ -72,7 +72,32 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// Calls one tool.
+    pub(crate) fn call(name: &str, arguments: &Value) -> Reply {
+        Reply::Calls(String::new(), vec![(name.to_owned(), arguments.to_string())])
+    }
+}
+
 impl Seen {
+    /// The system prompt as one text.
+    pub(crate) fn system(&self) -> String {
+        match &self.body["system"] {
+            Value::Array(parts) => {
+                let texts: Vec<&str> =
+                    parts.iter().filter_map(|part| part["text"].as_str()).collect();
+                texts.join("\n\n")
+            }
+            _ => text_of(&self.body["messages"][0]),
+        }
+    }
+
+    /// The text of the last message.
+    pub(crate) fn last(&self) -> String {
+        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        messages.last().map(text_of).unwrap_or_default()
+    }
+
     /// Everything the model was told, as one text.
     pub(crate) fn prompt(&self) -> String {
         format!("{}{}", self.body["system"], self.body["messages"])
@@ -133,6 +158,21 @@ impl ModelServer {
             command.env(format!("{name}_API_KEY"), KEY);
         }
         command.env("LM_API_TOKEN", KEY);
+    }
+}
+
+/// The words of a message, and what tools brought.
+fn text_of(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let text = |block: &Value| {
+                let part = block["text"].as_str().or(block["content"].as_str());
+                part.unwrap_or_default().to_owned()
+            };
+            blocks.iter().map(text).collect::<Vec<_>>().join("")
+        }
+        _ => String::new(),
     }
 }
 
@@ -197,13 +237,16 @@ fn pieces(path: &str, reply: &Reply) -> Vec<String> {
     match reply {
         Reply::Text(text) => whole(vec![text.clone()]),
         Reply::Slow(text) => whole(text.split_inclusive(' ').map(str::to_owned).collect()),
-        Reply::Refusal => vec![begin(path), end(path, "refusal")],
         Reply::Calls(text, calls) => {
-            let said = Some(delta(path, text)).filter(|_| !text.is_empty());
-            let called = calls.iter().enumerate().map(|(place, call)| tool_call(path, place, call));
-            let parts = [begin(path)].into_iter().chain(said).chain(called);
-            parts.chain([end(path, "tool_use")]).collect()
+            let text = (!text.is_empty()).then(|| delta(path, text));
+            let calls = calls
+                .iter()
+                .enumerate()
+                .flat_map(|(place, (name, arguments))| call(path, place, (name, arguments)));
+            let middle = text.into_iter().chain(calls);
+            [begin(path)].into_iter().chain(middle).chain([end(path, "tools")]).collect()
         }
+        Reply::Refusal => vec![begin(path), end(path, "refusal")],
         Reply::Stall(text) => vec![begin(path), delta(path, text)],
         Reply::Cut => vec![begin(path), delta(path, "The answer is")],
         Reply::HalfJson => {
@@ -248,51 +291,54 @@ fn delta(path: &str, text: &str) -> String {
     }
 }
 
-/// A call of a tool, its arguments in two pieces where the protocol sends pieces.
-fn tool_call(path: &str, place: usize, (name, input): &(&'static str, Value)) -> String {
-    let id = format!("call_{place}");
-    let text = input.to_string();
-    let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let pieces = [&text[..half], &text[half..]];
+/// A call of a tool, its arguments in two pieces.
+fn call(path: &str, place: usize, (name, arguments): (&str, &str)) -> Vec<String> {
+    let id = format!("call_{place}_{name}");
+    let middle = (0..=arguments.len() / 2).rev().find(|at| arguments.is_char_boundary(*at));
+    let (first, second) = arguments.split_at(middle.unwrap_or(0));
     match path {
         "/v1/messages" => {
             let index = place + 1;
             let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-            let start = json!({"type": "content_block_start", "index": index, "content_block": block});
-            let deltas = pieces.map(|piece| {
-                let delta = json!({"type": "input_json_delta", "partial_json": piece});
+            let begin =
+                json!({"type": "content_block_start", "index": index, "content_block": block});
+            let piece = |text: &str| {
+                let delta = json!({"type": "input_json_delta", "partial_json": text});
                 event(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
-            });
-            let stop = json!({"type": "content_block_stop", "index": index});
-            event(&start) + &deltas.concat() + &event(&stop)
+            };
+            vec![event(&begin), piece(first), piece(second)]
         }
         "/api/chat" => {
-            let call = json!({"function": {"name": name, "arguments": input}});
-            let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});
-            format!("{}\n", json!({"model": "loopback-1", "message": message, "done": false}))
+            let arguments: Value =
+                serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+            let calls = json!([{"function": {"name": name, "arguments": arguments}}]);
+            let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
+            vec![format!("{}\n", json!({"model": "loopback-1", "message": message, "done": false}))]
         }
         _ => {
-            let first = json!({"index": place, "id": id, "type": "function",
-                "function": {"name": name, "arguments": pieces[0]}});
-            let second = json!({"index": place, "function": {"arguments": pieces[1]}});
-            let chunk = |call: Value| {
-                event(&json!({"id": "chatcmpl-1", "model": "loopback-1",
-                    "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]}))
+            let piece = |call: Value| {
+                let choice =
+                    json!({"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null});
+                event(&json!({"id": "chatcmpl-1", "model": "loopback-1", "choices": [choice]}))
             };
-            chunk(first) + &chunk(second)
+            let function = json!({"name": name, "arguments": first});
+            vec![
+                piece(json!({"index": place, "id": id, "type": "function", "function": function})),
+                piece(json!({"index": place, "function": {"arguments": second}})),
+            ]
         }
     }
 }
 
 fn end(path: &str, reason: &str) -> String {
     let is_refusal = reason == "refusal";
-    let calls = reason == "tool_use";
+    let has_calls = reason == "tools";
     match path {
         "/v1/messages" => {
-            let reason = match is_refusal {
-                true => "refusal",
-                false if calls => "tool_use",
-                false => "end_turn",
+            let reason = match reason {
+                "refusal" => "refusal",
+                "tools" => "tool_use",
+                _ => "end_turn",
             };
             let delta = json!({"stop_reason": reason});
             event(&json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}))
@@ -306,10 +352,10 @@ fn end(path: &str, reason: &str) -> String {
             format!("{last}\n")
         }
         _ => {
-            let reason = match is_refusal {
-                true => "content_filter",
-                false if calls => "tool_calls",
-                false => "stop",
+            let reason = match (is_refusal, has_calls) {
+                (true, _) => "content_filter",
+                (_, true) => "tool_calls",
+                _ => "stop",
             };
             let usage = json!({"prompt_tokens": 11, "completion_tokens": 3});
             event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))

@@ -2,6 +2,7 @@
 
 mod agent_chat;
 mod backup;
+mod chat;
 mod compact;
 mod extract;
 mod figures;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     AgentChat(agent_chat::Arguments),
     /// Ask the questions of a retrieval set, and write down what is found
     Recall(recall::Arguments),
+    /// Talk on a home of made-up messages, and measure all but the model
+    Chat(chat::Arguments),
     /// Build half a year of made-up conversations, compress them, and measure it
     Compact(compact::Arguments),
     /// Draw facts from labelled messages, and compare them with the labels
@@ -48,6 +51,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Sessions(arguments) => sessions::run(&arguments, app),
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),
         Command::Recall(arguments) => recall::run(&arguments, app),
+        Command::Chat(arguments) => chat::run(&arguments, app),
         Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Extract(arguments) => extract::run(&arguments, app),
         Command::Scale(arguments) => scale::run(&arguments, app),
