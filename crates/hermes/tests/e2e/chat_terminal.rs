@@ -306,8 +306,9 @@ fn leaving_offers_what_the_conversation_taught_one_by_one() {
 #[test]
 fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
     let sandbox = Sandbox::ready();
-    let run = || Reply::Calls("I will look.", vec![("terminal", json!({"command": "touch made\u{200b}"}))]);
-    let server = ModelServer::start(vec![run(), Reply::text("I did not.\n"), run(), Reply::text("Done.\n")]);
+    let run = || Reply::call("terminal", &json!({"command": "touch made\u{200b}"}));
+    let server =
+        ModelServer::start(vec![run(), Reply::text("I did not.\n"), run(), Reply::text("Done.\n")]);
     let mut terminal = begin(&sandbox, &server, &[]);
     terminal.line("please make a file");
     terminal.expect("touch made<U+200B>");
@@ -332,7 +333,7 @@ fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
 #[test]
 fn always_is_asked_once_and_a_reason_reaches_the_model() {
     let sandbox = Sandbox::ready();
-    let run = |line: &str| Reply::Calls("", vec![("terminal", json!({ "command": line }))]);
+    let run = |line: &str| Reply::call("terminal", &json!({ "command": line }));
     let server = ModelServer::start(vec![
         run("touch one"),
         run("touch two"),
@@ -364,10 +365,8 @@ fn a_change_of_a_file_is_rolled_back_and_forward_again() {
     let file = sandbox.folder().join("notes.txt");
     std::io::Write::write_all(&mut std::fs::File::create(&file).unwrap(), b"first\n").unwrap();
     let write = json!({"path": "notes.txt", "content": "second\n"});
-    let server = ModelServer::start(vec![
-        Reply::Calls("", vec![("write_file", write)]),
-        Reply::text("Written.\n"),
-    ]);
+    let server =
+        ModelServer::start(vec![Reply::call("write_file", &write), Reply::text("Written.\n")]);
     let read = || std::fs::read_to_string(&file).unwrap();
     let mut terminal = begin(&sandbox, &server, &[]);
     terminal.line("change my notes");

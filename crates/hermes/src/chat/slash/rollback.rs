@@ -95,11 +95,7 @@ fn list(told: &mut Told<'_>, all: &[Checkpoint]) -> anyhow::Result<()> {
         .enumerate()
         .map(|(steps, one)| {
             let (at, what) = (clock::minute(one.at, &zone), one_line(&one.what, 70));
-            format!(
-                "{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, {}{DIM:#}\n",
-                steps + 1,
-                name_of(one)
-            )
+            format!("{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, {}{DIM:#}\n", steps + 1, name_of(one))
         })
         .collect();
     match lines.is_empty() {
