@@ -287,7 +287,7 @@ impl Conversation {
         let filled = self.window.filled();
         Figures {
             model: self.model.name.clone(),
-            window_used: filled.used + self.prompt.tokens(),
+            window_used: self.context_table().tokens,
             window_size: filled.size,
             memory_tokens: self.prompt.memory_tokens() + filled.recalled,
             input_tokens: taken.usage.input + taken.usage.cache_write,
