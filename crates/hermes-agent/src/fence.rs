@@ -227,6 +227,6 @@ fn must_be_plain(path: &Path, metadata: &Metadata) -> Result<()> {
     Err(Error::NotPlain { path: path.to_owned(), what })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "fence_tests.rs"]
 mod tests;

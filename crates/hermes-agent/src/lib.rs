@@ -7,6 +7,8 @@ pub mod error;
 pub mod fence;
 pub mod hands;
 mod platform;
+#[cfg(test)]
+mod testing;
 pub mod toolbox;
 
 pub use error::{Error, ErrorKind, Result};

@@ -189,3 +189,6 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
     }
     Ok(names)
 }
+
+#[cfg(all(test, unix))]
+mod tests;

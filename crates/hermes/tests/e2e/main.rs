@@ -7,6 +7,7 @@ mod backup_places;
 mod backup_schedule;
 mod bench;
 mod carry;
+mod checkpoint;
 mod clients;
 mod compacting;
 mod config;
