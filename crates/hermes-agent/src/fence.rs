@@ -227,6 +227,7 @@ fn must_be_plain(path: &Path, metadata: &Metadata) -> Result<()> {
     Err(Error::NotPlain { path: path.to_owned(), what })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "fence_tests.rs"]
 mod tests;

@@ -78,7 +78,7 @@ fn base(name: &str) -> &str {
 fn is_recursive(words: &[&str]) -> bool {
     let short =
         |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']);
-    words.iter().any(|word| short(&word) || *word == "--recursive")
+    words.iter().any(|word| short(word) || *word == "--recursive")
 }
 
 fn is_wide_removal(words: &[&str]) -> bool {
@@ -88,7 +88,7 @@ fn is_wide_removal(words: &[&str]) -> bool {
 
 fn is_wide_find(words: &[&str]) -> bool {
     let removes = |word: &&str| ["-delete", "rm", "/bin/rm", "shred"].contains(word);
-    words.iter().any(|word| removes(&word)) && words.first().is_some_and(|word| is_wide(word))
+    words.iter().any(removes) && words.first().is_some_and(|word| is_wide(word))
 }
 
 /// The working folder as a whole, or what is above it.

@@ -109,7 +109,8 @@ impl State {
             State::File { hash, mode, .. } => {
                 make_parent(path)?;
                 let mut trouble = None;
-                let put = atomic::put(path, platform::permissions(*mode), &mut |file| {
+                let mode = platform::permissions(*mode);
+                let put = atomic::put(path, mode.as_ref(), &mut |file| {
                     blobs.copy_to(hash, file).map_err(|error| {
                         trouble = Some(error);
                         io::Error::other("the kept content cannot be read")

@@ -201,5 +201,6 @@ fn is_secret(name: &str, value: &str) -> bool {
         || name.split('_').any(|part| part == "KEY" || part == "KEYS")
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
