@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::model_server::{ModelServer, Reply};
 use crate::pty::Terminal;
 use crate::sandbox::Sandbox;
@@ -29,9 +31,7 @@ fn begin(sandbox: &Sandbox, server: &ModelServer, more: &[&str]) -> Terminal {
 /// Says something and waits until its turn is over.
 fn say(terminal: &mut Terminal, text: &str) -> String {
     terminal.line(text);
-    let shown = terminal.expect(STATUS);
-    terminal.prompt();
-    shown
+    terminal.prompt_after(STATUS)
 }
 
 fn leave(terminal: &mut Terminal) {
@@ -304,6 +304,102 @@ fn leaving_offers_what_the_conversation_taught_one_by_one() {
 }
 
 #[test]
+fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
+    let sandbox = Sandbox::ready();
+    let run = || Reply::call("terminal", &json!({"command": "touch made\u{200b}"}));
+    let server =
+        ModelServer::start(vec![run(), Reply::text("I did not.\n"), run(), Reply::text("Done.\n")]);
+    let mut terminal = begin(&sandbox, &server, &[]);
+    terminal.line("please make a file");
+    terminal.expect("touch made<U+200B>");
+    terminal.expect("do it? [y once");
+    terminal.line("");
+    terminal.prompt_after(STATUS);
+    assert!(!sandbox.folder().join("made\u{200b}").exists());
+    terminal.line("please try again");
+    terminal.expect("do it?");
+    terminal.line("?");
+    terminal.expect("Ctrl-C and Ctrl-D mean no");
+    terminal.expect("do it?");
+    terminal.line("e");
+    terminal.expect("edit:");
+    // Away with what stands there, then another command.
+    terminal.keys("\u{15}touch agreed\r");
+    terminal.prompt_after(STATUS);
+    assert!(sandbox.folder().join("agreed").exists(), "{}", terminal.text());
+    leave(&mut terminal);
+}
+
+#[test]
+fn always_is_asked_once_and_a_reason_reaches_the_model() {
+    let sandbox = Sandbox::ready();
+    let run = |line: &str| Reply::call("terminal", &json!({ "command": line }));
+    let server = ModelServer::start(vec![
+        run("touch one"),
+        run("touch two"),
+        Reply::text("Both.\n"),
+        run("rm one"),
+        Reply::text("As you like.\n"),
+    ]);
+    let mut terminal = begin(&sandbox, &server, &[]);
+    terminal.line("make two files");
+    terminal.expect("a always");
+    terminal.line("a");
+    terminal.prompt_after(STATUS);
+    assert!(sandbox.folder().join("one").exists() && sandbox.folder().join("two").exists());
+    terminal.line("remove one of them");
+    terminal.expect("do it?");
+    terminal.line("n keep both of them");
+    terminal.prompt_after(STATUS);
+    assert!(sandbox.folder().join("one").exists());
+    say(&mut terminal, "and now?");
+    leave(&mut terminal);
+    let asked = server.requests();
+    let told = asked.iter().any(|one| one.prompt().contains("keep both of them"));
+    assert!(told, "{}", asked[asked.len() - 1].prompt());
+}
+
+#[test]
+fn a_change_of_a_file_is_rolled_back_and_forward_again() {
+    let sandbox = Sandbox::ready();
+    let file = sandbox.folder().join("notes.txt");
+    std::io::Write::write_all(&mut std::fs::File::create(&file).unwrap(), b"first\n").unwrap();
+    let write = json!({"path": "notes.txt", "content": "second\n"});
+    let server =
+        ModelServer::start(vec![Reply::call("write_file", &write), Reply::text("Written.\n")]);
+    let read = || std::fs::read_to_string(&file).unwrap();
+    let mut terminal = begin(&sandbox, &server, &[]);
+    terminal.line("change my notes");
+    terminal.expect("-first");
+    terminal.expect("+second");
+    terminal.expect("do it?");
+    terminal.line("y");
+    terminal.prompt_after(STATUS);
+    assert_eq!(read(), "second\n");
+    terminal.line("/rollback");
+    terminal.expect("-second");
+    terminal.expect("+first");
+    terminal.expect("[y/N]");
+    terminal.line("");
+    terminal.expect("nothing was changed");
+    terminal.prompt();
+    assert_eq!(read(), "second\n");
+    terminal.line("/rollback");
+    terminal.expect("[y/N]");
+    terminal.line("y");
+    terminal.expect("1 file changed back");
+    terminal.prompt();
+    assert_eq!(read(), "first\n");
+    terminal.line("/rollback undo");
+    terminal.expect("[y/N]");
+    terminal.line("y");
+    terminal.expect("1 file changed back");
+    terminal.prompt();
+    assert_eq!(read(), "second\n");
+    leave(&mut terminal);
+}
+
+#[test]
 fn slash_commands_work_in_a_pipe_too() {
     let sandbox = Sandbox::ready();
     let server = ModelServer::start(vec![Reply::text("Hello.\n")]);
@@ -314,7 +410,7 @@ fn slash_commands_work_in_a_pipe_too() {
     command.stdin(std::fs::File::open(&file).unwrap());
     let ran = crate::sandbox::Ran::of(&command.output().unwrap());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for part in ["/rollback [N]", "Hello.", "Tea at four"] {
+    for part in ["/rollback [N", "Hello.", "Tea at four"] {
         assert!(ran.stdout.contains(part), "no {part:?} in:\n{}", ran.stdout);
     }
     assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ impl Terminal {
     /// Starts a program.
     pub(crate) fn start(mut command: Command) -> Terminal {
         command.env("TERM", "xterm-256color");
+        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
         let process = PtyProcess::new(command).unwrap();
         let (keys, screen) =
             (process.get_file_handle().unwrap(), process.get_file_handle().unwrap());
@@ -75,6 +76,13 @@ impl Terminal {
     /// Waits for the prompt that stands after what was waited for.
     pub(crate) fn prompt(&mut self) {
         self.expect("› ");
+    }
+
+    /// Waits for this text and then for the prompt; returns what stood before the text.
+    pub(crate) fn prompt_after(&mut self, text: &str) -> String {
+        let before = self.expect(text);
+        self.prompt();
+        before
     }
 
     /// Waits for the end and returns the exit code.

@@ -38,8 +38,9 @@ fn all() -> String {
     }
     let _ = writeln!(
         text,
-        "\n{DIM}/help COMMAND says more. Alt+Enter or a \\ at the end of a line begins another line; Tab completes;{DIM:#}\n\
-         {DIM}Ctrl-R searches what was typed; Ctrl-C stops an answer, twice on an empty line it leaves, like Ctrl-D.{DIM:#}"
+        "\n{DIM}/help COMMAND says more. Alt+Enter, or a \\ at the end, begins another line.{DIM:#}\n\
+         {DIM}Tab completes. Ctrl-R searches what was typed. Ctrl-C stops an answer;{DIM:#}\n\
+         {DIM}twice on an empty line it leaves, and so does Ctrl-D.{DIM:#}"
     );
     text
 }
@@ -69,6 +70,7 @@ mod tests {
         assert!(COMMANDS.iter().all(|one| all.contains(&format!("/{}", one.name))), "{all}");
         let one = plain(text("/memory"));
         assert!(one.contains("/memory edit ID TEXT"), "{one}");
+        assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
         assert!(text("contxt").contains("did you mean /context?"));
     }
 

@@ -1,5 +1,6 @@
-//! What there is to be completed: facts, sessions, skills, proposals.
+//! What there is to be completed: facts, sessions, skills, proposals, checkpoints.
 
+use hermes_agent::checkpoint::Checkpoint;
 use hermes_home::Home;
 use hermes_home::skill::Catalog;
 use hermes_memory::remember;
@@ -8,6 +9,7 @@ use hermes_store::sessions::SessionFilter;
 use hermes_store::sqlite::Access;
 
 use super::complete::Choice;
+use super::rollback;
 use super::table::Takes;
 use crate::app::App;
 use crate::chat::front::terminal::Ids;
@@ -29,7 +31,8 @@ fn of_kind(app: &App, home: &Home, asker: &Asker, takes: Takes) -> anyhow::Resul
         Takes::Sessions => sessions(app, home, asker),
         Takes::Skills => skills(home),
         Takes::Proposals => proposals(app, home, asker),
-        Takes::Checkpoints | Takes::Nothing | Takes::Text | Takes::Commands => Ok(Vec::new()),
+        Takes::Checkpoints => checkpoints(app, home),
+        Takes::Nothing | Takes::Text | Takes::Commands => Ok(Vec::new()),
     }
 }
 
@@ -62,4 +65,10 @@ fn proposals(app: &App, home: &Home, asker: &Asker) -> anyhow::Result<Vec<Choice
     let store = app.memory(home, Access::Read)?.store;
     let pending = remember::pending(&store, asker.scope)?;
     Ok(pending.into_iter().map(|one| Choice::new(one.id.to_string(), one.text)).collect())
+}
+
+fn checkpoints(app: &App, home: &Home) -> anyhow::Result<Vec<Choice>> {
+    let all = rollback::store(app, home)?.list(None)?;
+    let choice = |one: &Checkpoint| Choice::new(rollback::name_of(one), one.what.clone());
+    Ok(all.iter().take(MOST).map(choice).collect())
 }

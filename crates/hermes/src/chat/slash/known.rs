@@ -9,6 +9,7 @@ use super::{Told, inside};
 use crate::chat::front::terminal::clean::clean;
 use crate::chat::wrap_up;
 use crate::desk::facts;
+use crate::output::DIM;
 
 /// How many facts are listed beside the files.
 const FACTS: &str = "20";
@@ -28,9 +29,10 @@ pub(super) fn recall(told: &mut Told<'_>) -> anyhow::Result<()> {
         "" => Err(told.wanted(&told.command.usage())),
         task => {
             let words = ["memory", "context", "--no-files", "--session", &session];
-            // It is words of others, without styles of ours.
-            let text = clean(&inside::run_for(&told.place(), &words, &[task])?);
-            told.print(&text)
+            let text = inside::run_for(&told.place(), &words, &[task])?;
+            // These are words of others: only remarks among them have a style of ours.
+            let text = text.replace(&DIM.render().to_string(), "");
+            told.print(&clean(&text.replace(&DIM.render_reset().to_string(), "")))
         }
     }
 }

@@ -1,17 +1,21 @@
 //! /rollback: what the agent did to files is shown, and taken back when the person says so.
 
 use hermes_agent::checkpoint::{Checkpoint, Limits, Plan, Restored, Restoring, Store};
+use hermes_home::Home;
 
-use super::{Place, Told};
+use super::Told;
+use crate::app::App;
 use crate::clock;
-use crate::failure::Problem;
+use crate::failure::{Kind, Problem};
 use crate::output::{BOLD, DIM, counted, one_line};
 
 /// How the checkpoint of a restore says which one it went back to.
 const RESTORE: &str = "restore checkpoint ";
+/// How the name of a checkpoint begins.
+const CHECKPOINT: &str = "checkpoint:";
 
 pub(super) fn rollback(told: &mut Told<'_>) -> anyhow::Result<()> {
-    let store = store(&told.place())?;
+    let store = store(told.conversation.app(), told.conversation.home())?;
     let session = told.conversation.session.to_string();
     let all = store.list(Some(&session))?;
     let number = match told.rest {
@@ -20,6 +24,7 @@ pub(super) fn rollback(told: &mut Told<'_>) -> anyhow::Result<()> {
             Some(last) => last.number,
             None => return told.notice("the last change was no rollback"),
         },
+        name if name.starts_with(CHECKPOINT) => named(name, &all)?,
         rest => {
             let steps = match rest {
                 "" => 1,
@@ -90,11 +95,7 @@ fn list(told: &mut Told<'_>, all: &[Checkpoint]) -> anyhow::Result<()> {
         .enumerate()
         .map(|(steps, one)| {
             let (at, what) = (clock::minute(one.at, &zone), one_line(&one.what, 70));
-            format!(
-                "{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, checkpoint {}{DIM:#}\n",
-                steps + 1,
-                one.number
-            )
+            format!("{BOLD}{:>3}{BOLD:#}  {what}  {DIM}{at}, {}{DIM:#}\n", steps + 1, name_of(one))
         })
         .collect();
     match lines.is_empty() {
@@ -124,9 +125,26 @@ fn said(done: &Restored) -> String {
     format!("{}; /rollback undo brings it back", parts.join(", "))
 }
 
-fn store(place: &Place<'_>) -> anyhow::Result<Store> {
-    let settings = &place.app.config(place.home)?.config.checkpoints;
-    Ok(Store::new(place.home, Limits::from(settings)))
+/// What was kept in a home.
+pub(super) fn store(app: &App, home: &Home) -> anyhow::Result<Store> {
+    let settings = &app.config(home)?.config.checkpoints;
+    Ok(Store::new(home, Limits::from(settings)))
+}
+
+/// A checkpoint as it is typed.
+pub(super) fn name_of(checkpoint: &Checkpoint) -> String {
+    format!("{CHECKPOINT}{}", checkpoint.number)
+}
+
+/// The checkpoint that a name means, if it is one of this conversation.
+fn named(name: &str, all: &[Checkpoint]) -> anyhow::Result<u32> {
+    let found = all.iter().find(|one| name_of(one) == name);
+    found.map(|one| one.number).ok_or_else(|| {
+        let number = name.strip_prefix(CHECKPOINT).unwrap_or(name);
+        Problem::new(Kind::NotFound, format!("{name} is no change of this conversation"))
+            .hint(format!("those of others: `hermes checkpoint show {number}`"))
+            .into()
+    })
 }
 
 #[cfg(test)]
@@ -164,6 +182,13 @@ mod tests {
         let undone = [(1, write), (2, write), (4, back), (5, "restore checkpoint 4")];
         assert_eq!(left(&undone), [2, 1]);
         assert_eq!(left(&[(1, write), (2, write), (4, back), (5, write)]), [5, 1]);
+    }
+
+    #[test]
+    fn a_checkpoint_is_named_only_in_its_own_conversation() {
+        let all = [checkpoint(7, "write a")];
+        assert_eq!(named("checkpoint:7", &all).unwrap(), 7);
+        assert!(named("checkpoint:8", &all).is_err() && named("checkpoint:x", &all).is_err());
     }
 
     #[test]

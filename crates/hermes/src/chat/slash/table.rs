@@ -109,29 +109,24 @@ pub(crate) const COMMANDS: &[Command] = &[
             Verb::Resume,
             "resume",
             "[ID or title]",
-            "go on with an earlier conversation; alone it lists the last ones",
+            "go on with an earlier conversation, or list them",
         )
     },
     command(
         Verb::Save,
         "save",
         "[md|json|html] [FILE]",
-        "write this conversation to a file, as Markdown unless said otherwise",
+        "write this conversation to a file (Markdown)",
     ),
     Command {
         takes: Takes::Text,
-        ..command(
-            Verb::Search,
-            "search",
-            "WORDS",
-            "find what is remembered: facts, what was said, events, files",
-        )
+        ..command(Verb::Search, "search", "WORDS", "find what is remembered and what was said")
     },
     command(
         Verb::Context,
         "context",
         "[--why]",
-        "what the model is given, in tokens; --why says where recalled lines come from",
+        "what the model is given; --why: why it was recalled",
     ),
     Command {
         parts: MEMORY,
@@ -164,12 +159,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     },
     Command {
         aliases: &["compress"],
-        ..command(
-            Verb::Compact,
-            "compact",
-            "",
-            "let a summary stand for older turns in the model's window; every word stays searchable",
-        )
+        ..command(Verb::Compact, "compact", "", "let a summary stand for older turns in the window")
     },
     Command {
         takes: Takes::Checkpoints,
@@ -178,7 +168,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             Verb::Rollback,
             "rollback",
             "[N]",
-            "take back the last N changes of files (1), after showing them; can be undone",
+            "take back the last N changes of files; asks first",
         )
     },
     command(Verb::Undo, "undo", "", "take back what was remembered last"),
@@ -188,12 +178,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     command(Verb::Edit, "edit", "", "write a long message in your editor"),
     Command {
         aliases: &["wrapup"],
-        ..command(
-            Verb::Remember,
-            "remember",
-            "",
-            "go through what this conversation taught, and keep it one by one",
-        )
+        ..command(Verb::Remember, "remember", "", "keep what this conversation taught, one by one")
     },
     Command {
         aliases: &["exit", "q"],

@@ -52,7 +52,7 @@ impl Editor {
     /// Opens the editor with the history in a file; one that cannot be used is none.
     pub(crate) fn open(history: Option<&Path>, is_styled: bool, ids: Ids) -> Editor {
         let is_empty = Arc::new(AtomicBool::new(true));
-        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1);
+        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("› ");
         let mut typing = Reedline::create()
             .with_edit_mode(Box::new(Emacs::new(keys())))
             .with_completer(Box::new(Words { ids }))

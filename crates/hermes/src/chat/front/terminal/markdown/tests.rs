@@ -55,7 +55,7 @@ fn styles_say_what_marks_say_without_them() {
 fn a_link_says_where_it_leads() {
     assert_eq!(
         whole("see [the page](https://example.org/a)", PLAIN),
-        "see the page\n(https://example.org/a)\n"
+        "see the page (https://example.org/a)\n"
     );
     assert_eq!(whole("<https://example.org>", PLAIN), "https://example.org\n");
 }
