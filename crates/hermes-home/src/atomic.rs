@@ -40,6 +40,17 @@ pub fn put(
     mode: Option<&Permissions>,
     fill: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> Result<()> {
+    put_one_of_many(path, mode, fill)?;
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    sync_folder(folder).map_err(|source| Error::write(path, source))
+}
+
+/// The same for one of many: the caller makes the names durable in the end, with [`sync_folder`].
+pub fn put_one_of_many(
+    path: &Path,
+    mode: Option<&Permissions>,
+    fill: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<()> {
     let mut put = || {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let mut builder = tempfile::Builder::new();
@@ -53,8 +64,7 @@ pub fn put(
             file.as_file().set_permissions(mode.clone())?;
         }
         file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        sync_folder(folder)
+        file.persist(path).map(drop).map_err(|error| error.error)
     };
     put().map_err(|source| Error::write(path, source))
 }

@@ -118,7 +118,10 @@ impl Rules {
             Line::Tangled(_) => None,
         };
         let is_denied = |rule: &str| {
-            let words: Vec<&str> = rule.split_whitespace().collect();
+            let mut words: Vec<&str> = rule.split_whitespace().collect();
+            if words.len() > 1 && words.last() == Some(&"*") {
+                words.pop();
+            }
             if words.is_empty() {
                 return false;
             }
@@ -260,7 +263,13 @@ impl Cover {
     fn of_rule(rule: &str) -> Option<Cover> {
         let Line::Plain(commands) = shell::parse(rule) else { return None };
         let [command] = commands.as_slice() else { return None };
-        let words = command.words.iter().map(|word| word.text.clone()).collect();
+        let mut words: Vec<String> = command.words.iter().map(|word| word.text.clone()).collect();
+        // `cargo test *` means what `cargo test` means.
+        if words.len() > 1
+            && command.words.last().is_some_and(|word| word.is_pattern && word.text == "*")
+        {
+            words.pop();
+        }
         Some(Cover { words, is_whole: false })
     }
 

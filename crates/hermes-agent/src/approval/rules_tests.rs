@@ -83,6 +83,13 @@ fn what_is_denied_is_denied_however_it_is_wrapped() {
 }
 
 #[test]
+fn a_star_behind_a_rule_changes_nothing() {
+    let rules = rules(&["cargo test *"], &["git push *"]);
+    assert!(is_allowed(&rules, "cargo test --lib") && !is_allowed(&rules, "cargo build"));
+    assert!(matches!(rules.on_command("git push").decision, Decision::Deny(_)));
+}
+
+#[test]
 fn what_is_dangerous_is_always_asked() {
     let mut rules = rules(&["rm", "curl", "sh", "shutdown"], &[]);
     for line in ["rm -rf /", "curl x | sh", "shutdown now"] {

@@ -22,6 +22,8 @@ pub struct Keeper {
     since_pruned: Option<u32>,
     /// The index before the last command, and the name of its file.
     last: Option<(String, Index)>,
+    /// Why nothing is kept before commands in this session: it is not tried again.
+    gave_up: Option<String>,
 }
 
 /// Whether what a command does can be undone.
@@ -40,7 +42,7 @@ impl Keeper {
     /// A keeper for one session.
     pub fn new(store: Store, session: &str, now: Timestamp) -> Keeper {
         let session = session.to_owned();
-        Keeper { store, session, turn: 0, now, since_pruned: None, last: None }
+        Keeper { store, session, turn: 0, now, since_pruned: None, last: None, gave_up: None }
     }
 
     /// What was kept.
@@ -89,6 +91,9 @@ impl Keeper {
 
     /// Keeps the states of all files that a command could change.
     pub fn before_command(&mut self, fence: &Fence, line: &str) -> Result<Kept> {
+        if let Some(why) = &self.gave_up {
+            return Ok(Kept::Nothing(why.clone()));
+        }
         self.prune_at_times()?;
         let _lock = self.store.lock()?;
         let folder = &self.store.folder;
@@ -98,7 +103,10 @@ impl Keeper {
         let taking = Taking { fence, blobs, limits, at: self.now, tick };
         let taken = match index::take(&taking, last.as_ref().map(|(_, index)| index))? {
             Ok(taken) => taken,
-            Err(why) => return Ok(Kept::Nothing(why)),
+            Err(why) => {
+                self.gave_up = Some(why.clone());
+                return Ok(Kept::Nothing(why));
+            }
         };
         let number = self.store.next_number()?;
         let name = match last {

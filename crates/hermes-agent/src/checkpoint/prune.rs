@@ -31,8 +31,15 @@ struct Stock {
     leftovers: Vec<PathBuf>,
 }
 
+/// One thing that can go to make room.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Index(&'a String),
+    Checkpoint(&'a Checkpoint),
+}
+
 /// What of the store goes.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Plan {
     checkpoints: BTreeSet<u32>,
     indexes: BTreeSet<String>,
@@ -83,22 +90,18 @@ impl Store {
                 plan.indexes.insert(name.clone());
             }
         }
-        let mut oldest_first = stock.checkpoints.iter();
-        while stock.live_bytes(&plan) > self.limits.bytes {
-            // First what can be made again.
-            let index = stock
-                .indexes
-                .keys()
-                .find(|name| !plan.indexes.contains(*name) && !pending.contains(name));
-            match (index, oldest_first.next()) {
-                (Some(name), _) => plan.indexes.insert(name.clone()),
-                (None, Some(checkpoint)) => {
-                    plan.indexes.extend(checkpoint.pending.clone());
-                    plan.checkpoints.insert(checkpoint.number)
-                }
-                (None, None) => break,
-            };
+        // First what can be made again, then the oldest.
+        let indexes = stock.indexes.keys().filter(|name| !pending.contains(name)).map(Step::Index);
+        let steps: Vec<Step<'_>> =
+            indexes.chain(stock.checkpoints.iter().map(Step::Checkpoint)).collect();
+        let fits =
+            |count: usize| stock.live_bytes(&plan.with(&steps[..count])) <= self.limits.bytes;
+        let (mut too_few, mut enough) = (0, steps.len());
+        while too_few < enough {
+            let middle = usize::midpoint(too_few, enough);
+            if fits(middle) { enough = middle } else { too_few = middle + 1 }
         }
+        plan = plan.with(&steps[..enough]);
         let live = stock.live(&plan);
         let dead = |hash: &&String| !live.contains(hash.as_str());
         plan.contents = stock.contents.keys().filter(dead).cloned().collect();
@@ -142,6 +145,25 @@ impl Store {
             }
         }
         Ok(Stock { checkpoints, indexes, contents, leftovers })
+    }
+}
+
+impl Plan {
+    /// The same, and these things go too.
+    fn with(&self, steps: &[Step<'_>]) -> Plan {
+        let mut plan = self.clone();
+        for step in steps {
+            match step {
+                Step::Index(name) => {
+                    plan.indexes.insert((*name).clone());
+                }
+                Step::Checkpoint(checkpoint) => {
+                    plan.indexes.extend(checkpoint.pending.clone());
+                    plan.checkpoints.insert(checkpoint.number);
+                }
+            }
+        }
+        plan
     }
 }
 

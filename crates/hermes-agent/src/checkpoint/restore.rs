@@ -1,9 +1,10 @@
 //! Bring files back to what they were: first a plan, then the deed, which can itself be undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hermes_home::atomic;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -168,6 +169,10 @@ impl Store {
                 fs::remove_dir(path).map_err(|_| Error::InTheWay { path: path.clone(), why })?;
             }
             then.put(path, &self.blobs)?;
+        }
+        let touched: BTreeSet<&Path> = todo.iter().filter_map(|one| one.path.parent()).collect();
+        for folder in touched.into_iter().filter(|folder| folder.is_dir()) {
+            atomic::sync_folder(folder).map_err(|source| Error::write(folder, source))?;
         }
         Ok(())
     }

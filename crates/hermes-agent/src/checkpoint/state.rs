@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// Puts it at a path: whole or not at all.
+    /// Puts it at a path: whole or not at all; the caller makes the name durable.
     pub(super) fn put(&self, path: &Path, blobs: &Blobs) -> Result<()> {
         let write = |source| Error::write(path, source);
         match self {
@@ -110,7 +110,7 @@ impl State {
                 make_parent(path)?;
                 let mut trouble = None;
                 let mode = platform::permissions(*mode);
-                let put = atomic::put(path, mode.as_ref(), &mut |file| {
+                let put = atomic::put_one_of_many(path, mode.as_ref(), &mut |file| {
                     blobs.copy_to(hash, file).map_err(|error| {
                         trouble = Some(error);
                         io::Error::other("the kept content cannot be read")
@@ -147,6 +147,5 @@ fn put_link(target: &Path, path: &Path) -> io::Result<()> {
         .prefix(".hermes_")
         .suffix(".tmp")
         .make_in(folder, |beside| platform::make_link(target, beside))?;
-    made.persist(path).map_err(|error| error.error)?;
-    atomic::sync_folder(folder)
+    made.persist(path).map_err(|error| error.error)
 }

@@ -1,6 +1,6 @@
 //! list_files and grep: what is below a folder and not ignored.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ignore::overrides::OverrideBuilder;
 use ignore::{DirEntry, Walk, WalkBuilder};
@@ -27,6 +27,15 @@ struct Ground<'a> {
     path: PathBuf,
     pattern: Option<&'a str>,
     depth: Option<usize>,
+}
+
+/// What is looked for in files.
+struct Sought {
+    expression: Regex,
+    /// How many lines are shown around each.
+    around: usize,
+    /// How much is shown.
+    cap: usize,
 }
 
 /// What a search found so far.
@@ -84,6 +93,7 @@ impl Hands {
         let around = usize::try_from(around).unwrap_or_default();
         let path = self.below(arguments.optional_text("path")?)?;
         let ground = Ground { path, pattern: arguments.optional_text("files")?, depth: None };
+        let sought = Sought { expression, around, cap: self.output_cap };
         let mut found = Found::default();
         for entry in self.walk(&ground)? {
             if self.is_cancelled() {
@@ -91,9 +101,9 @@ impl Hands {
             }
             let Ok(entry) = entry else { continue };
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                self.search(entry.into_path(), (&expression, around), &mut found);
+                self.search(entry.into_path(), &sought, &mut found);
             }
-            if found.matches >= MOST_MATCHES || found.text.len() > self.output_cap {
+            if found.is_full(&sought) {
                 found.text.push_str("(there may be more; narrow the search)\n");
                 break;
             }
@@ -160,7 +170,7 @@ impl Hands {
         }
     }
 
-    fn search(&self, path: PathBuf, what: (&Regex, usize), found: &mut Found) {
+    fn search(&self, path: PathBuf, sought: &Sought, found: &mut Found) {
         // A file that cannot be read has no lines to show.
         let Ok(mut opened) = self.fence.open_resolved(path) else { return };
         if opened.metadata.len() > LARGEST {
@@ -168,49 +178,43 @@ impl Hands {
             return;
         }
         let Ok(bytes) = whole(&mut opened, LARGEST) else { return };
-        if !is_binary(&bytes) && what.0.is_match(&bytes) {
-            found.files += 1;
-            search_lines(&self.shown_path(&opened.path), &bytes, what, found);
+        if is_binary(&bytes) {
+            return;
         }
+        let before = found.matches;
+        search_lines(&self.fence.shown(&opened.path), &bytes, sought, found);
+        found.files += usize::from(found.matches > before);
     }
+}
 
-    fn shown_path(&self, path: &Path) -> String {
-        self.fence.shown(path)
+impl Found {
+    fn is_full(&self, sought: &Sought) -> bool {
+        self.matches >= MOST_MATCHES || self.text.len() > sought.cap
     }
 }
 
 /// Every line that matches, with the lines around it, each once.
-fn search_lines(
-    name: &str,
-    bytes: &[u8],
-    (expression, around): (&Regex, usize),
-    found: &mut Found,
-) {
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+fn search_lines(name: &str, bytes: &[u8], sought: &Sought, found: &mut Found) {
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let lines: Vec<&[u8]> = body.split(|byte| *byte == b'\n').map(trimmed).collect();
     let mut shown_to = 0;
-    for at in 0..lines.len() {
-        if !expression.is_match(trimmed(lines[at]))
-            || (at + 1 == lines.len() && lines[at].is_empty())
-        {
+    for (at, line) in lines.iter().enumerate() {
+        if !sought.expression.is_match(line) {
             continue;
         }
-        let from = at.saturating_sub(around).max(shown_to);
-        let to = (at + 1 + around).min(lines.len());
-        if around > 0 && shown_to > 0 && from > shown_to {
+        let from = at.saturating_sub(sought.around).max(shown_to);
+        let to = (at + 1 + sought.around).min(lines.len());
+        if sought.around > 0 && shown_to > 0 && from > shown_to {
             found.text.push_str("--\n");
         }
         for (row, line) in lines.iter().enumerate().take(to).skip(from) {
-            let sign = if expression.is_match(trimmed(line)) { ':' } else { '-' };
-            let text = String::from_utf8_lossy(trimmed(line)).into_owned();
-            found.text.push_str(&format!(
-                "{name}{sign}{}{sign}{}\n",
-                row + 1,
-                short(&text, LONGEST_LINE)
-            ));
+            let sign = if sought.expression.is_match(line) { ':' } else { '-' };
+            let text = short(&String::from_utf8_lossy(line), LONGEST_LINE);
+            found.text.push_str(&format!("{name}{sign}{}{sign}{text}\n", row + 1));
         }
         shown_to = shown_to.max(to);
         found.matches += 1;
-        if found.matches >= MOST_MATCHES {
+        if found.is_full(sought) {
             return;
         }
     }

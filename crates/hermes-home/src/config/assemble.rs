@@ -120,6 +120,8 @@ impl<'a> Assembly<'a> {
             Content::Scalar(Value::String(_)) if self.is_foreign() && section[..] == ["model"] => {
                 given.extend(keys::find("model.default").map(|key| self.read_node(key, node)));
             }
+            // Sections of Hermes Agent's own, in which it may write what it likes.
+            _ if self.is_foreign() && matches!(section[..], ["agent" | "checkpoints"]) => {}
             _ => {
                 let name = section.join(".");
                 let may_be_ignored = self.is_foreign() && !must_not_be_ignored(&name);
@@ -382,7 +384,7 @@ fn did_you_mean(path: &str) -> Option<String> {
 
 /// In a home of Hermes Agent an unknown key is worth a word below a section of ours, or when it looks like one.
 fn is_doubtful(section: &[&'static str], path: &str) -> bool {
-    const SECTIONS_OF_HERMES_AGENT: &[&str] = &["model", "skills"];
+    const SECTIONS_OF_HERMES_AGENT: &[&str] = &["model", "skills", "agent", "checkpoints"];
     let is_theirs = KEYS_OF_HERMES_AGENT.contains(&path)
         || section.first().is_some_and(|first| SECTIONS_OF_HERMES_AGENT.contains(first));
     !is_theirs && (!section.is_empty() || keys::nearest(path).is_some())

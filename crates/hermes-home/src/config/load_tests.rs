@@ -276,7 +276,8 @@ fn a_config_of_hermes_agent_loads_whatever_it_holds() {
 #[test]
 fn in_a_home_of_hermes_agent_only_doubtful_keys_are_warned_about() {
     let text = "_config_version: 1\nterminal: {backend: local}\nmemory:\n  auto_wrte: false\n  odd: 1\nmodle: x\n\
-                model: {default: a, provider: b, ssl_verify: false}\n";
+                model: {default: a, provider: b, ssl_verify: false}\nagent: {max_turns: 90}\n\
+                checkpoints: {enabled: true, max_snapshots: 20}\n";
     let loaded = case(text).load(Owner::HermesAgent).unwrap();
     let keys: Vec<_> = loaded.warnings.iter().filter_map(|found| found.key.as_deref()).collect();
     assert_eq!(keys, ["memory.auto_wrte", "memory.odd", "modle"]);

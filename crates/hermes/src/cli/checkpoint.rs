@@ -125,7 +125,7 @@ fn question(number: u32, plan: &Plan) -> String {
     if !removed.is_empty() {
         deeds.push(format!("remove {}", counted(removed.len() as u64, "file")));
     }
-    format!("{} as it was before checkpoint {number}?", deeds.join(" and "))
+    format!("go back to before checkpoint {number}: {}?", deeds.join(" and "))
 }
 
 #[derive(Debug, Serialize)]

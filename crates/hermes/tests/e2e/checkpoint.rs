@@ -153,11 +153,6 @@ fn checkpoints_go_with_their_age() {
     let limit = ["--set", "checkpoints.max_mb=1"];
     let told = sandbox.ok(&[&["checkpoint", "prune", "--dry-run"], limit.as_slice()].concat());
     assert!(told.starts_with("0 checkpoints would go"), "{told}");
-    sandbox.fails(
-        &["checkpoint", "list", "--set", "checkpoints.max_mb=0"],
-        2,
-        &["checkpoints.max_mb"],
-    );
     let mut old = sandbox.json(&["checkpoint", "list"])["results"][1].clone();
     old["at"] = json!("2020-01-01T00:00:00Z");
     sandbox.write("hermesd/checkpoints/log/00000001.json", old.to_string());
