@@ -331,6 +331,30 @@ fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
 }
 
 #[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let sandbox = Sandbox::ready();
+    let (asked, heard) = std::sync::mpsc::channel::<()>();
+    let server = ModelServer::answering(move |number, _| match number {
+        0 => {
+            // The model answers only after the keys were pressed.
+            let _ = heard.recv();
+            Reply::call("terminal", &json!({"command": "touch made"}))
+        }
+        _ => Reply::text("I did not.\n"),
+    });
+    let mut terminal = begin(&sandbox, &server, &[]);
+    terminal.line("make a file");
+    terminal.expect("…");
+    terminal.keys("y\ry\r");
+    asked.send(()).unwrap();
+    terminal.expect("do it?");
+    terminal.line("");
+    terminal.prompt_after(STATUS);
+    assert!(!sandbox.folder().join("made").exists(), "{}", terminal.text());
+    leave(&mut terminal);
+}
+
+#[test]
 fn always_is_asked_once_and_a_reason_reaches_the_model() {
     let sandbox = Sandbox::ready();
     let run = |line: &str| Reply::call("terminal", &json!({ "command": line }));
