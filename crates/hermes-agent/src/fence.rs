@@ -228,5 +228,6 @@ fn must_be_plain(path: &Path, metadata: &Metadata) -> Result<()> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 #[path = "fence_tests.rs"]
 mod tests;

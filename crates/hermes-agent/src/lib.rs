@@ -8,6 +8,8 @@ pub mod fence;
 pub mod hands;
 mod platform;
 pub mod prompt;
+#[cfg(test)]
+mod testing;
 pub mod toolbox;
 pub mod turn;
 pub mod window;

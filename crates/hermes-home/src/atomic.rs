@@ -29,19 +29,19 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// `fill` writes the content; if it fails, nothing has changed.
 pub fn put(
     path: &Path,
-    mode: Option<Permissions>,
+    mode: Option<&Permissions>,
     fill: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> Result<()> {
     let mut put = || {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
-        let mut file = match (&mode, any_mode()) {
+        let mut file = match (mode, any_mode()) {
             (None, Some(any)) => builder.permissions(any).tempfile_in(folder)?,
             _ => builder.tempfile_in(folder)?,
         };
         fill(file.as_file_mut())?;
-        if let Some(mode) = &mode {
+        if let Some(mode) = mode {
             file.as_file().set_permissions(mode.clone())?;
         }
         file.as_file().sync_all()?;
@@ -207,7 +207,7 @@ mod tests {
         write(&real, b"old").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let mode = Permissions::from_mode(0o751);
-        put(&link, Some(mode), &mut |file| file.write_all(b"new")).unwrap();
+        put(&link, Some(&mode), &mut |file| file.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"old");
         assert_eq!(link.symlink_metadata().unwrap().permissions().mode() & 0o777, 0o751);
         put(&real, None, &mut |_| Err(io::Error::other("no"))).unwrap_err();

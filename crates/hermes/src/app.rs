@@ -90,6 +90,16 @@ impl App {
         self.elsewhere(wanted, self.flags.clone())
     }
 
+    /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
+    pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
+        App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
+    }
+
+    /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
+    pub(crate) fn asks(&self) -> bool {
+        !self.asking.no_input && self.env.get("TERM") != Some("dumb")
+    }
+
     /// The same for a home elsewhere.
     pub(crate) fn for_folder(&self, home: &std::path::Path) -> App {
         let wanted = Wanted { home: Some(home.to_owned()), profile: None };

@@ -221,6 +221,7 @@ fn shown(error: &anyhow::Error) -> Shown {
                 .or_else(|| cause.downcast_ref().map(of_model))
                 .or_else(|| cause.downcast_ref().map(of_backup))
                 .or_else(|| cause.downcast_ref().map(of_import))
+                .or_else(|| cause.downcast_ref().map(of_agent))
         })
         .unwrap_or((Kind::Failure, None));
     Shown { kind, message: message(error), hint }
@@ -316,6 +317,20 @@ fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
         ErrorKind::NoSuchModel => Kind::NotFound,
         ErrorKind::DimensionMismatch | ErrorKind::NoAccess | ErrorKind::Declined => Kind::Refused,
         ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
+    };
+    (kind, error.hint())
+}
+
+fn of_agent(error: &hermes_agent::Error) -> (Kind, Option<String>) {
+    use hermes_agent::ErrorKind;
+    if let hermes_agent::Error::Home(error) = error {
+        return of_home(error);
+    }
+    let kind = match error.kind() {
+        ErrorKind::Failure => Kind::Failure,
+        ErrorKind::Usage => Kind::Usage,
+        ErrorKind::NotFound => Kind::NotFound,
+        ErrorKind::Refused => Kind::Refused,
     };
     (kind, error.hint())
 }

@@ -78,7 +78,7 @@ fn base(name: &str) -> &str {
 fn is_recursive(words: &[&str]) -> bool {
     let short =
         |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']);
-    words.iter().any(|word| short(&word) || *word == "--recursive")
+    words.iter().any(|word| short(word) || *word == "--recursive")
 }
 
 fn is_wide_removal(words: &[&str]) -> bool {
@@ -88,7 +88,7 @@ fn is_wide_removal(words: &[&str]) -> bool {
 
 fn is_wide_find(words: &[&str]) -> bool {
     let removes = |word: &&str| ["-delete", "rm", "/bin/rm", "shred"].contains(word);
-    words.iter().any(|word| removes(&word)) && words.first().is_some_and(|word| is_wide(word))
+    words.iter().any(removes) && words.first().is_some_and(|word| is_wide(word))
 }
 
 /// The working folder as a whole, or what is above it.
@@ -164,9 +164,16 @@ fn runs_download(plain: &[Command], hidden: &[Command], is_tangled: bool) -> Opt
     };
     let commands = if is_tangled { hidden } else { plain };
     let from = commands.iter().position(|command| has(command, DOWNLOADERS))?;
-    let is_fed = |command: &Command| command.is_piped && has(command, INTERPRETERS);
-    let is_run = commands[from..].iter().any(is_fed)
-        || (is_tangled && commands.iter().any(|command| has(command, INTERPRETERS)));
+    // `.` and `source` are commands only where a command begins.
+    let interprets = |command: &Command| {
+        let first = base(&command.words[0].text);
+        let wraps =
+            ["sudo", "doas", "env", "nohup", "exec", "command", "xargs", "do", "then", "if"];
+        INTERPRETERS.contains(&first) || (wraps.contains(&first) && has(command, INTERPRETERS))
+    };
+    let is_fed = |command: &Command| command.is_piped && interprets(command);
+    let is_run =
+        commands[from..].iter().any(is_fed) || (is_tangled && commands.iter().any(interprets));
     is_run.then_some("it runs what it loads from the network")
 }
 

@@ -298,6 +298,7 @@ impl std::fmt::Display for Cover {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "rules_tests.rs"]
 mod tests;

@@ -87,7 +87,7 @@ pub(super) fn take(
                 Ok(State::Missing) => continue,
                 Ok(state) => state,
                 // What we cannot read, we cannot bring back; a command may still be run.
-                Err(Error::Read { .. }) => continue,
+                Err(Error::Read { .. }) => State::Other,
                 Err(error) => return Err(error),
             },
         };

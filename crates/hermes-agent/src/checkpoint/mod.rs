@@ -189,3 +189,7 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
     }
     Ok(names)
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -101,12 +101,15 @@ impl Store {
                 }
             }
         }
-        let mut changes = Vec::new();
-        for (path, history) in histories {
-            changes.extend(self.planned(path, &history)?);
-        }
         folders.sort();
         folders.dedup();
+        let mut changes = Vec::new();
+        for (path, mut history) in histories {
+            if folders.contains(&path) {
+                history.known.push(State::Folder);
+            }
+            changes.extend(self.planned(path, &history)?);
+        }
         let Checkpoint { session, folder, .. } = target;
         Ok(Plan { number, session, folder, changes, folders })
     }
@@ -213,7 +216,8 @@ impl Store {
             _ => u64::MAX,
         };
         let now = State::of(&path, Contents::Look, most)?;
-        if now == then {
+        // A folder that was made goes with what was made in it.
+        if now == then || (now == State::Folder && then == State::Missing) {
             return Ok(None);
         }
         let stays = match (&now, &then) {
@@ -236,8 +240,11 @@ impl Store {
         let Some(index) = Index::read(&self.indexes().join(name)) else {
             return Err(Error::DamagedCheckpoint { path: self.manifest(checkpoint.number) });
         };
-        let fence = Fence::new(&self.home, &index.folder, &[])?;
-        index::compare(&index, &fence, &self.limits)
+        // Where the folder itself is gone, there is nothing to compare with.
+        match Fence::new(&self.home, &index.folder, &[]) {
+            Ok(fence) => index::compare(&index, &fence, &self.limits),
+            Err(_) => Ok(Difference::default()),
+        }
     }
 
     fn diff_of(&self, plan: &Plan, change: &Planned) -> Result<String> {

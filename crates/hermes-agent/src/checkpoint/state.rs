@@ -62,7 +62,11 @@ impl State {
         };
         if found.is_symlink() {
             let target = fs::read_link(path).map_err(|source| Error::read(path, source))?;
-            return Ok(State::Link { target });
+            // One whose target is no text cannot be written down.
+            return Ok(match target.to_str() {
+                Some(_) => State::Link { target },
+                None => State::Other,
+            });
         }
         if !found.is_file() {
             return Ok(if found.is_dir() { State::Folder } else { State::Other });
@@ -105,7 +109,8 @@ impl State {
             State::File { hash, mode, .. } => {
                 make_parent(path)?;
                 let mut trouble = None;
-                let put = atomic::put(path, platform::permissions(*mode), &mut |file| {
+                let mode = platform::permissions(*mode);
+                let put = atomic::put(path, mode.as_ref(), &mut |file| {
                     blobs.copy_to(hash, file).map_err(|error| {
                         trouble = Some(error);
                         io::Error::other("the kept content cannot be read")

@@ -36,7 +36,7 @@ impl Hands {
         let (text, content) = (arguments.text("path")?, arguments.text("content")?);
         let path = self.writable(text)?;
         let before = self.before(&path)?;
-        self.change(Change { path, before, after: content.as_bytes().to_vec() }, ask)
+        self.change(&Change { path, before, after: content.as_bytes().to_vec() }, ask)
     }
 
     pub(super) fn patch(&mut self, call: &Call, ask: &mut Ask<'_>) -> Result<Outcome, Outcome> {
@@ -58,7 +58,7 @@ impl Hands {
         };
         let after = super::patch::replaced(&name, content, &super::patch::Piece { old, new, all });
         let after = after.map_err(refused)?.into_bytes();
-        self.change(Change { path, before: Some(before), after }, ask)
+        self.change(&Change { path, before: Some(before), after }, ask)
     }
 
     fn writable(&self, text: &str) -> Result<PathBuf, Outcome> {
@@ -83,7 +83,7 @@ impl Hands {
     }
 
     /// Asks, keeps, writes.
-    fn change(&mut self, change: Change, ask: &mut Ask<'_>) -> Result<Outcome, Outcome> {
+    fn change(&mut self, change: &Change, ask: &mut Ask<'_>) -> Result<Outcome, Outcome> {
         let name = self.fence.shown(&change.path);
         if change.before.as_deref() == Some(change.after.as_slice()) {
             return Ok(done(
@@ -91,7 +91,7 @@ impl Hands {
                 format!("{name} is unchanged"),
             ));
         }
-        self.approve(&change, &name, ask)?;
+        self.approve(change, &name, ask)?;
         if self.is_cancelled() {
             return Err(cancelled());
         }
@@ -117,7 +117,7 @@ impl Hands {
                 })?)
             }
         };
-        if let Err(error) = self.put(&change) {
+        if let Err(error) = self.put(change) {
             if let (Some(keeper), Some(number)) = (&mut self.keeper, kept) {
                 // A checkpoint of nothing is harmless.
                 let _ = keeper.drop_unused(number);
@@ -151,7 +151,7 @@ impl Hands {
                 Ok(())
             }
             Verdict::Edited(_) => Err(refused("not written: the content cannot be edited here")),
-            Verdict::No { reason } => Err(denied(&request.title, reason)),
+            Verdict::No { reason } => Err(denied(&request.title, reason.as_deref())),
         }
     }
 
@@ -166,14 +166,14 @@ impl Hands {
             }
         }
         let mode = path.symlink_metadata().ok().map(|found| found.permissions());
-        atomic::put(path, mode, &mut |file| file.write_all(&change.after))?;
+        atomic::put(path, mode.as_ref(), &mut |file| file.write_all(&change.after))?;
         Ok(())
     }
 }
 
 /// What the model is told when a person says no.
-pub(super) fn denied(title: &str, reason: Option<String>) -> Outcome {
-    let text = match &reason {
+pub(super) fn denied(title: &str, reason: Option<&str>) -> Outcome {
+    let text = match reason {
         Some(reason) => format!("not done, the user said no: {reason}"),
         None => "not done: the user said no".to_owned(),
     };

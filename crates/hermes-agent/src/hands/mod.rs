@@ -168,32 +168,39 @@ impl Toolbox for Hands {
     }
 }
 
-/// The environment of commands: what is no secret by its name, and in no file of secrets.
+/// The environment of commands: what is no secret by its name or value, and in no file of secrets.
 fn environment(home: &Home, env: &Env) -> Vec<(String, String)> {
     let secrets = Secrets::read(home).unwrap_or_default();
     let hidden: Vec<&str> = secrets.names().collect();
-    let is_open = |name: &str| {
-        const PARTS: [&str; 9] = [
-            "KEY",
-            "TOKEN",
-            "SECRET",
-            "PASSW",
-            "CREDENTIAL",
-            "AUTH",
-            "DATABASE_URL",
-            "BEARER",
-            "WEBHOOK",
-        ];
-        let upper = name.to_uppercase();
-        !hidden.contains(&name)
-            && !PARTS.iter().any(|part| upper.contains(part))
-            && !upper.starts_with("HERMES_")
-    };
     env.iter()
-        .filter(|(name, _)| is_open(name))
+        .filter(|(name, value)| !hidden.contains(name) && !is_secret(name, value))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
 }
 
-#[cfg(all(test, unix))]
+fn is_secret(name: &str, value: &str) -> bool {
+    const PARTS: [&str; 10] = [
+        "TOKEN",
+        "SECRET",
+        "PASSW",
+        "PASSPHRASE",
+        "CREDENTIAL",
+        "APIKEY",
+        "DATABASE_URL",
+        "CONNECTION_STRING",
+        "WEBHOOK",
+        "BEARER",
+    ];
+    let name = name.to_uppercase();
+    let has_password = value.split_once("://").is_some_and(|(_, rest)| {
+        let host = rest.split('/').next().unwrap_or_default();
+        host.split_once('@').is_some_and(|(user, _)| user.contains(':'))
+    });
+    has_password
+        || PARTS.iter().any(|part| name.contains(part))
+        || name.split('_').any(|part| part == "KEY" || part == "KEYS")
+}
+
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -83,7 +83,9 @@ impl Hands {
                 // Who wrote it has approved it.
                 _ => Ok(edited),
             },
-            Verdict::No { reason } => Err(denied(&format!("run {}", short(line, 60)), reason)),
+            Verdict::No { reason } => {
+                Err(denied(&format!("run {}", short(line, 60)), reason.as_deref()))
+            }
         }
     }
 

@@ -176,6 +176,11 @@ impl Prompt {
         Prompt { sections }
     }
 
+    /// Whether it is a prompt of ours, and not one that another program kept.
+    pub fn is_ours(&self) -> bool {
+        self.sections.iter().any(|one| one.name == Name::Core)
+    }
+
     /// All of it as one text.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.sections.iter().map(|one| one.text.as_str()).collect();

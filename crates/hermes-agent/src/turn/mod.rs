@@ -33,6 +33,8 @@ pub struct Means<'a> {
     pub max_rounds: u32,
     /// How long an answer may be.
     pub answer_tokens: u32,
+    /// Whether the model is known to take tools, or not known to take none.
+    pub takes_tools: bool,
     /// Set when the person wants no more of it.
     pub cancel: &'a AtomicBool,
 }
@@ -116,6 +118,8 @@ pub struct Taken {
     pub tools: u64,
     /// How many of them failed.
     pub failed_tools: u64,
+    /// Whether the model turned out to take none.
+    pub refused_tools: bool,
 }
 
 /// Takes the turn that was begun in the window to its end; whatever happens, the window stays fit to go on with.
@@ -125,7 +129,7 @@ pub fn take(
     toolbox: &mut dyn Toolbox,
     watch: &mut dyn Watch,
 ) -> Taken {
-    let tools = toolbox.tools();
+    let tools = if means.takes_tools { toolbox.tools() } else { Vec::new() };
     let mut turn = Turn {
         means,
         window,
@@ -140,6 +144,7 @@ pub fn take(
             requests: 0,
             tools: 0,
             failed_tools: 0,
+            refused_tools: false,
         },
     };
     let ended = turn.run();
@@ -203,6 +208,13 @@ impl Turn<'_> {
                     if error.kind() == ErrorKind::TooLong
                         && text.is_empty()
                         && room::make_more(self) => {}
+                Heard::Failed { error, text }
+                    if text.is_empty() && !self.tools.is_empty() && takes_no_tools(&error) =>
+                {
+                    self.tools.clear();
+                    self.taken.refused_tools = true;
+                    self.watch.notice("this model takes no tools: it answers without them");
+                }
                 Heard::Failed { error, text } => {
                     self.keep_part(&text, "cut short");
                     return Err(Ended::Failed(error));
@@ -363,6 +375,21 @@ impl Kept {
             Some(why) => format!("{}\n[{why}]", text.trim_end()),
             None => text.to_owned(),
         }
+    }
+}
+
+/// Whether a server says that it, or its model, cannot be given tools.
+fn takes_no_tools(error: &hermes_llm::Error) -> bool {
+    use hermes_llm::Error::{Busy, Refused};
+    match error {
+        Refused { status: 400 | 404 | 422 | 500 | 501, message, .. }
+        | Busy { status: 500 | 501, message, .. } => {
+            let message = message.to_lowercase();
+            message.contains("tool")
+                || message.contains("function call")
+                || message.contains("jinja")
+        }
+        _ => false,
     }
 }
 

@@ -154,6 +154,7 @@ fn play(answers: Vec<Result<Answer>>, mut window: Window, max_rounds: u32) -> Pl
         system_tokens: 0,
         max_rounds,
         answer_tokens: 100,
+        takes_tools: true,
         cancel: &cancel,
     };
     let taken = take(&means, &mut window, &mut toolbox, &mut seen);
@@ -256,6 +257,23 @@ fn rounds_are_bounded() {
 }
 
 #[test]
+fn a_model_that_takes_no_tools_answers_without_them() {
+    let refused = Error::Refused {
+        task: hermes_llm::Task::Answer,
+        server: hermes_llm::Server::Ollama,
+        model: "m".into(),
+        host: "h".into(),
+        status: 400,
+        message: "m does not support tools".into(),
+        key_from: None,
+    };
+    let played = play(vec![Err(refused), Ok(says("plain"))], asked("x"), 5);
+    assert_eq!((&played.taken.ended, played.taken.refused_tools), (&Ended::Answered, true));
+    let sent = played.model.asked.lock().unwrap();
+    assert!(!sent[0].tools.is_empty() && sent[1].tools.is_empty());
+}
+
+#[test]
 fn a_tool_may_end_the_turn() {
     let played = play(vec![Ok(calls("stop", json!({})))], asked("x"), 5);
     assert_eq!(played.taken.ended, Ended::ByTool);
@@ -293,6 +311,7 @@ fn cancelling_keeps_the_part_that_was_heard() {
         system_tokens: 0,
         max_rounds: 5,
         answer_tokens: 100,
+        takes_tools: true,
         cancel: &hangs,
     };
     let taken = take(&means, &mut window, &mut toolbox, &mut seen);

@@ -67,6 +67,8 @@ fn rules_are_anchored_to_the_home_and_each_profile() {
         "profiles/coder/logs/agent.log",
         "profiles/coder/image_cache/a.png",
         "hermesd/logs/today",
+        "hermesd/checkpoints/log/00000001.json",
+        "profiles/coder/hermesd/checkpoints/contents/ab/cd",
         "hermesd/daemon.json",
         "profiles/coder/hermesd/backup-manifest.json",
         "skills/x/node_modules/a/index.js",

@@ -21,15 +21,14 @@ use hermes_agent::window::Window;
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
-use hermes_memory::remember::{self, TakenBack};
 use hermes_store::Error as StoreError;
 use hermes_store::sessions::{NewMessage, SessionId, SessionStore, Spending};
 
 use crate::app::App;
 use crate::clock;
+use crate::desk::Asker;
 use crate::desk::context::Given;
-use crate::desk::{Asker, rules};
-use crate::failure::{Kind, Problem};
+use crate::failure::Kind;
 use crate::server::pool::Seat;
 
 pub(crate) use context::ContextTable;
@@ -131,6 +130,8 @@ pub(crate) struct Conversation {
     pub(crate) written: Vec<Written>,
     /// How often a model may call tools in a turn, by the settings.
     pub(crate) max_rounds: u32,
+    /// Whether the model is not known to take no tools.
+    pub(crate) takes_tools: bool,
     /// Turns taken since it was opened.
     pub(crate) turns: usize,
     /// Set to end the turn that goes on.
@@ -203,6 +204,7 @@ impl Conversation {
         self.record_said(text, front)?;
         let taken = self.take(front);
         self.turns += 1;
+        self.takes_tools &= !taken.refused_tools;
         self.note_spending(&taken);
         self.remember_wishes(front)?;
         self.finish(taken, front)
@@ -219,6 +221,7 @@ impl Conversation {
             system_tokens: self.prompt.tokens(),
             max_rounds,
             answer_tokens: answer_tokens(self.window.size),
+            takes_tools: self.takes_tools,
             cancel: &cancel,
         };
         let mut watching = record::Watching {
@@ -336,22 +339,10 @@ impl Conversation {
         }
     }
 
-    /// Takes back what was remembered last; none if nothing is left.
-    pub(crate) fn undo_memory(&mut self) -> anyhow::Result<Option<TakenBack>> {
-        self.seat.app.now = clock::now();
-        let scope = self.asker.scope;
-        let (app, home, memory) = self.seat.writer()?;
-        let rules = rules::of_learning(app, home, &memory.store)?;
-        let taken = remember::undo(&mut memory.store, scope, &rules, app.change())?;
-        if taken.is_some() {
-            self.written.pop();
-        }
-        Ok(taken)
-    }
-
     /// Goes on with another model.
     pub(crate) fn set_model(&mut self, name: &str) -> anyhow::Result<()> {
         self.model = opening::talker(&self.seat.app, &self.seat.home, Some(name))?;
+        self.takes_tools = true;
         self.window.size = opening::window_size(&self.seat.app, &self.seat.home, &self.model.name)?;
         self.note_beginning()
     }
@@ -373,17 +364,6 @@ impl Conversation {
             self.record_end();
         }
         front.show(&Event::Ended { session: self.session.as_str(), turns: self.turns })
-    }
-
-    /// The sessions of the home; an error where they cannot be had.
-    pub(crate) fn sessions(&mut self) -> anyhow::Result<&mut SessionStore> {
-        match &mut self.sessions {
-            Ok(Some(sessions)) => Ok(sessions),
-            Ok(None) => Err(Problem::new(Kind::Missing, "there is no session database here")
-                .hint("make one with `hermes init`")
-                .into()),
-            Err(error) => Err(anyhow::anyhow!("{error}")),
-        }
     }
 }
 

@@ -89,6 +89,7 @@ impl Conversation {
             written: Vec::new(),
             turns: 0,
             max_rounds,
+            takes_tools: true,
             cancel,
             sessions,
         })
@@ -238,7 +239,7 @@ fn take_up(
     id: &SessionId,
     size: usize,
 ) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
-    let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text));
+    let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text)).filter(Prompt::is_ours);
     let messages = store.messages(id, Shown::Last(MOST_TAKEN_UP))?;
     let live: Vec<&Message> =
         messages.iter().filter(|message| message.state == MessageState::Active).collect();

@@ -45,9 +45,10 @@ impl Conversation {
         };
         if let Some(recalled) = &recalled {
             front.show(&Event::Recalled { items, tokens: recalled.tokens })?;
-            let scope = (self.asker.scope, Some(self.session.as_str()));
-            let (app, home) = (&self.seat.app, &self.seat.home);
-            context::hand_out(app, home, scope, &given.context);
+            let whose = (self.asker.scope, Some(self.session.as_str()));
+            if let Ok((app, _, memory)) = self.seat.writer() {
+                context::note(&mut memory.store, whose, &given.context, app.now);
+            }
         }
         self.last_recall = Some(given);
         Ok(recalled)
@@ -68,7 +69,7 @@ impl Conversation {
             no_files: true,
         };
         let held = self.held();
-        let (app, home, memory) = self.seat.reader()?;
+        let (app, home, memory) = self.seat.either()?;
         let mut given = context::give(app, home, (&memory.store, &self.asker), &wish)?;
         without(&mut given.context, &held);
         given.text = retrieval::text(&given.context);

@@ -39,7 +39,13 @@ impl Recorder<'_> {
     pub(super) fn record(&mut self, messages: Vec<TurnMessage>) -> anyhow::Result<Told> {
         self.seat.app.now = clock::now();
         let turn = self.turn(messages, false);
-        turn::record(&self.seat.app, &self.seat.home, &turn, self.sessions)
+        match self.seat.writer() {
+            Ok((app, home, memory)) => {
+                turn::record_in(app, home, &turn, (self.sessions, Some(memory)))
+            }
+            // What cannot be opened now waits, as everywhere.
+            Err(_) => turn::record(&self.seat.app, &self.seat.home, &turn, self.sessions),
+        }
     }
 
     fn turn(&self, messages: Vec<TurnMessage>, ended: bool) -> Turn {

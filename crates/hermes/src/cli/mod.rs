@@ -3,6 +3,7 @@
 pub(crate) mod backup;
 mod bench;
 mod chat;
+mod checkpoint;
 mod claw;
 mod config;
 mod doctor;
@@ -158,6 +159,9 @@ enum Command {
     /// Conversations: list, read, search, export, import, prune
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
+    /// Checkpoints: the states of files before the agent changed them
+    #[command(subcommand, visible_alias = "checkpoints")]
+    Checkpoint(checkpoint::Command),
     /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
@@ -219,6 +223,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Soul(command) => soul::run(&command, app),
         Command::Skills(command) => skills::run(&command, app),
         Command::Sessions(command) => sessions::run(command, app),
+        Command::Checkpoint(command) => checkpoint::run(&command, app),
         Command::Backup(command) => backup::run(&command, app),
         Command::Integrate(arguments) => integrate::run(&arguments, app),
         Command::Hook(arguments) => hook::run(&arguments, app),

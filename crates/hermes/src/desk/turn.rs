@@ -76,11 +76,20 @@ pub(crate) fn record(
     turn: &Turn,
     sessions: &mut Result<Option<SessionStore>, StoreError>,
 ) -> anyhow::Result<Told> {
+    record_in(app, home, turn, (sessions, None))
+}
+
+/// The same with a memory that is open already.
+pub(crate) fn record_in(
+    app: &App,
+    home: &Home,
+    turn: &Turn,
+    (sessions, memory): (&mut Result<Option<SessionStore>, StoreError>, Option<&mut Memory>),
+) -> anyhow::Result<Told> {
     let zone = app.zone(home)?;
     let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
-    let mut settings =
-        Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
+    let settings = Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
     let mut recording = Recording { home, turn: turn.clone(), note: None };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
@@ -92,27 +101,13 @@ pub(crate) fn record(
         }
         other => other?,
     };
-    let mut memory = match open_memory(app, home)? {
-        Ok(memory) => memory,
-        Err(why) => return recording.wait(kept, &settings, why),
-    };
-    settings.vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let recorded = turn::remember(&mut memory.store, &recording.turn, &kept, &settings);
-    let mut recorded = match recorded {
-        Err(error) if turn::must_wait(&error) => {
-            return recording.wait(kept, &settings, Why::from(&error));
-        }
-        other => other?,
-    };
-    if let Some(note) = &recording.note {
-        note.done()?;
+    match memory {
+        Some(memory) => recording.remember(app, (sessions, memory), kept, settings),
+        None => match open_memory(app, home)? {
+            Ok(mut memory) => recording.remember(app, (sessions, &mut memory), kept, settings),
+            Err(why) => recording.wait(kept, &settings, why),
+        },
     }
-    if recorded.left_to_catch_up {
-        let report = catch_up(sessions, &mut memory.store, &home.spool(), &settings)?;
-        recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
-    }
-    later::fill_in(home, app, &mut memory.store)?;
-    Ok(Told::Memory(recorded))
 }
 
 /// A turn on its way.
@@ -138,6 +133,33 @@ impl Recording<'_> {
             self.note = Some(note);
         }
         turn::keep(sessions, &self.turn, settings)
+    }
+
+    /// The second half.
+    fn remember(
+        self,
+        app: &App,
+        (sessions, memory): (Option<&mut SessionStore>, &mut Memory),
+        kept: Kept,
+        mut settings: Settings<'_>,
+    ) -> anyhow::Result<Told> {
+        settings.vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        let recorded = turn::remember(&mut memory.store, &self.turn, &kept, &settings);
+        let mut recorded = match recorded {
+            Err(error) if turn::must_wait(&error) => {
+                return self.wait(kept, &settings, Why::from(&error));
+            }
+            other => other?,
+        };
+        if let Some(note) = &self.note {
+            note.done()?;
+        }
+        if recorded.left_to_catch_up {
+            let report = catch_up(sessions, &mut memory.store, &self.home.spool(), &settings)?;
+            recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
+        }
+        later::fill_in(self.home, app, &mut memory.store)?;
+        Ok(Told::Memory(recorded))
     }
 
     /// What is in state.db is taken in from there; everything else waits in a file.

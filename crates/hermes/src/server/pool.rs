@@ -118,6 +118,18 @@ impl Seat {
         }
     }
 
+    /// The same through the connection that writes, where it is open: its own changes cost it nothing to see.
+    pub(crate) fn either(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+        self.close_replaced();
+        if self.write.is_none() {
+            return self.reader();
+        }
+        match &self.write {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
     /// The same to write; a missing memory is made.
     pub(crate) fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut Memory)> {
         self.close_replaced();

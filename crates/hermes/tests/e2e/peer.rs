@@ -127,3 +127,28 @@ fn both_programs_write_to_one_memory_file_without_losing_an_entry() {
         }
     }
 }
+
+#[test]
+fn our_conversation_in_a_home_of_hermes_agent_is_in_its_own_database() {
+    use crate::model_server::{ModelServer, Reply};
+    let sandbox = Sandbox::empty();
+    fs::create_dir_all(sandbox.home()).unwrap();
+    peer(&sandbox, "make");
+    let schema = |sandbox: &Sandbox| -> Vec<String> {
+        let db = rusqlite::Connection::open(sandbox.path("state.db")).unwrap();
+        let mut rows =
+            db.prepare("select coalesce(sql, name) from sqlite_master order by 1").unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let before = schema(&sandbox);
+    let server = ModelServer::start(vec![Reply::text("An armadillo.")]);
+    let ran = crate::chat::ask(&sandbox, &server, "Which animal rolls up?");
+    assert_eq!(ran.stdout, "An armadillo.\n");
+    crate::chat::talk(&sandbox, &server, &["-c", "-q", "And again?"], &[]);
+    assert!(server.requests()[1].body.to_string().contains("Which animal rolls up?"));
+    assert_eq!(schema(&sandbox), before);
+    let hits = sandbox.json(&["sessions", "search", "armadillo"]);
+    assert!(!hits["results"].as_array().unwrap().is_empty(), "{hits}");
+    let again = peer(&sandbox, "look");
+    assert_eq!(again["full_text_whole"], true, "{again}");
+}

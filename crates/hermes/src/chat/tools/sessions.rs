@@ -147,7 +147,9 @@ fn discover(
     let mut found: Vec<Found> = Vec::new();
     for result in &answer.results {
         let id = result.session_id.as_str();
-        let is_new = found.iter().all(|one| one.session != id) && id != tools.session.as_str();
+        // Of the running session, only what left its window.
+        let is_seen = id == tools.session.as_str() && result.state != MessageState::Compacted;
+        let is_new = found.iter().all(|one| one.session != id) && !is_seen;
         if is_new && found.len() < limit {
             found.push(of_result(result));
         }
