@@ -130,11 +130,11 @@ impl Terminal {
             Event::Text(piece) => self.text(piece),
             Event::TextEnd => self.end_text(),
             Event::ToolBegins { describe, .. } => {
-                self.line(DIM, &format!("· {}", one_line(describe, WIDEST)))
+                self.line(DIM, &format!("· {}", one_line(&exact(describe), WIDEST)))
             }
             Event::ToolEnded { outcome, .. } => match (&outcome.shown, outcome.is_error) {
-                (Some(shown), false) => self.line(DIM, &format!("  {shown}")),
-                (Some(shown), true) => self.line(BAD, &format!("  {shown}")),
+                (Some(shown), false) => self.line(DIM, &format!("  {}", exact(shown))),
+                (Some(shown), true) => self.line(BAD, &format!("  {}", exact(shown))),
                 (None, true) => {
                     self.line(BAD, &format!("  failed: {}", one_line(&outcome.text, WIDEST)))
                 }
