@@ -37,6 +37,49 @@ pub(crate) fn on_interrupt_once(
     on_interrupt(flag)
 }
 
+/// Forgets what was typed and not read yet.
+pub(crate) fn drop_typed() {
+    #[cfg(unix)]
+    {
+        use nix::sys::termios::{FlushArg, tcflush};
+        let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
+    }
+}
+
+/// While it is there, what is typed is not shown by the terminal itself; it waits for the next line.
+pub(crate) struct Unseen {
+    #[cfg(unix)]
+    before: Option<nix::sys::termios::Termios>,
+}
+
+impl Unseen {
+    #[cfg(unix)]
+    pub(crate) fn begin() -> Unseen {
+        use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
+        let before = tcgetattr(std::io::stdin()).ok();
+        if let Some(mut quiet) = before.clone() {
+            quiet.local_flags.remove(LocalFlags::ECHO);
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &quiet);
+        }
+        Unseen { before }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn begin() -> Unseen {
+        Unseen {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        use nix::sys::termios::{SetArg, tcsetattr};
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, before);
+        }
+    }
+}
+
 /// Bytes that this user can still write below `path`.
 #[cfg(unix)]
 pub(crate) fn free_space(path: &Path) -> Option<u64> {

@@ -9,6 +9,7 @@ mod wishes;
 
 pub use at_once::{AtOnce, at_once};
 pub use run::{Report, Settings, run};
+pub use wishes::target_of;
 
 use std::ops::Range;
 

@@ -110,7 +110,7 @@ impl Run<'_> {
 }
 
 /// Which memory file tells such a thing: what is about the user, or what is known.
-fn target_of(kind: Kind) -> Target {
+pub fn target_of(kind: Kind) -> Target {
     match kind {
         Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
             Target::User

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hermes_home::memory_file;
-use hermes_memory::extract::{Kind, Spoken, rules as drawing};
+use hermes_memory::extract::{self, Kind, Spoken, rules as drawing};
 use hermes_memory::remember::{self, Approved, Pending, Remembered, Target, Wish};
 use hermes_store::memory::{
     Episodes as _, Lifecycle as _, Message, NewSource, SqliteMemory, Trust,
@@ -32,7 +32,8 @@ struct Candidate {
     target: Target,
     /// The user's own words.
     quote: String,
-    source: Option<(i64, i64)>,
+    /// The numbers of its episode and message.
+    source: (i64, i64),
     said_at: jiff::Timestamp,
 }
 
@@ -148,8 +149,8 @@ fn offer_one(
         return Ok(false);
     }
     let source = NewSource {
-        episode: candidate.source.map(|(episode, _)| episode),
-        message: candidate.source.map(|(_, message)| message),
+        episode: Some(candidate.source.0),
+        message: Some(candidate.source.1),
         quote: Some(&candidate.quote),
         extractor: Some(drawing::EXTRACTOR),
     };
@@ -213,8 +214,7 @@ fn candidates(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Can
     let mut said = Vec::new();
     for session in store.sessions_named(scope, place.session)? {
         for episode in store.episodes_of(scope, session.key)? {
-            let messages = store.messages_of(scope, &episode)?;
-            said.extend(messages.into_iter().map(|message| (episode.id, message)));
+            said.extend(store.messages_of(scope, &episode)?);
         }
     }
     let known = known_entries(place)?;
@@ -225,11 +225,11 @@ fn candidates(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Can
 }
 
 /// What could be kept of messages, each thing once; what was asked for in so many words is kept already.
-fn drawn(said: &[(i64, Message)], zone: &TimeZone) -> Vec<Candidate> {
+fn drawn(said: &[Message], zone: &TimeZone) -> Vec<Candidate> {
     let words: Vec<(&str, &str)> =
-        said.iter().map(|(_, one)| (one.role.as_str(), one.text.as_str())).collect();
+        said.iter().map(|one| (one.role.as_str(), one.text.as_str())).collect();
     let mut found: Vec<Candidate> = Vec::new();
-    for (place, (episode, message)) in said.iter().enumerate() {
+    for (place, message) in said.iter().enumerate() {
         let spoken = Spoken {
             role: &message.role,
             text: &message.text,
@@ -243,26 +243,16 @@ fn drawn(said: &[(i64, Message)], zone: &TimeZone) -> Vec<Candidate> {
                 continue;
             }
             found.push(Candidate {
-                target: target(one.kind),
+                target: extract::target_of(one.kind),
                 kind: one.kind,
                 quote: message.text.get(one.quote.clone()).unwrap_or_default().to_owned(),
-                source: Some((*episode, message.key.get())),
+                source: (message.episode, message.key.get()),
                 said_at: message.at,
                 statement: one.statement,
             });
         }
     }
     found
-}
-
-/// What is about the user, and what is known of the rest.
-pub(crate) fn target(kind: Kind) -> Target {
-    match kind {
-        Kind::Preference | Kind::Instruction | Kind::Identity | Kind::Account | Kind::Relation => {
-            Target::User
-        }
-        Kind::Decision | Kind::Deadline | Kind::Tool | Kind::Fact => Target::Memory,
-    }
 }
 
 /// The entries of the memory files of whoever asks.
@@ -292,4 +282,51 @@ fn waiting(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Pendin
 
 fn flat(text: &str) -> String {
     text.trim().trim_end_matches('.').to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::memory::MessageKey;
+
+    use super::*;
+
+    fn said(role: &str, text: &str) -> Message {
+        Message {
+            key: MessageKey::from_row(7),
+            episode: 3,
+            at: "2026-06-01T10:00:00Z".parse().unwrap(),
+            role: role.to_owned(),
+            speaker: None,
+            text: text.to_owned(),
+            caption: None,
+        }
+    }
+
+    fn statements(messages: &[Message]) -> Vec<String> {
+        drawn(messages, &TimeZone::UTC).into_iter().map(|one| one.statement).collect()
+    }
+
+    #[test]
+    fn only_the_users_own_words_are_offered_and_each_thing_once() {
+        let talk = [
+            said("user", "I prefer short answers."),
+            said("assistant", "I prefer long answers."),
+            said("user", "As I said: I prefer short answers."),
+        ];
+        assert_eq!(statements(&talk), ["User prefers short answers"]);
+    }
+
+    #[test]
+    fn what_was_asked_to_be_remembered_is_not_offered_again() {
+        assert!(statements(&[said("user", "Remember that I prefer tea.")]).is_empty());
+        assert!(statements(&[said("user", "What time is it?")]).is_empty());
+    }
+
+    #[test]
+    fn what_is_about_the_user_goes_to_their_file() {
+        let found = drawn(&[said("user", "I prefer short answers.")], &TimeZone::UTC);
+        assert_eq!(found[0].target, Target::User);
+        assert_eq!((found[0].quote.as_str(), found[0].source), ("I prefer short answers", (3, 7)));
+        assert_eq!(extract::target_of(Kind::Tool), Target::Memory);
+    }
 }

@@ -294,11 +294,7 @@ fn leaving_offers_what_the_conversation_taught_one_by_one() {
     terminal.expect("[y/N]");
     terminal.line("y");
     terminal.expect("+ remembered fact:");
-    while !terminal.text().contains("hermes chat --resume") {
-        terminal.expect("[y/N]");
-        terminal.line("");
-        terminal.expect("\n");
-    }
+    terminal.expect("hermes chat --resume");
     assert_eq!(terminal.end(), 0);
     assert!(sandbox.ok(&["memory", "show"]).to_lowercase().contains("short answers"));
 }
@@ -307,8 +303,8 @@ fn leaving_offers_what_the_conversation_taught_one_by_one() {
 fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
     let sandbox = Sandbox::ready();
     let run = || Reply::call("terminal", &json!({"command": "touch made\u{200b}"}));
-    let server =
-        ModelServer::start(vec![run(), Reply::text("I did not.\n"), run(), Reply::text("Done.\n")]);
+    // A no ends the turn: the person speaks next.
+    let server = ModelServer::start(vec![run(), run(), Reply::text("Done.\n")]);
     let mut terminal = begin(&sandbox, &server, &[]);
     terminal.line("please make a file");
     terminal.expect("touch made<U+200B>");
@@ -316,6 +312,7 @@ fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
     terminal.line("");
     terminal.prompt_after(STATUS);
     assert!(!sandbox.folder().join("made\u{200b}").exists());
+    assert!(!terminal.text().contains('\u{200b}'), "{}", terminal.text());
     terminal.line("please try again");
     terminal.expect("do it?");
     terminal.line("?");
@@ -331,31 +328,55 @@ fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
 }
 
 #[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let sandbox = Sandbox::ready();
+    let (asked, heard) = std::sync::mpsc::channel::<()>();
+    let server = ModelServer::answering(move |number, _| match number {
+        0 => {
+            // The model answers only after the keys were pressed.
+            let _ = heard.recv();
+            Reply::call("terminal", &json!({"command": "touch made"}))
+        }
+        _ => Reply::text("I did not.\n"),
+    });
+    let mut terminal = begin(&sandbox, &server, &[]);
+    terminal.line("make a file");
+    terminal.expect("…");
+    terminal.keys("y\ry\r");
+    asked.send(()).unwrap();
+    terminal.expect("do it?");
+    terminal.line("");
+    terminal.prompt_after(STATUS);
+    assert!(!sandbox.folder().join("made").exists(), "{}", terminal.text());
+    leave(&mut terminal);
+}
+
+#[test]
 fn always_is_asked_once_and_a_reason_reaches_the_model() {
     let sandbox = Sandbox::ready();
     let run = |line: &str| Reply::call("terminal", &json!({ "command": line }));
     let server = ModelServer::start(vec![
         run("touch one"),
-        run("touch two"),
-        Reply::text("Both.\n"),
+        run("touch one"),
+        Reply::text("Twice.\n"),
         run("rm one"),
         Reply::text("As you like.\n"),
     ]);
     let mut terminal = begin(&sandbox, &server, &[]);
-    terminal.line("make two files");
+    terminal.line("make a file, twice");
     terminal.expect("a always");
     terminal.line("a");
     terminal.prompt_after(STATUS);
-    assert!(sandbox.folder().join("one").exists() && sandbox.folder().join("two").exists());
-    terminal.line("remove one of them");
+    assert!(sandbox.folder().join("one").exists());
+    terminal.line("remove it");
     terminal.expect("do it?");
-    terminal.line("n keep both of them");
+    terminal.line("n keep it where it is");
     terminal.prompt_after(STATUS);
     assert!(sandbox.folder().join("one").exists());
     say(&mut terminal, "and now?");
     leave(&mut terminal);
     let asked = server.requests();
-    let told = asked.iter().any(|one| one.prompt().contains("keep both of them"));
+    let told = asked.iter().any(|one| one.prompt().contains("keep it where it is"));
     assert!(told, "{}", asked[asked.len() - 1].prompt());
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use crossterm::event;
 use hermes_home::atomic;
 use reedline::{
     Color, ColumnarMenu, Completer, CompletionResult, DefaultHinter, EditCommand, Emacs,
@@ -85,10 +87,21 @@ impl Editor {
 
     /// Reads the answer to a question, which may be filled in already.
     pub(crate) fn ask(&mut self, question: &str, filled: &str) -> anyhow::Result<Typed> {
+        drop_typed();
         self.asking
             .run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(filled.to_owned())]);
         let signal = self.asking.read_line(&Mark { question: Some(question.to_owned()) });
         Ok(typed(signal?, false))
+    }
+}
+
+/// What was typed before a question was shown is no answer to it.
+fn drop_typed() {
+    platform::drop_typed();
+    while event::poll(Duration::ZERO).is_ok_and(|has_more| has_more) {
+        if event::read().is_err() {
+            return;
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use self::editor::{Editor, Typed};
 use self::markdown::{Look, Markdown};
 use super::{Event, Front, Input, ProblemShown};
 use crate::output::{BAD, DIM, one_line};
+use crate::platform::Unseen;
 
 /// The terminal in front of a conversation.
 pub(crate) struct Terminal {
@@ -29,6 +30,8 @@ pub(crate) struct Terminal {
     is_previewing: bool,
     /// Whether Ctrl-C was just pressed on an empty line.
     is_leaving: bool,
+    /// While an answer comes, what is typed ahead does not stand in the middle of it.
+    unseen: Option<Unseen>,
 }
 
 /// How the terminal looks and what it knows.
@@ -55,6 +58,7 @@ impl Terminal {
             is_styled,
             is_previewing: false,
             is_leaving: false,
+            unseen: None,
         }
     }
 
@@ -126,11 +130,11 @@ impl Terminal {
             Event::Text(piece) => self.text(piece),
             Event::TextEnd => self.end_text(),
             Event::ToolBegins { describe, .. } => {
-                self.line(DIM, &format!("· {}", one_line(describe, WIDEST)))
+                self.line(DIM, &format!("· {}", one_line(&exact(describe), WIDEST)))
             }
             Event::ToolEnded { outcome, .. } => match (&outcome.shown, outcome.is_error) {
-                (Some(shown), false) => self.line(DIM, &format!("  {shown}")),
-                (Some(shown), true) => self.line(BAD, &format!("  {shown}")),
+                (Some(shown), false) => self.line(DIM, &format!("  {}", exact(shown))),
+                (Some(shown), true) => self.line(BAD, &format!("  {}", exact(shown))),
                 (None, true) => {
                     self.line(BAD, &format!("  failed: {}", one_line(&outcome.text, WIDEST)))
                 }
@@ -185,11 +189,13 @@ impl Terminal {
 
 impl Front for Terminal {
     fn read(&mut self) -> anyhow::Result<Input> {
+        self.unseen = None;
         self.write("")?;
         let was_leaving = std::mem::take(&mut self.is_leaving);
         match self.editor.read()? {
             Typed::Line(line) => {
                 if !line.trim().is_empty() && !line.starts_with('/') {
+                    self.unseen = Some(Unseen::begin());
                     self.preview("…")?;
                 }
                 Ok(Input::Line(line))
@@ -211,10 +217,13 @@ impl Front for Terminal {
     }
 
     fn ask(&mut self, request: &Request) -> Verdict {
+        let was_unseen = self.unseen.take().is_some();
         let shown = approve::shown(request, self.is_styled);
         let asked = self.write(&shown).map_err(anyhow::Error::from);
+        let answer = asked.and_then(|()| self.answer(request));
+        self.unseen = was_unseen.then(Unseen::begin);
         // A terminal that is gone agrees to nothing.
-        asked.and_then(|()| self.answer(request)).unwrap_or(Verdict::No { reason: None })
+        answer.unwrap_or(Verdict::No { reason: None })
     }
 
     fn confirm(&mut self, question: &str, detail: &str) -> bool {

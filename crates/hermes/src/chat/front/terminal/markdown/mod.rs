@@ -102,9 +102,9 @@ impl Markdown {
         shown
     }
 
-    /// The end of what is not shown yet, on one line.
+    /// The end of what is not shown yet, on one line and without marks.
     pub(crate) fn preview(&self) -> String {
-        let text = format!("{}{}", self.pending, self.line);
+        let text = format!("{}{}", self.pending, self.line).replace(['*', '`', '#', '|'], "");
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let room = self.look.columns.saturating_sub(1);
         let mut tail: Vec<char> = Vec::new();
