@@ -122,16 +122,6 @@ impl App {
         }
     }
 
-    /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
-    pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
-        App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
-    }
-
-    /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
-    pub(crate) fn asks(&self) -> bool {
-        !self.asking.no_input && self.env.get("TERM") != Some("dumb")
-    }
-
     /// The home that was asked for, whether it exists or not.
     pub(crate) fn home(&self) -> HomeResult<Home> {
         Home::locate(&self.wanted, &self.env)

@@ -87,17 +87,24 @@ fn ten_thousand_connections_at_once_are_let_in_or_told_to_come_back() {
     assert_eq!(status.status, 200, "{}", status.text);
 }
 
+fn report(number: usize) -> Value {
+    let message = json!({
+        "role": "user", "external_id": format!("n-{number}"),
+        "text": format!("Parcel {number} went to the harbour marker{number}x"),
+    });
+    json!({ "session_id": "parcels", "channel": "post", "messages": [message] })
+}
+
+fn messages(daemon: &Listening) -> Vec<String> {
+    let told = daemon.get("/api/v1/sessions/parcels").json();
+    let found = told["results"].as_array().cloned().unwrap_or_default();
+    found.iter().map(|message| message["text"].to_string()).collect()
+}
+
 #[test]
 fn what_was_answered_survives_a_kill_and_is_there_once() {
     const TURNS: usize = 120;
     let daemon = Listening::new();
-    let report = |number: usize| {
-        let message = json!({
-            "role": "user", "external_id": format!("n-{number}"),
-            "text": format!("Parcel {number} went to the harbour marker{number}x"),
-        });
-        json!({ "session_id": "parcels", "channel": "post", "messages": [message] })
-    };
     let state: Value = serde_json::from_str(&daemon.sandbox.read("hermesd/daemon.json")).unwrap();
     let pid = Pid::from_raw(i32::try_from(state["pid"].as_i64().unwrap()).unwrap());
     let (next, kept) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -129,11 +136,6 @@ fn what_was_answered_survives_a_kill_and_is_there_once() {
     });
     assert!(!kept.is_empty() && kept.len() < TURNS, "{} were answered", kept.len());
     let daemon = Listening::at(daemon.sandbox);
-    let messages = |daemon: &Listening| {
-        let told = daemon.get("/api/v1/sessions/parcels");
-        let found = told.json()["results"].as_array().cloned().unwrap_or_default();
-        found.iter().map(|message| message["text"].to_string()).collect::<Vec<_>>()
-    };
     let before = messages(&daemon);
     for number in &kept {
         let mark = format!("marker{number}x");
