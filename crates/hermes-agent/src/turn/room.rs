@@ -41,7 +41,7 @@ pub(super) fn make_more(turn: &mut Turn<'_>) -> bool {
 
 /// The oldest turns leave; false if there are none that can.
 fn leave(turn: &mut Turn<'_>) -> bool {
-    let count = turn.window.to_leave();
+    let count = turn.window.to_leave(others(turn));
     if count == 0 {
         return false;
     }

@@ -14,8 +14,8 @@ pub use summary::{by_rule, request as summary_request};
 const FRAME: usize = 6;
 /// Which share of the window may be filled before older turns leave it, in hundredths.
 const FULL: usize = 80;
-/// Which share of it is left to the turns that stay, in hundredths.
-const STAYS: usize = 30;
+/// Which share of that is left to the turns that stay, in hundredths.
+const STAYS: usize = 50;
 /// A longer result of a tool is shortened when nothing else is left to make room.
 const LONG_RESULT: usize = 1_200;
 
@@ -132,8 +132,12 @@ impl Window {
 
     /// By how many tokens it is too full, with so many taken by the prompt, the tools and the answer.
     pub fn excess(&self, others: usize) -> usize {
-        let limit = (self.size * FULL / 100).saturating_sub(others).max(1);
-        self.filled().used.saturating_sub(limit)
+        self.filled().used.saturating_sub(self.limit(others))
+    }
+
+    /// How many tokens the turns may have, with so many taken by others.
+    fn limit(&self, others: usize) -> usize {
+        (self.size * FULL / 100).saturating_sub(others).max(1)
     }
 
     /// Leaves out what was recalled, for earlier turns first; true if there was any.
@@ -166,8 +170,8 @@ impl Window {
 
     /// How many of the oldest turns should leave: all but those that fit into the share that stays, and never the
     /// one that goes on.
-    pub fn to_leave(&self) -> usize {
-        let room = self.size * STAYS / 100;
+    pub fn to_leave(&self, others: usize) -> usize {
+        let room = self.limit(others) * STAYS / 100;
         let mut used = 0;
         let mut stay = 0;
         for exchange in self.exchanges.iter().rev() {

@@ -44,7 +44,7 @@ fn recalled_memory_goes_first_and_the_last_turns_at_the_very_end() {
 fn older_turns_leave_and_the_newest_stay() {
     let mut window = talk(40, 250);
     assert!(window.excess(0) > 0);
-    let count = window.to_leave();
+    let count = window.to_leave(0);
     assert!(count > 20 && count < 40, "{count}");
     let last = window.compress(count, "they talked");
     assert_eq!(last, Some(i64::try_from(count).unwrap() * 2));
@@ -57,7 +57,7 @@ fn older_turns_leave_and_the_newest_stay() {
 fn the_turn_that_goes_on_never_leaves() {
     let mut window = Window::new(1_000);
     window.begin(&"long ".repeat(5_000), None);
-    assert_eq!(window.to_leave(), 0);
+    assert_eq!(window.to_leave(0), 0);
 }
 
 #[test]

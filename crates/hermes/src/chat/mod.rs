@@ -301,7 +301,7 @@ impl Conversation {
     /// Lets a summary stand for all turns but the last ones; none if there is nothing to shorten.
     pub(crate) fn compact(&mut self) -> anyhow::Result<Option<Compressed>> {
         self.seat.app.now = clock::now();
-        let count = self.window.to_leave().max(self.window.exchanges.len().saturating_sub(2));
+        let count = self.window.to_leave(0).max(self.window.exchanges.len().saturating_sub(2));
         if count == 0 {
             return Ok(None);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use hermes_agent::prompt::Name;
 use hermes_agent::window::Recalled;
 use hermes_home::tokens;
 use hermes_memory::retrieval::{self, Context, Pass};
@@ -37,7 +38,9 @@ impl Conversation {
             }
         };
         let items = given.context.items().count();
-        let recalled = match belongs(&given.context) && items > 0 {
+        // What is only recent belongs to the beginning of a session.
+        let is_wanted = self.window.exchanges.is_empty() || belongs(&given.context);
+        let recalled = match is_wanted && items > 0 {
             true => {
                 Some(Recalled { tokens: tokens::estimate(&given.text), text: given.text.clone() })
             }
@@ -79,7 +82,9 @@ impl Conversation {
     /// The names of what was recalled before and is still in the window.
     fn held(&self) -> HashSet<String> {
         let recalled = self.window.exchanges.iter().filter_map(|one| one.recalled.as_ref());
-        let lines = recalled.flat_map(|one| one.text.lines());
+        let begun = self.prompt.sections.iter().filter(|one| one.name == Name::Recalled);
+        let texts = recalled.map(|one| &one.text).chain(begun.map(|one| &one.text));
+        let lines = texts.flat_map(|text| text.lines());
         let name = |line: &str| Some(line.strip_prefix('[')?.split_once(']')?.0.to_owned());
         lines.filter_map(name).collect()
     }

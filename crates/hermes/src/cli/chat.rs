@@ -79,7 +79,7 @@ impl Talker {
 
 pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let question = match (&arguments.dash, arguments.question) {
-        (Some(dash), _) => Some(input::text(dash)?),
+        (Some(dash), _) => Some(input::text(dash)?.trim_end().to_owned()),
         (None, question) => question,
     };
     if question.as_deref().is_some_and(|text| text.trim().is_empty()) {

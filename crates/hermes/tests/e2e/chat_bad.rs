@@ -31,7 +31,7 @@ fn without_a_model_or_a_key_nothing_is_recorded() {
 #[test]
 fn each_fault_of_a_model_is_told_and_the_session_goes_on() {
     for (reply, code, words) in [
-        (Reply::Status(401, "invalid x-api-key"), 12, "answered 401"),
+        (Reply::Status(401, "invalid x-api-key"), 5, "answered 401"),
         (Reply::Status(404, "no such model"), 4, "no such model"),
         (Reply::Status(402, "pay first"), 5, "no credit left"),
         (Reply::Status(429, "slow down"), 13, "answered 429"),
@@ -139,7 +139,7 @@ fn a_task_says_by_its_exit_code_how_it_went() {
             .any(|one| one["event"] == "turn_ended" && one["figures"]["ended"] == "answered")
     );
     let down = ModelServer::start(vec![Reply::Status(401, "no")]);
-    assert_eq!(run(&down, &["run", "anything"]).code, 12);
+    assert_eq!(run(&down, &["run", "anything"]).code, 5);
 }
 
 #[test]

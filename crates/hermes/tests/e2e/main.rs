@@ -10,6 +10,7 @@ mod carry;
 mod chat;
 mod chat_bad;
 mod chat_terminal;
+mod chat_tools;
 mod checkpoint;
 mod clients;
 mod compacting;
