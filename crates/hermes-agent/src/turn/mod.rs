@@ -293,12 +293,13 @@ impl Turn<'_> {
         if self.guard.is_stuck() {
             ends = ends.or(Some(Ended::Looped));
         }
-        if is_last && ends.is_none() {
-            if let Some((_, outcome)) = results.last_mut() {
-                outcome.text.push_str(
-                    "\n\n[No more tools can be called in this turn: answer with what you have.]",
-                );
-            }
+        if is_last
+            && ends.is_none()
+            && let Some((_, outcome)) = results.last_mut()
+        {
+            outcome.text.push_str(
+                "\n\n[No more tools can be called in this turn: answer with what you have.]",
+            );
         }
         self.bring(results);
         ends

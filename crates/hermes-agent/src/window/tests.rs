@@ -69,7 +69,7 @@ fn long_results_are_shortened_but_for_the_last() {
         window.add(ChatMessage { role: Role::User, blocks: vec![result], cache: false });
     }
     assert!(window.shorten_results());
-    let lengths: Vec<usize> = window.exchanges[0].messages.iter().map(|one| cost(one)).collect();
+    let lengths: Vec<usize> = window.exchanges[0].messages.iter().map(cost).collect();
     assert!(lengths[0] < lengths[1] / 2, "{lengths:?}");
     assert!(!window.shorten_results());
 }

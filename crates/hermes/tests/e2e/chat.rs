@@ -36,8 +36,14 @@ pub(crate) fn ask(sandbox: &Sandbox, server: &ModelServer, question: &str) -> Ra
     ran
 }
 
+/// A database of the home, as any program would open it.
+#[expect(clippy::disallowed_methods, reason = "tests look at the files as another program would")]
+pub(crate) fn database(sandbox: &Sandbox, name: &str) -> Connection {
+    Connection::open(sandbox.path(name)).unwrap()
+}
+
 pub(crate) fn state(sandbox: &Sandbox) -> Connection {
-    Connection::open(sandbox.path("state.db")).unwrap()
+    database(sandbox, "state.db")
 }
 
 /// The last request the server has seen.
@@ -343,8 +349,7 @@ fn what_is_recalled_leaves_a_receipt_and_is_not_said_twice() {
     assert_eq!(recalled.len(), 1, "{recalled:?}");
     let said = server.requests()[1].body.to_string();
     assert_eq!(said.matches("is called Ines").count(), 1, "{said}");
-    let uses: i64 = Connection::open(sandbox.path("memory.db"))
-        .unwrap()
+    let uses: i64 = database(&sandbox, "memory.db")
         .query_row("select max(uses) from fact", [], |row| row.get(0))
         .unwrap();
     assert!(uses >= 1);

@@ -135,7 +135,7 @@ fn our_conversation_in_a_home_of_hermes_agent_is_in_its_own_database() {
     fs::create_dir_all(sandbox.home()).unwrap();
     peer(&sandbox, "make");
     let schema = |sandbox: &Sandbox| -> Vec<String> {
-        let db = rusqlite::Connection::open(sandbox.path("state.db")).unwrap();
+        let db = crate::chat::state(sandbox);
         let mut rows =
             db.prepare("select coalesce(sql, name) from sqlite_master order by 1").unwrap();
         rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
