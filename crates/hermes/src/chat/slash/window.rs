@@ -74,7 +74,7 @@ fn text(table: &ContextTable) -> String {
             thousands(tokens as u64)
         );
     }
-    let share = if size == 0 { 0 } else { table.tokens * 100 / size };
+    let share = (table.tokens * 100).checked_div(size).unwrap_or(0);
     let _ = writeln!(
         text,
         "{BOLD}{} of {} tokens, {share} %{BOLD:#}",

@@ -170,7 +170,7 @@ fn change(tools: &mut Tools, asked: &Arguments, ask: &mut Ask<'_>) -> anyhow::Re
         false => done.first().map(|one| one.message.to_owned()).unwrap_or_default(),
     };
     let shown: Vec<String> = done.into_iter().filter_map(|one| one.shown).collect();
-    Ok(saved(target, &after, &message, shown))
+    Ok(saved(target, &after, &message, &shown))
 }
 
 /// A change that was made.
@@ -418,7 +418,7 @@ fn add(tools: &mut Tools, target: Target, text: &str) -> anyhow::Result<Result<M
 }
 
 /// What a model is told after a change, with the file read back.
-fn saved(target: Target, after: &MemoryText, message: &str, shown: Vec<String>) -> Outcome {
+fn saved(target: Target, after: &MemoryText, message: &str, shown: &[String]) -> Outcome {
     let value = json!({
         "success": true, "done": true, "target": word(target), "usage": after.usage.with_percent(),
         "entry_count": after.document.entries().len(), "message": message, "note": SAVED,
