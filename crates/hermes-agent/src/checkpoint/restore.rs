@@ -192,7 +192,8 @@ impl Store {
                 return Err(Error::DamagedContent { hash: hash.to_owned() });
             }
             if *then != State::Missing {
-                let above = path.ancestors().skip(1).take_while(|folder| !folder.exists());
+                // Where a file stands now, there will be a folder too.
+                let above = path.ancestors().skip(1).take_while(|folder| !folder.is_dir());
                 folders.extend(above.map(Path::to_owned));
             }
             changes.push(Change { path: path.clone(), before: found, after: then.clone() });

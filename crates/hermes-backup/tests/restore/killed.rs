@@ -10,6 +10,8 @@ use hermes_backup::seal::Keys;
 use crate::sandbox::{Sandbox, is_full, now, tree};
 
 const FOLDER: &str = "HERMES_TEST_RESTORE_IN";
+/// Where the other process puts what it deletes.
+const GONE: &str = "gone";
 const ARCHIVE: &str = "HERMES_TEST_RESTORE_FROM";
 
 fn variable(name: &str) -> Option<String> {
@@ -29,7 +31,10 @@ fn restores_over_and_over_until_it_is_killed() {
     loop {
         restore::whole(&from, &home, &mut |_| {}).unwrap();
         let aside = restore::rollback(&home, now()).unwrap().aside.unwrap();
-        std::fs::remove_dir_all(aside).unwrap();
+        // Under another name first: half of it must not be taken for something to put back.
+        let gone = home.root().with_file_name(GONE);
+        std::fs::rename(aside, &gone).unwrap();
+        std::fs::remove_dir_all(gone).unwrap();
     }
 }
 
@@ -45,6 +50,7 @@ fn kill_after(sandbox: &Sandbox, archive: &std::path::Path, delay: Duration) {
     std::thread::sleep(delay);
     child.kill().unwrap();
     child.wait().unwrap();
+    let _ = std::fs::remove_dir_all(sandbox.path().join(GONE));
 }
 
 /// The home without the note that is written just before it is moved aside, and taken away by the next restore.

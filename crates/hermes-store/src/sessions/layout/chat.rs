@@ -42,13 +42,14 @@ impl Layout {
             .then(|| format!("update sessions set {} where id = ?1", changes.join(", ")))
     }
 
-    /// What session ?1 cost, in the same order; `None` unless there is a place for all of it.
+    /// What session ?1 cost, in the same order, null for what it has no place for; `None` where there is none at all.
     pub(crate) fn spent(&self) -> Option<String> {
-        let is_there = |name: &&str| self.column(Table::Sessions, name).is_some();
+        let is_there = |name: &str| self.column(Table::Sessions, name).is_some();
+        let columns = COSTS.map(|name| if is_there(name) { name } else { "null" });
         COSTS
             .iter()
-            .all(is_there)
-            .then(|| format!("select {} from sessions where id = ?1", COSTS.join(", ")))
+            .any(|name| is_there(name))
+            .then(|| format!("select {} from sessions where id = ?1", columns.join(", ")))
     }
 
     /// Sets the named columns of session ?1 that are there to ?2, ?3, …; `None` if none is.
