@@ -145,7 +145,7 @@ fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Decided
         .map(|one| Candidate {
             id: one.name.id(),
             what: one.name.what.clone(),
-            made: one.name.made,
+            made: one.made(),
             verified: one.verified.is_some() && one.failed.is_none(),
             damaged: one.name.damaged,
         })
