@@ -158,6 +158,22 @@ impl Hit {
         }
     }
 
+    /// One line for a model: what it is, when and where it was said, whether it still holds, and its words.
+    pub(crate) fn line(&self, zone: &TimeZone) -> String {
+        let at = self.at.map(|at| clock::minute(at, zone)).unwrap_or_default();
+        let outdated = self.superseded_by.as_ref().map(|by| format!(" [superseded by {by}]"));
+        let place = [Some(at), self.session_id.clone()].into_iter().flatten();
+        let place: Vec<String> =
+            place.filter(|part| !part.is_empty() && *part != self.id).collect();
+        format!(
+            "{} ({}){}: {}",
+            self.id,
+            place.join(", "),
+            outdated.unwrap_or_default(),
+            one_line(&self.snippet, 300)
+        )
+    }
+
     pub(crate) fn show(&self, page: &mut Page, zone: &TimeZone, explain: bool) -> io::Result<()> {
         let when = self.at.map(|at| match self.until {
             Some(until) => {

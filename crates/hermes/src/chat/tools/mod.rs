@@ -20,7 +20,6 @@ use crate::app::App;
 use crate::clock;
 use crate::desk::Asker;
 use crate::desk::search::Answer;
-use crate::output::one_line;
 use crate::server::pool::Seat;
 
 /// The tools of one conversation.
@@ -132,20 +131,7 @@ fn with_allowed(agent: &Agent, allow: &[String]) -> Agent {
 
 /// What a search found, a line each.
 fn lines_of(answer: &Answer, zone: &TimeZone) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for hit in &answer.results {
-        let at = hit.at.map(|at| clock::minute(at, zone)).unwrap_or_default();
-        let outdated = hit.superseded_by.as_ref().map(|by| format!(" [superseded by {by}]"));
-        let place = [Some(at), hit.session_id.clone()].into_iter().flatten();
-        let place: Vec<String> = place.filter(|part| !part.is_empty() && *part != hit.id).collect();
-        lines.push(format!(
-            "{} ({}){}: {}",
-            hit.id,
-            place.join(", "),
-            outdated.unwrap_or_default(),
-            one_line(&hit.snippet, 300)
-        ));
-    }
+    let mut lines: Vec<String> = answer.results.iter().map(|hit| hit.line(zone)).collect();
     if lines.is_empty() {
         lines.push("nothing found".to_owned());
     }

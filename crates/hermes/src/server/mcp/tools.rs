@@ -198,17 +198,7 @@ fn found(
     let mut lines: Vec<String> = Vec::new();
     let mut results: Vec<Value> = Vec::new();
     for hit in &answer.results {
-        let at = hit.at.map(|at| clock::minute(at, &zone)).unwrap_or_default();
-        let outdated = hit.superseded_by.as_ref().map(|by| format!(" [superseded by {by}]"));
-        let place = [Some(at), hit.session_id.clone()].into_iter().flatten();
-        let place: Vec<String> = place.filter(|part| !part.is_empty() && *part != hit.id).collect();
-        lines.push(format!(
-            "{} ({}){}: {}",
-            hit.id,
-            place.join(", "),
-            outdated.unwrap_or_default(),
-            one_line(&hit.snippet, 300)
-        ));
+        lines.push(hit.line(&zone));
         results.push(json!({
             "id": hit.id, "kind": hit.kind, "text": one_line(&hit.snippet, 300), "at": hit.at,
             "relevance": hit.relevance, "session_id": hit.session_id, "superseded_by": hit.superseded_by,
