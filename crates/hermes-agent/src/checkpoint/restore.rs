@@ -152,7 +152,7 @@ impl Store {
     /// First what has to go, then the folders it was in, then what comes back.
     fn carry_out(&self, plan: &Plan, todo: &[&Planned]) -> Result<()> {
         for change in todo.iter().rev().filter(|change| change.goes_first()) {
-            must_be_straight(&change.path)?;
+            must_be_straight(&change.path, &[])?;
             State::Missing.put(&change.path, &self.blobs)?;
         }
         for folder in plan.folders.iter().rev() {
@@ -163,7 +163,7 @@ impl Store {
             if *then == State::Missing {
                 continue;
             }
-            must_be_straight(path)?;
+            must_be_straight(path, &[])?;
             if *now == State::Folder && path.is_dir() {
                 let why = "there is a folder with something in it";
                 fs::remove_dir(path).map_err(|_| Error::InTheWay { path: path.clone(), why })?;
@@ -181,9 +181,11 @@ impl Store {
     fn keep_now(&self, plan: &Plan, todo: &[&Planned], restoring: &Restoring) -> Result<u32> {
         let mut changes = Vec::new();
         let mut folders = Vec::new();
+        let going = todo.iter().filter(|change| change.goes_first());
+        let going: Vec<&Path> = going.map(|change| change.path.as_path()).collect();
         for Planned { path, now, then, .. } in todo {
-            must_be_straight(path)?;
-            let found = State::of(path, Contents::Keep(&self.blobs), u64::MAX)?;
+            must_be_straight(path, &going)?;
+            let found = state_of(path, Contents::Keep(&self.blobs), u64::MAX)?;
             if found != *now {
                 return Err(Error::ChangedSince { paths: vec![path.clone()] });
             }
@@ -192,8 +194,8 @@ impl Store {
                 return Err(Error::DamagedContent { hash: hash.to_owned() });
             }
             if *then != State::Missing {
-                // Where a file stands now, there will be a folder too.
-                let above = path.ancestors().skip(1).take_while(|folder| !folder.is_dir());
+                // Where a file or a link stands now, there will be a folder too.
+                let above = path.ancestors().skip(1).take_while(|folder| !is_folder(folder));
                 folders.extend(above.map(Path::to_owned));
             }
             changes.push(Change { path: path.clone(), before: found, after: then.clone() });
@@ -221,7 +223,7 @@ impl Store {
             State::TooBig { .. } => self.limits.file_bytes,
             _ => u64::MAX,
         };
-        let now = State::of(&path, Contents::Look, most)?;
+        let now = state_of(&path, Contents::Look, most)?;
         // A folder that was made goes with what was made in it.
         if now == then || (now == State::Folder && then == State::Missing) {
             return Ok(None);
@@ -232,7 +234,9 @@ impl Store {
             (State::Other, _) => Some("it is no plain file now"),
             _ => None,
         };
-        let is_known = history.known.iter().any(|state| state.holds_same(&now));
+        // Folders that go away are not written down: where one was, nothing is nobody's work.
+        let is_gone = now == State::Missing && history.known.contains(&State::Folder);
+        let is_known = is_gone || history.known.iter().any(|state| state.holds_same(&now));
         let is_foreign = stays.is_none() && !is_known;
         Ok(Some(Planned { path, now, then, is_foreign, stays }))
     }
@@ -348,17 +352,31 @@ impl Shown {
     }
 }
 
-/// Fails where the way to a path leads through a link now: what is there is not ours.
-fn must_be_straight(path: &Path) -> Result<()> {
-    let Some(above) = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok())
-    else {
-        return Ok(());
-    };
-    match above.canonicalize() {
-        Ok(real) if real == above => Ok(()),
-        _ => Err(Error::InTheWay {
+/// What is at a path; behind a link there is nothing of ours.
+fn state_of(path: &Path, contents: Contents<'_>, most: u64) -> Result<State> {
+    match link_above(path) {
+        Some(_) => Ok(State::Missing),
+        None => State::of(path, contents, most),
+    }
+}
+
+/// Fails where the way to a path leads through a link now, other than those that go first.
+fn must_be_straight(path: &Path, going: &[&Path]) -> Result<()> {
+    match link_above(path) {
+        Some(link) if !going.contains(&link) => Err(Error::InTheWay {
             path: path.to_owned(),
             why: "the way to it leads through a link",
         }),
+        _ => Ok(()),
     }
+}
+
+/// The outermost link that the way to a path leads through.
+fn link_above(path: &Path) -> Option<&Path> {
+    let above = path.ancestors().skip(1);
+    above.filter(|above| above.symlink_metadata().is_ok_and(|found| found.is_symlink())).last()
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }

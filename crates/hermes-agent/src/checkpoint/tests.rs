@@ -341,6 +341,26 @@ fn a_store_that_is_not_there_is_empty_and_stays_so() {
     assert!(!place.home.checkpoints().exists());
 }
 
+#[test]
+fn a_link_that_became_a_folder_goes_both_ways_and_what_it_leads_to_stays() {
+    let place = Place::new();
+    let mut keeper = keeper(&place);
+    place.write("real/b.txt", "behind the link");
+    symlink(place.path("real"), place.path("d")).unwrap();
+    let before = picture(&place);
+    let number = agent_runs(&mut keeper, &place, || {
+        fs::remove_file(place.path("d")).unwrap();
+        place.write("d/b.txt", "in the folder");
+    });
+    let after = picture(&place);
+    let store = store(&place);
+    let gentle = Restoring { force: false, ..FORCED };
+    let restored = store.restore(&store.plan(number.unwrap()).unwrap(), &gentle).unwrap();
+    assert_eq!(picture(&place), before);
+    store.restore(&store.plan(restored.undo.unwrap()).unwrap(), &gentle).unwrap();
+    assert_eq!(picture(&place), after);
+}
+
 /// One thing an agent may do to the files.
 #[derive(Debug, Clone)]
 enum Deed {
