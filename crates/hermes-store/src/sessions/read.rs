@@ -92,21 +92,25 @@ pub struct SessionFilter {
     pub limit: Option<usize>,
 }
 
-const SUMMARY: &str = concat!(
-    "with shown as (
+/// With `:ids is null or` in one statement, the last message of every session would be looked for.
+macro_rules! summary_where {
+    ($which:literal) => {
+        concat!(
+            "with shown as (
         select s.id, s.title, s.source, s.user_id, s.model, s.model_config, s.parent_session_id,
             s.started_at, s.ended_at, s.end_reason, s.message_count, s.input_tokens,
             s.output_tokens, s.archived, s.pinned, s.hidden, s.cwd,
             (select p.end_reason from session_view p where p.id = s.parent_session_id)
                 as parent_end_reason,
             s.last_active
-        from session_view s)
+        from session_view s where ",
+            $which,
+            ")
     select id, title, source, user_id, model, model_config, parent_session_id, started_at,
         ended_at, end_reason, message_count, input_tokens, output_tokens, archived, pinned, hidden,
         cwd, parent_end_reason, last_active
     from shown s
-    where (:id is null or id = :id)
-        and (:source is null or source = :source)
+    where (:source is null or source = :source)
         and ",
     is_whose!(":user"),
     "
@@ -115,7 +119,16 @@ const SUMMARY: &str = concat!(
         and (:archived or not archived)
         and (:hidden or not hidden)
     order by last_active desc, id desc"
-);
+        )
+    };
+}
+
+const SUMMARY: &str = summary_where!(":ids is null");
+const SUMMARY_OF: &str = summary_where!("s.id in (select value from json_each(:ids))");
+
+/// The sessions of the messages that were written last.
+const WRITTEN_LAST: &str = "
+    select distinct session_id from (select session_id from message_view order by id desc limit 2000)";
 
 const FIRST_USER_MESSAGES: &str = "
     select content from message_view
@@ -161,6 +174,21 @@ impl SessionStore {
         self.summaries(None, filter).map_err(|source| self.fault(source))
     }
 
+    /// The same for a few, without a look at every session: those that were written to last, if they are enough.
+    pub fn latest(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>> {
+        let written = || -> rusqlite::Result<Vec<SessionSummary>> {
+            let mut ids = self.connection().prepare(WRITTEN_LAST)?;
+            let ids = ids.query_map([], |row| row.get(0))?;
+            let ids = ids.collect::<rusqlite::Result<Vec<String>>>()?;
+            self.summaries(Some(&ids), filter)
+        };
+        let found = written().map_err(|source| self.fault(source))?;
+        match filter.limit.is_some_and(|limit| found.len() >= limit) {
+            true => Ok(found),
+            false => self.list(filter),
+        }
+    }
+
     /// One session.
     pub fn session(&self, id: &SessionId) -> Result<SessionSummary> {
         let everything = SessionFilter {
@@ -168,7 +196,7 @@ impl SessionStore {
             include_hidden: true,
             ..SessionFilter::default()
         };
-        self.summaries(Some(id), &everything)
+        self.summaries(Some(&[id.to_string()]), &everything)
             .map_err(|source| self.fault(source))?
             .pop()
             .ok_or_else(|| Error::NotFound { selector: id.to_string() })
@@ -214,13 +242,14 @@ impl SessionStore {
 
     fn summaries(
         &self,
-        id: Option<&SessionId>,
+        ids: Option<&[String]>,
         filter: &SessionFilter,
     ) -> rusqlite::Result<Vec<SessionSummary>> {
-        let mut statement = self.connection().prepare(SUMMARY)?;
+        let summary = if ids.is_some() { SUMMARY_OF } else { SUMMARY };
+        let mut statement = self.connection().prepare(summary)?;
         let rows = statement.query_map(
             named_params! {
-                ":id": id.map(SessionId::as_str),
+                ":ids": ids.map(|ids| serde_json::json!(ids).to_string()),
                 ":source": filter.source,
                 ":user": filter.user.as_ref().map(Whose::listed),
                 ":since": filter.since.map(time::to_seconds),

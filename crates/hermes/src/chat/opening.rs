@@ -191,7 +191,7 @@ fn find(
 ) -> anyhow::Result<SessionId> {
     let whose = asker.own_sessions(&seat.reader()?.2.store)?;
     let Which::Named(selector) = which else {
-        let last = store.list(&sessions_of(whose, 1))?.into_iter().next();
+        let last = store.latest(&sessions_of(whose, 1))?.into_iter().next();
         return last.map(|session| session.id).ok_or_else(|| nothing_to_resume().into());
     };
     own(store, &whose, selector)

@@ -61,7 +61,7 @@ fn recent(
     let Some(sessions) = sessions else { return Ok(text) };
     let whose = asker.own_sessions(&memory.store)?;
     // A damaged database must not keep anybody from talking.
-    let found = sessions.list(&opening::sessions_of(whose, RECENT)).unwrap_or_default();
+    let found = sessions.latest(&opening::sessions_of(whose, RECENT)).unwrap_or_default();
     if !found.is_empty() {
         text.push_str("The last sessions, newest first (session_search reads them):\n");
     }

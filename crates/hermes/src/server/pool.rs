@@ -37,6 +37,8 @@ pub(crate) struct Seat {
     /// What was handed out and is noted later, all at once: a change of the file each time would cost
     /// whoever reads next what they have in memory of it. None: it is noted at once.
     handed: Option<Vec<Handed>>,
+    /// Whether many questions will be asked.
+    is_lasting: bool,
     stamp: Stamp,
     used: Instant,
 }
@@ -63,7 +65,7 @@ impl Pool {
             None => {
                 let app = lock(&self.app).for_profile(&home);
                 home = app.existing_home()?;
-                Seat { stamp, handed: Some(Vec::new()), ..Seat::new(app, home) }
+                Seat { stamp, handed: Some(Vec::new()), is_lasting: true, ..Seat::new(app, home) }
             }
         };
         Ok(seat)
@@ -125,7 +127,16 @@ impl Pool {
 impl Seat {
     fn new(app: App, home: Home) -> Seat {
         let used = Instant::now();
-        Seat { app, home, read: None, write: None, handed: None, stamp: Stamp::default(), used }
+        Seat {
+            app,
+            home,
+            read: None,
+            write: None,
+            handed: None,
+            is_lasting: false,
+            stamp: Stamp::default(),
+            used,
+        }
     }
 
     /// A seat for one program alone, at the profile that was asked for.
@@ -140,6 +151,9 @@ impl Seat {
         self.close_replaced();
         if self.read.as_ref().is_none_or(|(memory, _)| !memory.exists) {
             let memory = self.app.memory(&self.home, Access::Read)?;
+            if self.is_lasting {
+                memory.store.map()?;
+            }
             let identity = platform::identity(&memory.path);
             self.read = Some((memory, identity));
         }

@@ -147,10 +147,11 @@ impl Recall for SqliteMemory {
 
     fn sessions(&self, scope: Scope, choice: &SessionChoice<'_>) -> Result<Vec<SessionKey>> {
         let mut found: Vec<SessionKey> = Vec::new();
+        let statement = if choice.session_id.is_some() { SESSION_NAMED } else { SESSIONS };
         for user in scope.readable() {
             let read = || -> rusqlite::Result<Vec<SessionKey>> {
                 self.connection
-                    .prepare_cached(SESSIONS)?
+                    .prepare_cached(statement)?
                     .query_map(
                         params![
                             user.get(),
@@ -448,7 +449,13 @@ const SEGMENTS: &str = "
     where s.model = ?1 and s.user_id = ?2 and s.kind = ?3 order by s.number";
 const SESSIONS: &str = "
     select id from session
-    where user_id = ?1 and (?2 is null or session_id = ?2)
+    where user_id = ?1 and ?2 is null
+      and (?3 is null or channel = (select id from label where text = ?3))
+      and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
+// With `?2 is null or` in one statement, every session would be looked at.
+const SESSION_NAMED: &str = "
+    select id from session
+    where session_id = ?2 and user_id = ?1
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
 const HEADS: &str = "

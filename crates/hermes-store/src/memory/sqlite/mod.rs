@@ -103,12 +103,19 @@ impl SqliteMemory {
             // Zeros over what is deleted wherever that needs no further writing.
             connection.pragma_update(None, "secure_delete", "fast").map_err(failed)?;
         } else {
-            connection.pragma_update(None, "mmap_size", MAPPED).map_err(failed)?;
+            // A question or two read less than it costs to map the file and to let it go.
+            connection.pragma_update(None, "mmap_size", 0).map_err(failed)?;
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
         Ok(SqliteMemory { connection, path: path.to_owned(), access })
+    }
+
+    /// Reads through a map of the whole file from now on: for a process that answers many questions.
+    pub fn map(&self) -> Result<()> {
+        let mapped = self.connection.pragma_update(None, "mmap_size", MAPPED);
+        mapped.map_err(|source| self.failed(source))
     }
 
     /// Lets SQLite write ahead or not, if nobody else has the file open; says whether it is so now.
