@@ -45,7 +45,8 @@ pub(crate) struct Conversation<'a> {
 }
 
 /// The messages that say something, without what was recalled; tools called without a word go to the
-/// next message of the assistant, else to the last message of the turn.
+/// next message of the assistant, else to the last message of the turn. A call that nothing follows is no step
+/// yet: where calls and answers are recorded apart, the answer brings its call along.
 pub(crate) fn ready(spoken: &[Spoken<'_>]) -> Vec<Ready> {
     let mut made: Vec<Ready> = Vec::with_capacity(spoken.len());
     let mut waiting: Vec<Step> = Vec::new();
@@ -53,14 +54,19 @@ pub(crate) fn ready(spoken: &[Spoken<'_>]) -> Vec<Ready> {
         if one.role == "user" {
             hand_over(&mut waiting, &mut made);
         }
-        if let Some(calls) = one.tool_calls.filter(|_| one.role == "assistant") {
+        let is_followed = place + 1 < spoken.len();
+        if let Some(calls) = one.tool_calls.filter(|_| one.role == "assistant" && is_followed) {
             waiting.extend(steps_of(&steps::calls(calls), &spoken[place + 1..]));
         }
         let text = strip::strip(one.text);
         if text.trim().is_empty() || !matches!(one.role, "user" | "assistant" | "tool") {
             continue;
         }
-        let steps = if one.role == "assistant" { std::mem::take(&mut waiting) } else { Vec::new() };
+        let steps = match one.role {
+            "assistant" => std::mem::take(&mut waiting),
+            "tool" => steps_answered(one),
+            _ => Vec::new(),
+        };
         let text = text.into_owned();
         made.push(Ready { place, role: one.role.to_owned(), text, at: one.at, steps });
     }
@@ -146,6 +152,13 @@ fn steps_of(calls: &[Call], following: &[Spoken<'_>]) -> Vec<Step> {
         .collect()
 }
 
+/// The calls that an answer brings along, as it tells of them.
+fn steps_answered(answer: &Spoken<'_>) -> Vec<Step> {
+    let calls = answer.tool_calls.map(steps::calls).unwrap_or_default();
+    let failed = answer.failed.unwrap_or_else(|| steps::reports_failure(answer.text));
+    calls.iter().map(|call| call.step(failed)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -185,6 +198,17 @@ mod tests {
         let made = ready(&turn);
         assert_eq!((made[0].steps.len(), made[2].steps.len()), (1, 0));
         assert!(ready(&turn[1..2]).is_empty());
+    }
+
+    #[test]
+    fn a_call_recorded_before_its_answer_is_told_by_the_answer_alone() {
+        let calls = json!([{"id": "a", "name": "look", "input": {"at": 1}}]);
+        let call = Spoken { tool_calls: Some(&calls), ..spoken("assistant", "I look.") };
+        let answer =
+            Spoken { tool_calls: Some(&calls), failed: Some(true), ..spoken("tool", "no") };
+        assert!(ready(&[call])[0].steps.is_empty());
+        let made = ready(&[answer]);
+        assert!(made[0].steps[0].tool == "look" && made[0].steps[0].failed);
     }
 
     #[test]

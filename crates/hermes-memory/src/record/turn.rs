@@ -63,7 +63,7 @@ pub struct TurnMessage {
     pub text: String,
     /// The tool whose answer this is.
     pub tool_name: Option<String>,
-    /// The tools called, as JSON.
+    /// The tools called, as JSON; in a tool's answer the call it answers, where that is recorded apart.
     pub tool_calls: Option<Value>,
     /// The call this answers.
     pub tool_call_id: Option<String>,
@@ -343,7 +343,7 @@ impl TurnMessage {
             content: (!self.text.is_empty()).then(|| Content::Text(self.text.clone())),
             tool_name: self.tool_name.clone(),
             tool_call_id: self.tool_call_id.clone(),
-            tool_calls: self.tool_calls.clone(),
+            tool_calls: self.tool_calls.clone().filter(|_| self.role != "tool"),
             external_id: self.external_id.clone(),
             ..NewMessage::text(&self.role, "", self.at.unwrap_or(now))
         }

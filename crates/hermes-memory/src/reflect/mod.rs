@@ -5,6 +5,7 @@ pub mod look_back;
 pub mod model;
 mod pattern_words;
 pub mod patterns;
+pub mod retries;
 mod run;
 mod sentences;
 mod sign_words;

@@ -2,6 +2,7 @@
 
 use hermes_store::memory::{EpisodeState, MemoryStore, Scope, Session};
 
+use super::retries;
 use super::work::Talk;
 use crate::Result;
 
@@ -10,8 +11,13 @@ const MOST_MESSAGES: usize = 2000;
 
 /// The messages and tool calls of a session that are still there.
 pub(crate) fn read(store: &dyn MemoryStore, scope: Scope, session: &Session) -> Result<Talk> {
-    let mut talk =
-        Talk { session: session.clone(), messages: Vec::new(), steps: Vec::new(), imported: false };
+    let mut talk = Talk {
+        session: session.clone(),
+        messages: Vec::new(),
+        steps: Vec::new(),
+        asked_again: retries::read(store, scope, session)?,
+        imported: false,
+    };
     for episode in store.episodes_of(scope, session.key)? {
         if episode.state != EpisodeState::Raw || episode.session != session.key {
             continue;

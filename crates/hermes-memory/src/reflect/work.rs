@@ -17,6 +17,8 @@ pub struct Talk {
     pub messages: Vec<Message>,
     /// The tools that were called, in their order.
     pub steps: Vec<Step>,
+    /// Questions that were asked again in their place, because the answer was not wanted.
+    pub asked_again: Vec<String>,
     /// Whether it is history that was brought in: no model reads it.
     pub imported: bool,
 }
@@ -153,6 +155,7 @@ fn evidence(talk: &Talk) -> Vec<Evidence> {
             "user" => {
                 said(message, answer, &mut found);
                 again(message, &asked, answer, &mut found);
+                retried(message, talk, &mut found);
                 asked.push(message);
             }
             _ => {}
@@ -189,6 +192,20 @@ fn again(message: &Message, asked: &[&Message], answer: Option<&str>, found: &mu
     if let Some(earlier) = same {
         found.push(Evidence {
             shows: Shows::AskedAgain(quoted(&earlier.text)),
+            episode: message.episode,
+            message: message.key.get(),
+            at: message.at,
+            quote: quoted(&message.text),
+            answer: None,
+        });
+    }
+}
+
+/// A question that stands in the place of itself.
+fn retried(message: &Message, talk: &Talk, found: &mut Vec<Evidence>) {
+    if talk.asked_again.iter().any(|question| question.trim() == message.text.trim()) {
+        found.push(Evidence {
+            shows: Shows::AskedAgain(quoted(&message.text)),
             episode: message.episode,
             message: message.key.get(),
             at: message.at,

@@ -41,6 +41,7 @@ fn talk(said: &[(&str, &str)], steps: &[(usize, &str, &str, bool)]) -> Talk {
         },
         messages: said.iter().enumerate().map(message).collect(),
         steps: steps.iter().map(step).collect(),
+        asked_again: Vec::new(),
         imported: false,
     }
 }

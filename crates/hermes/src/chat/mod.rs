@@ -21,15 +21,17 @@ use hermes_agent::window::Window;
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
+use hermes_memory::reflect::retries;
 use hermes_store::Error as StoreError;
+use hermes_store::memory::Vectors as _;
 use hermes_store::sessions::{NewMessage, SessionId, SessionStore, Spending};
 
 use crate::app::App;
-use crate::clock;
 use crate::desk::Asker;
 use crate::desk::context::Given;
 use crate::failure::Kind;
 use crate::server::pool::Seat;
+use crate::{clock, embedding};
 
 pub(crate) use context::ContextTable;
 use front::{Event, Figures, Front, Input, ProblemShown};
@@ -334,9 +336,22 @@ impl Conversation {
     /// Says again what was said last, in its place.
     pub(crate) fn retry(&mut self, front: &mut dyn Front) -> anyhow::Result<Option<TurnEnd>> {
         match self.take_back()? {
-            Some(said) => self.say(&said, front).map(Some),
+            Some(said) => {
+                self.note_retry(&said);
+                self.say(&said, front).map(Some)
+            }
             None => Ok(None),
         }
+    }
+
+    /// An answer that was not wanted is a sign of how the work went; without it the question is asked all the same.
+    fn note_retry(&mut self, question: &str) {
+        let (scope, session) = (self.asker.scope, self.session.to_string());
+        let Ok((app, home, memory)) = self.seat.writer() else { return };
+        let Ok(zone) = app.zone_of(home, &memory.store, scope.user()) else { return };
+        let vectors = embedding::vectors(memory.store.active_model().ok().flatten().as_ref());
+        let of = (scope, session.as_str());
+        let _ = retries::note(&mut memory.store, of, question, (&zone, vectors), app.change());
     }
 
     /// Goes on with another model.

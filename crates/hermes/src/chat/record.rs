@@ -151,9 +151,10 @@ fn message(kept: &Kept) -> TurnMessage {
                 ..TurnMessage::text("assistant", &Kept::words(text, *broken))
             }
         }
-        Kept::Result { call, outcome } => TurnMessage {
-            tool_name: Some(call.name.clone()),
-            tool_call_id: Some(call.id.clone()),
+        Kept::Result { call: answered, outcome } => TurnMessage {
+            tool_calls: Some(Value::Array(vec![call(answered)])),
+            tool_name: Some(answered.name.clone()),
+            tool_call_id: Some(answered.id.clone()),
             failed: Some(outcome.is_error),
             ..TurnMessage::text("tool", &outcome.text)
         },

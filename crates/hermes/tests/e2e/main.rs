@@ -9,6 +9,7 @@ mod bench;
 mod carry;
 mod chat;
 mod chat_bad;
+mod chat_learning;
 mod chat_terminal;
 mod chat_tools;
 mod checkpoint;
