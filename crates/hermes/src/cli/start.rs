@@ -218,6 +218,9 @@ impl Show for Ready {
         page.line("")?;
         page.line("next:")?;
         page.line("  hermes soul edit                        say who your agent is")?;
+        page.line(
+            "  hermes chat                             talk with it (with a model of yours)",
+        )?;
         page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
         page.line("  hermes sessions search \"…\"              find what was said")?;
         page.line("  hermes status                           see what the daemon does")?;

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::desk::context::{self, Given, Handed, Wish};
 use crate::failure::{Outcome, Problem};
 use crate::input;
-use crate::output::{Page, Show};
+use crate::output::{Page, Show, printable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -96,6 +96,7 @@ impl Show for Shown {
             true => retrieval::why(&self.given.context),
             false => self.given.text.clone(),
         };
-        page.write_all(text.as_bytes())
+        // What is remembered is data: nothing in it drives a terminal.
+        page.write_all(printable(&text).as_bytes())
     }
 }
