@@ -56,7 +56,7 @@ impl<'a> Teller<'a> {
         generate.push(key.to_owned());
         let mut drill = words("backup drill --identity");
         drill.push(key.to_owned());
-        let create = words("backup create");
+        let create = words("backup create --all");
         let at = |days_ago, hour, words| -> anyhow::Result<Step> {
             let time = jiff::civil::Time::new(hour, 10, 0, 0)?;
             Ok(Step { days_ago, time, deed: Deed::Type(words) })
