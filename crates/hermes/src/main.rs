@@ -18,6 +18,7 @@ mod input;
 mod integrate;
 mod models;
 mod output;
+mod pages;
 mod platform;
 mod server;
 mod variables;

@@ -149,6 +149,8 @@ pub struct RecentFilter<'a> {
     pub channel: Option<&'a str>,
     /// Not of this session.
     pub except_session: Option<&'a str>,
+    /// Only those that began before.
+    pub before: Option<Timestamp>,
     /// How many at most.
     pub limit: usize,
 }

@@ -6,8 +6,9 @@ mod chat;
 mod checkpoint;
 mod claw;
 mod config;
+pub(crate) mod dashboard;
 mod demo;
-mod doctor;
+pub(crate) mod doctor;
 mod hook;
 mod import;
 pub(crate) mod init;
@@ -113,6 +114,8 @@ enum Command {
     Run(run::Arguments),
     /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
     Start(start::Arguments),
+    /// Look at everything that is remembered, in a browser
+    Dashboard(dashboard::Arguments),
     /// End the daemon
     Stop,
     /// End the daemon and start it again
@@ -208,6 +211,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),
         Command::Start(arguments) => start::run(&arguments, app),
+        Command::Dashboard(arguments) => dashboard::run(&arguments, app),
         Command::Stop => stop::stop(app),
         Command::Restart => stop::restart(app),
         Command::Status(arguments) => status::run(&arguments, app),

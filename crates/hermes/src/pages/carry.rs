@@ -11,6 +11,7 @@ use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
 use crate::failure::{Kind, Problem, message};
 use crate::server::pool::Seat;
+use crate::server::routes::transfer::{self, Wish};
 
 const NAME: &str = "Carry";
 const TYPES: [(&str, &str); 4] = [
@@ -34,13 +35,21 @@ struct Shown {
     #[serde(skip)]
     address: String,
     profile: String,
-    users: Vec<String>,
+    users: Vec<User>,
     #[serde(skip)]
     types: [(&'static str, &'static str); 4],
     /// Everything there is.
     all: Amount,
     /// Whether a backup can be made before something is deleted.
     can_back_up: bool,
+}
+
+/// Somebody whose memory can be taken along or forgotten alone.
+#[derive(Serialize)]
+struct User {
+    name: String,
+    #[serde(skip)]
+    address: String,
 }
 
 /// As `hermes memory forget --dry-run` shows it.
@@ -70,7 +79,9 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     let frame = visit.frame(seat)?;
     let (_, _, memory) = seat.reader()?;
-    let users = memory.store.users(Admin)?.into_iter().map(|user| user.name).collect();
+    let whole = frame.link_with("carry", "download", "all");
+    let user = |name: String| User { address: super::visit::with(&whole, "of", &name), name };
+    let users = memory.store.users(Admin)?.into_iter().map(|one| user(one.name)).collect();
     let all = command::ask(seat, &["memory", "forget", "--all", "--dry-run"])?;
     let standing = command::ask::<Standing>(seat, &["backup", "status"]);
     let shown = Shown {
@@ -88,18 +99,18 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 }
 
 /// One document with everything, or with what belongs to one user.
-fn download(seat: &Seat, visit: &Visit, form: &str) -> anyhow::Result<Answer> {
-    let mut words = vec!["memory", "export"];
-    if form == "redacted" {
-        words.push("--redact");
-    }
-    if let Some(user) = visit.asked("of") {
-        words.extend(["--user", user]);
-    }
-    let bytes = command::raw(seat, &words)?.into_bytes();
+fn download(seat: &mut Seat, visit: &Visit, form: &str) -> anyhow::Result<Answer> {
+    let (_, _, memory) = seat.reader()?;
+    let user = match visit.asked("of") {
+        None => None,
+        Some(name) => {
+            let missing = || Problem::new(Kind::NotFound, format!("could not find user {name}"));
+            Some(memory.store.user(name)?.ok_or_else(missing)?.number)
+        }
+    };
+    let reply = transfer::stream(seat, Wish { user, since: None, redact: form == "redacted" })?;
     let day = seat.app.today(&seat.home)?;
-    let name = format!("hermes-{}-{day}.json", visit.profile);
-    Ok(Answer::Download { name, kind: "application/json", bytes })
+    Ok(Answer::Stream { name: format!("hermes-{}-{day}.json", visit.profile), reply })
 }
 
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {

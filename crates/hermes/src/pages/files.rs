@@ -237,9 +237,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 fn save(seat: &mut Seat, visit: &Visit, target: &MemoryTarget) -> anyhow::Result<Answer> {
     let name = visit.param("name");
     let before = read(seat, target)?;
-    let sent = visit.form.iter().find(|(field, _)| field == "text");
-    let sent = sent.map(|(_, text)| text.as_str()).unwrap_or_default();
-    let mine = as_in(before.document.text(), sent);
+    let mine = as_in(before.document.text(), visit.raw_said("text").unwrap_or_default());
     if visit.must_say("hash")? != before.hash {
         return conflict(seat, visit, mine, &before);
     }

@@ -151,9 +151,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let before = config::get(app.config(&seat.home)?, key)?;
     let said = match visit.deed() {
         "set" => {
-            let value = visit.form.iter().find(|(name, _)| name == "value");
-            let value = value.map(|(_, value)| value.trim()).unwrap_or_default();
-            match value {
+            match visit.said("value").unwrap_or_default() {
                 "" => command::tell(seat, &["config", "unset", key])?,
                 // A value may begin with a dash.
                 value => command::tell(seat, &["config", "set", "--", key, value])?,

@@ -181,6 +181,7 @@ fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
         as_of: moment(arguments.as_of.as_deref(), app, &zone)?,
         with_retired: arguments.all,
         limit,
+        ..FactFilter::default()
     };
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
