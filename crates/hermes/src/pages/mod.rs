@@ -2,6 +2,7 @@
 
 pub(crate) mod assets;
 mod facts;
+mod found;
 pub(crate) mod login;
 pub(crate) mod notice;
 mod overview;
@@ -68,7 +69,9 @@ pub(crate) enum Answer {
 
 /// Every page, in the order of the menu.
 pub(crate) fn all() -> Vec<Page> {
-    vec![overview::page(), facts::list_page(), facts::one_page()]
+    let mut pages = vec![overview::page()];
+    pages.extend(facts::pages());
+    pages
 }
 
 /// Answers one visit; what goes wrong is a page, too.
