@@ -3,12 +3,16 @@
 pub(crate) mod assets;
 mod facts;
 mod found;
+mod inspector;
 pub(crate) mod login;
 pub(crate) mod notice;
 mod overview;
+mod plot;
+mod search;
 mod shell;
 mod show;
 mod text;
+mod timeline;
 mod visit;
 
 use axum::http::{StatusCode, header};
@@ -69,8 +73,10 @@ pub(crate) enum Answer {
 
 /// Every page, in the order of the menu.
 pub(crate) fn all() -> Vec<Page> {
-    let mut pages = vec![overview::page()];
+    let mut pages = vec![overview::page(), search::page()];
+    pages.extend(timeline::pages());
     pages.extend(facts::pages());
+    pages.push(inspector::page());
     pages
 }
 
