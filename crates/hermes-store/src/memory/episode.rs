@@ -171,6 +171,9 @@ pub trait Episodes {
     /// The episodes with these numbers that the scope may read, in the order asked for.
     fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>>;
 
+    /// The episode with this number that the scope may read, also one that was retired.
+    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>>;
+
     /// The messages of an episode in their order.
     fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>>;
 

@@ -154,6 +154,22 @@ impl Shown {
         }
     }
 
+    /// How sure we are: `90 %`.
+    pub(crate) fn percent(&self) -> String {
+        format!("{:.0} %", self.confidence * 100.0)
+    }
+
+    /// Where it comes from, in a word.
+    pub(crate) fn origin_word(&self) -> &'static str {
+        match self.origin {
+            Origin::User => "user",
+            Origin::Agent => "agent",
+            Origin::Extract => "conversation",
+            Origin::Import => "import",
+            Origin::Provider => "provider",
+        }
+    }
+
     /// `[fact:042] User prefers tea (confidence: high)`; what the user typed needs no such word.
     fn line(&self) -> String {
         let sure = match self.confidence {

@@ -17,16 +17,13 @@ use crate::server::pool::Seat;
 
 const NAME: &str = "Backups";
 
-/// The page.
-pub(super) fn list_page() -> Page {
+/// The list, and one of it.
+pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "b" });
-    Page { path: "/p/{profile}/backups", menu, show, deed: Some(change) }
-}
-
-/// The steps of bringing one back.
-pub(super) fn restore_page() -> Page {
     let path = "/p/{profile}/backups/{id}";
-    Page { path, menu: None, show: wizard, deed: Some(change) }
+    let list = Page { path: "/p/{profile}/backups", menu, show, deed: Some(change) };
+    let one = Page { path, menu: None, show: wizard, deed: Some(change) };
+    [list, one]
 }
 
 #[derive(Template, Serialize)]

@@ -24,15 +24,12 @@ const NAMES: [&str; 3] = ["memory", "user", "soul"];
 /// So many versions are listed.
 const VERSIONS: usize = 50;
 
-/// The list.
-pub(super) fn list_page() -> Page {
+/// The list, and one of it.
+pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "m" });
-    Page { path: "/p/{profile}/files", menu, show: list, deed: Some(decide) }
-}
-
-/// One file.
-pub(super) fn one_page() -> Page {
-    Page { path: "/p/{profile}/files/{name}", menu: None, show: one, deed: Some(change) }
+    let list = Page { path: "/p/{profile}/files", menu, show: list, deed: Some(decide) };
+    let one = Page { path: "/p/{profile}/files/{name}", menu: None, show: one, deed: Some(change) };
+    [list, one]
 }
 
 #[derive(Template, Serialize)]

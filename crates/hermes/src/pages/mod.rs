@@ -6,19 +6,24 @@ mod carry;
 mod command;
 mod facts;
 mod files;
+mod found;
+mod inspector;
 mod integrations;
 mod jobs;
 pub(crate) mod login;
 pub(crate) mod notice;
 mod overview;
 mod people;
+mod plot;
 mod procedures;
+mod search;
 mod sessions;
 mod settings;
 mod shell;
 mod show;
 mod skills;
 mod text;
+mod timeline;
 mod visit;
 
 use axum::http::{StatusCode, header};
@@ -86,25 +91,19 @@ pub(crate) enum Answer {
 
 /// Every page, in the order of the menu.
 pub(crate) fn all() -> Vec<Page> {
-    vec![
-        overview::page(),
-        facts::list_page(),
-        facts::one_page(),
-        procedures::page(),
-        files::list_page(),
-        files::one_page(),
-        skills::list_page(),
-        skills::one_page(),
-        sessions::list_page(),
-        sessions::one_page(),
-        backups::list_page(),
-        backups::restore_page(),
-        people::page(),
-        jobs::page(),
-        integrations::page(),
-        settings::page(),
-        carry::page(),
-    ]
+    let mut pages = vec![overview::page(), search::page()];
+    pages.extend(timeline::pages());
+    pages.extend(facts::pages());
+    pages.push(procedures::page());
+    pages.extend(files::pages());
+    pages.extend(skills::pages());
+    pages.extend(sessions::pages());
+    pages.push(inspector::page());
+    pages.extend(backups::pages());
+    let rest =
+        [people::page(), jobs::page(), integrations::page(), settings::page(), carry::page()];
+    pages.extend(rest);
+    pages
 }
 
 /// Answers one visit; what goes wrong is a page, too.

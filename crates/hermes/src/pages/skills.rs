@@ -14,15 +14,12 @@ use crate::server::pool::Seat;
 
 const NAME: &str = "Skills";
 
-/// The list.
-pub(super) fn list_page() -> Page {
+/// The list, and one of it.
+pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "k" });
-    Page { path: "/p/{profile}/skills", menu, show: list, deed: Some(change) }
-}
-
-/// One skill.
-pub(super) fn one_page() -> Page {
-    Page { path: "/p/{profile}/skills/{name}", menu: None, show: one, deed: Some(change) }
+    let list = Page { path: "/p/{profile}/skills", menu, show: list, deed: Some(change) };
+    let one = Page { path: "/p/{profile}/skills/{name}", menu: None, show: one, deed: Some(change) };
+    [list, one]
 }
 
 #[derive(Template, Serialize)]

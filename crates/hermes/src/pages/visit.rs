@@ -269,6 +269,11 @@ impl Frame {
         at.as_ref().map_or_else(|| Html("–".to_owned()), |at| self.when(at))
     }
 
+    /// The time of day.
+    pub(crate) fn hour(&self, at: &Timestamp) -> String {
+        at.to_zoned(self.zone.clone()).strftime("%H:%M").to_string()
+    }
+
     /// Date and time to the minute.
     pub(crate) fn minute(&self, at: &Timestamp) -> String {
         clock::minute(*at, &self.zone)

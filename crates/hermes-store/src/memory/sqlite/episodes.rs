@@ -84,6 +84,12 @@ impl Episodes for SqliteMemory {
             })
     }
 
+    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
+        let read = || self.connection.prepare_cached(ANY)?.query_row([id], episode_of).optional();
+        let found = read().map_err(|source| self.failed(source))?;
+        Ok(found.filter(|episode| scope.may_read(episode.user)))
+    }
+
     fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();

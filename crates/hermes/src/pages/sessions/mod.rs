@@ -13,15 +13,12 @@ use crate::server::pool::Seat;
 
 const NAME: &str = "Sessions";
 
-/// The list.
-pub(super) fn list_page() -> Page {
+/// The list, and one of it.
+pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "s" });
-    Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: None }
-}
-
-/// One session.
-pub(super) fn one_page() -> Page {
-    Page { path: "/p/{profile}/sessions/{id}", menu: None, show: one::show, deed: Some(change) }
+    let list = Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: None };
+    let one = Page { path: "/p/{profile}/sessions/{id}", menu: None, show: one::show, deed: Some(change) };
+    [list, one]
 }
 
 /// A session that the one who looks may see.
