@@ -27,28 +27,28 @@ pub(super) enum Told {
 /// What a command answers, from its JSON.
 pub(super) fn ask<T: DeserializeOwned>(seat: &Seat, words: &[&str]) -> anyhow::Result<T> {
     let sheet = Sheet::default();
-    run_words(words, &mut inside(seat, sheet.clone(), true))?;
+    run_words(words, &mut inside(seat, words, (sheet.clone(), true)))?;
     Ok(serde_json::from_str(&sheet.text())?)
 }
 
 /// Does what a command does, and returns what it says to people.
 pub(super) fn tell(seat: &Seat, words: &[&str]) -> anyhow::Result<String> {
     let sheet = Sheet::default();
-    run_words(words, &mut inside(seat, sheet.clone(), false))?;
+    run_words(words, &mut inside(seat, words, (sheet.clone(), false)))?;
     Ok(plain(&sheet))
 }
 
 /// What a command prints, as it is.
 pub(super) fn raw(seat: &Seat, words: &[&str]) -> anyhow::Result<String> {
     let sheet = Sheet::default();
-    run_words(words, &mut inside(seat, sheet.clone(), true))?;
+    run_words(words, &mut inside(seat, words, (sheet.clone(), true)))?;
     Ok(sheet.text())
 }
 
 /// The same as `tell` for what may take long: it goes on where nobody waits for it any more.
 pub(super) fn tell_long(seat: &Seat, words: &[&str]) -> anyhow::Result<Told> {
     let sheet = Sheet::default();
-    let mut app = inside(seat, sheet.clone(), false);
+    let mut app = inside(seat, words, (sheet.clone(), false));
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let (sender, ended) = mpsc::channel::<anyhow::Result<Outcome>>();
     std::thread::Builder::new().name("page-command".to_owned()).spawn(move || {
@@ -62,9 +62,12 @@ pub(super) fn tell_long(seat: &Seat, words: &[&str]) -> anyhow::Result<Told> {
     }
 }
 
-/// A person sits before the page and has said yes.
-fn inside(seat: &Seat, sheet: Sheet, json: bool) -> App {
-    let mut app = seat.app.for_profile(&seat.home);
+/// A person sits before the page and has said yes. Backups are of the whole home, whatever profile is looked at.
+fn inside(seat: &Seat, words: &[&str], (sheet, json): (Sheet, bool)) -> App {
+    let mut app = match words.first() {
+        Some(&"backup") => seat.app.for_folder(seat.home.root()),
+        _ => seat.app.for_profile(&seat.home),
+    };
     app.out = Output::plain_on(sheet, json);
     app.asking = Asking { yes: true, no_input: true };
     app.json = json;
