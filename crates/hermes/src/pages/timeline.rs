@@ -285,7 +285,7 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         facts: drawn.collect(),
         frame,
     };
-    let command = format!("hermes memory search --session {} ''", found::quoted(&page.session));
+    let command = format!("hermes sessions show {}", found::quoted(&page.session));
     let head = Head { title: page.id.clone(), section: NAME, command };
     show::view(visit, head, &page)
 }

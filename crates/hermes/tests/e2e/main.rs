@@ -33,6 +33,7 @@ mod memory;
 mod model_server;
 mod models;
 mod moments;
+mod pages;
 mod peer;
 mod provider;
 mod pty;
