@@ -1,9 +1,9 @@
 //! The simple memory: facts.
 
 use hermes_store::memory::{
-    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly, FactOrder, Facts,
-    FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source, Uid, Undone,
-    UserNumber,
+    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly,
+    FactOrder, Facts, FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source,
+    Uid, Undone, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hermes_store::memory::{
     Admin, Audit, AuditEntry, ChainState, Change, Chat, Counts, Entities, Entity, EpisodeState,
-    Growth, Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState, NewJob,
-    NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
+    Growth, Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState,
+    NewJob, NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use hermes_store::memory::{
-    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, FactOnly, FactOrder, ItemKind, JobState, MessageKey,
-    QuestionVector, RecallFilter, RecentFilter, Scope, SessionChoice, Uid,
+    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, FactOnly, FactOrder, ItemKind,
+    JobState, MessageKey, QuestionVector, RecallFilter, RecentFilter, Scope, SessionChoice, Uid,
 };
 
 use crate::compared::Compared;

@@ -12,7 +12,8 @@ struct Visitor<'a> {
 }
 
 /// Every page that needs no id.
-const PAGES: [&str; 6] = ["", "search?q=tea", "timeline", "facts", "facts/conflicts", "inspector?task=tea"];
+const PAGES: [&str; 6] =
+    ["", "search?q=tea", "timeline", "facts", "facts/conflicts", "inspector?task=tea"];
 
 /// Texts that want to be more than text.
 const HOSTILE: [&str; 6] = [
@@ -67,7 +68,8 @@ impl<'a> Visitor<'a> {
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let cookie = format!("Cookie: {}", self.cookie);
         let kind = "Content-Type: application/x-www-form-urlencoded";
-        let headers: Vec<&str> = [cookie.as_str(), kind].into_iter().chain(headers.iter().copied()).collect();
+        let headers: Vec<&str> =
+            [cookie.as_str(), kind].into_iter().chain(headers.iter().copied()).collect();
         self.daemon.ask("POST", &format!("/p/default/{rest}"), &headers, &body.join("&"))
     }
 
@@ -126,7 +128,11 @@ fn the_printed_address_lets_one_browser_in_once() {
     let value = cookie.split(['=', ';']).nth(1).unwrap();
     for (file, bytes) in daemon.sandbox.snapshot() {
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains(value) && !file.display().to_string().contains(value), "{}", file.display());
+        assert!(
+            !text.contains(value) && !file.display().to_string().contains(value),
+            "{}",
+            file.display()
+        );
     }
     // A daemon that begins anew still knows its visitors.
     let visitor = Visitor::new(&daemon);
@@ -224,7 +230,8 @@ fn stored_text_is_shown_as_text_on_every_page() {
 fn what_is_not_there_is_a_page_with_a_search() {
     let daemon = with_facts(&["Prefers tea"]);
     let visitor = Visitor::new(&daemon);
-    for path in ["/p/default/facts/99", "/p/default/nothing", "/p/default/timeline/7", "/p/nobody/"] {
+    for path in ["/p/default/facts/99", "/p/default/nothing", "/p/default/timeline/7", "/p/nobody/"]
+    {
         let missing = visitor.get(path);
         assert_eq!(missing.status, 404, "{path}: {}", missing.text);
         assert!(missing.text.contains("<h1>Not found</h1>"), "{path}: {}", missing.text);
@@ -256,7 +263,8 @@ fn an_edit_over_somebody_elses_shows_both_and_saves_nothing() {
 fn facts_are_changed_and_every_change_is_undone() {
     let daemon = with_facts(&["Lives in Porto", "Prefers tea", "Likes tea best"]);
     let visitor = Visitor::new(&daemon);
-    let edited = visitor.does("facts/1", &[("deed", "edit"), ("revision", "1"), ("text", "Lives in Lisbon")]);
+    let edited = visitor
+        .does("facts/1", &[("deed", "edit"), ("revision", "1"), ("text", "Lives in Lisbon")]);
     assert!(edited.text.contains("Saved: Lives in Lisbon") && edited.text.contains("data-undo"));
     assert!(edited.text.contains("<del>Porto</del>"), "{}", edited.text);
     visitor.does("facts/1", &[("deed", "undo")]);
@@ -269,7 +277,8 @@ fn facts_are_changed_and_every_change_is_undone() {
     visitor.does("facts", &[("deed", "restore"), ("fact", "fact:001")]);
     visitor.does("facts", &[("deed", "pin"), ("fact", "fact:001"), ("fact", "fact:002")]);
     assert_eq!(visitor.json("facts?show=pinned")["results"].as_array().unwrap().len(), 2);
-    let asked = visitor.send("facts", &[("deed", "merge"), ("fact", "fact:002"), ("fact", "fact:003")]);
+    let asked =
+        visitor.send("facts", &[("deed", "merge"), ("fact", "fact:002"), ("fact", "fact:003")]);
     assert!(asked.status == 200 && asked.text.contains("Which one stays?"), "{}", asked.text);
     visitor.does(
         "facts",
@@ -277,7 +286,9 @@ fn facts_are_changed_and_every_change_is_undone() {
     );
     assert_eq!(visitor.fact("3")["superseded_by"], "fact:002");
     visitor.does("facts", &[("deed", "undo"), ("fact", "fact:003")]);
-    assert!(visitor.fact("3")["superseded_by"].is_null() && visitor.fact("2")["retired_at"].is_null());
+    assert!(
+        visitor.fact("3")["superseded_by"].is_null() && visitor.fact("2")["retired_at"].is_null()
+    );
     let moved = visitor.does("facts/1", &[("deed", "supersede"), ("text", "Lives in Berlin")]);
     assert!(moved.text.contains("Lives in Berlin"), "{}", moved.text);
     assert_eq!(visitor.fact("1")["superseded_by"], "fact:004");
@@ -298,13 +309,22 @@ fn what_was_said_is_shown_with_what_was_drawn_from_it_and_can_be_excluded() {
     assert_eq!(daemon.post("/api/v1/turns", &turn).status, 200);
     let visitor = Visitor::new(&daemon);
     let list = visitor.page("timeline").text;
-    assert!(list.contains("deployed to Lisbon") && list.contains("/p/default/timeline/1"), "{list}");
+    assert!(
+        list.contains("deployed to Lisbon") && list.contains("/p/default/timeline/1"),
+        "{list}"
+    );
     assert!(visitor.page("timeline/1").text.contains("Noted."));
     let found = visitor.page("search?q=where+is+the+shop+deployed").text;
-    assert!(found.contains("<mark>deployed</mark>") || found.contains("<mark>shop</mark>"), "{found}");
+    assert!(
+        found.contains("<mark>deployed</mark>") || found.contains("<mark>shop</mark>"),
+        "{found}"
+    );
     visitor.does("timeline/1", &[("deed", "exclude")]);
     assert!(!visitor.page("timeline").text.contains("deployed to Lisbon"));
-    assert_eq!(visitor.json("search?q=shop+deployed+Lisbon&type=episodes")["results"], Value::Array(Vec::new()));
+    assert_eq!(
+        visitor.json("search?q=shop+deployed+Lisbon&type=episodes")["results"],
+        Value::Array(Vec::new())
+    );
     visitor.does("timeline/1", &[("deed", "restore")]);
     let back = visitor.json("search?q=shop+deployed+Lisbon&type=episodes");
     assert_eq!(back["results"][0]["id"], "episode:1", "{back}");
@@ -313,7 +333,8 @@ fn what_was_said_is_shown_with_what_was_drawn_from_it_and_can_be_excluded() {
 
 #[test]
 fn the_inspector_says_what_is_kept_and_what_is_not_and_compares() {
-    let daemon = with_facts(&["Maria prefers tea in the morning", "The shop is deployed to Lisbon"]);
+    let daemon =
+        with_facts(&["Maria prefers tea in the morning", "The shop is deployed to Lisbon"]);
     let visitor = Visitor::new(&daemon);
     let shown = visitor.json("inspector?task=what+does+Maria+drink&compare=1&budget_b=0");
     assert_eq!(shown["sides"].as_array().unwrap().len(), 2, "{shown}");
@@ -350,10 +371,8 @@ fn what_every_page_loads_is_small_and_kept() {
     let daemon = with_facts(&["Prefers tea"]);
     let visitor = Visitor::new(&daemon);
     let page = visitor.page("").text;
-    let addresses: Vec<&str> = page
-        .split('"')
-        .filter(|part| part.starts_with("/assets/"))
-        .collect();
+    let addresses: Vec<&str> =
+        page.split('"').filter(|part| part.starts_with("/assets/")).collect();
     assert!(addresses.len() >= 3, "{page}");
     let mut sum = 0;
     for address in addresses {
@@ -368,7 +387,11 @@ fn what_every_page_loads_is_small_and_kept() {
     let small = daemon.ask("GET", "/p/default/", &[&cookie, "Accept-Encoding: gzip"], "");
     assert_eq!(small.header("content-encoding"), Some("gzip"));
     let fragment = daemon.ask("GET", "/p/default/facts", &[&cookie, "x-fragment: 1"], "");
-    assert!(fragment.text.starts_with("<main") && fragment.text.len() < page.len(), "{}", fragment.text);
+    assert!(
+        fragment.text.starts_with("<main") && fragment.text.len() < page.len(),
+        "{}",
+        fragment.text
+    );
 }
 
 #[test]
