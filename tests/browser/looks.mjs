@@ -58,8 +58,7 @@ export async function everyPageInBothColoursAndSmall(desk) {
   const page = await desk.window({ colorScheme: "light" });
   await page.show("");
   await page.locator("form[action='/theme'] button").click();
-  await page.waitForLoadState();
-  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  await page.locator("html[data-theme=dark]").waitFor();
 }
 
 export async function noViolations(desk) {

@@ -6,6 +6,8 @@ const main = () => byId("main");
 const isTyping = (node) => node.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 let retry = null;
 let unsaved = false;
+let lastSaid = "";
+let asked = 0;
 
 function say(text) {
   const place = byId("said");
@@ -23,34 +25,41 @@ function found() {
 }
 
 // Puts the main part of an answer in the place of the old one.
-function swap(text, address, keepPlace) {
+function swap(text, address, keepPlace, isLive) {
   const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("main");
   if (!fresh) return false;
   const old = main();
   const [left, top] = [window.scrollX, window.scrollY];
   const row = rowAt() ? rows().indexOf(rowAt()) : -1;
   const open = [...old.querySelectorAll("details[open][id]")].map((one) => one.id);
-  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const active = old.contains(document.activeElement) ? document.activeElement : null;
+  const typed = active && isTyping(active) ? [active.value, active.selectionStart, active.selectionEnd] : null;
   old.replaceWith(fresh);
   document.title = fresh.dataset.title;
   for (const line of document.querySelectorAll(".side a[data-section]")) {
     if (line.dataset.section === fresh.dataset.section) line.setAttribute("aria-current", "page");
     else line.removeAttribute("aria-current");
   }
-  if (address && address !== location.href) history.pushState(null, "", address);
+  if (address && address !== location.href) history[isLive ? "replaceState" : "pushState"](null, "", address);
   unsaved = false;
   ready(fresh);
   if (keepPlace) {
     open.forEach((id) => byId(id)?.setAttribute("open", ""));
     if (row >= 0) mark(rows()[Math.min(row, rows().length - 1)], false);
     window.scrollTo(left, top);
-    if (focused) byId(focused)?.focus({ preventScroll: true });
+    const again = active?.id ? byId(active.id) : null;
+    again?.focus({ preventScroll: true });
+    // What was typed while the answer was on its way stays.
+    if (again && typed && isLive) {
+      again.value = typed[0];
+      try { again.setSelectionRange(typed[1], typed[2]); } catch { /* numbers have no selection */ }
+    }
   } else {
     fresh.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }
   const notice = fresh.querySelector("[data-notice] > span");
-  if (notice) say(notice.textContent);
+  if (notice && notice.textContent !== lastSaid) say(lastSaid = notice.textContent);
   return true;
 }
 
@@ -67,6 +76,8 @@ async function send(form, button) {
   const method = (button?.formMethod || form.method || "get").toLowerCase();
   const action = new URL(button?.getAttribute("formaction") || form.getAttribute("action") || location.href, location.href);
   const body = new URLSearchParams(fields);
+  const isLive = form.hasAttribute("data-live");
+  const turn = ++asked;
   form.setAttribute("aria-busy", "true");
   try {
     let answer;
@@ -77,10 +88,14 @@ async function send(form, button) {
       action.search = body;
       answer = await fetchPage(action);
     }
+    const text = await answer.text();
     found();
-    if (answer.headers.get("content-disposition")) { form.submit(); return; }
-    if (!swap(await answer.text(), answer.redirected || method === "get" ? answer.url : null, form.hasAttribute("data-live") || "stay" in form.dataset)) form.submit();
+    // A later question has overtaken this one.
+    if (isLive && turn !== asked) return;
+    const address = answer.redirected || method === "get" ? answer.url : null;
+    if (!swap(text, address, isLive || "stay" in form.dataset, isLive)) location.reload();
   } catch {
+    unsaved = method === "post";
     lost(() => send(form, button));
   } finally {
     form.removeAttribute("aria-busy");
@@ -182,7 +197,7 @@ function key(event) {
 // How many tokens a text costs, about: the server says it exactly when the file is saved.
 function meter(area) {
   const place = byId(area.dataset.meter);
-  const count = Math.ceil(new TextEncoder().encode(area.value).length / 4);
+  const count = Math.ceil(new TextEncoder().encode(area.value.replace(/<!--[^]*?-->/g, "")).length / 4);
   if (!place) return;
   const output = place.querySelector("output");
   const gauge = place.querySelector("meter");
@@ -198,10 +213,11 @@ function ready(part) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.method === "dialog" || form.hasAttribute("data-plain") || form.getAttribute("action") === "/theme") return;
-  if (!main().contains(form)) return;
+  if (form.method === "dialog" || !main().contains(form)) return;
   const question = event.submitter?.dataset.sure || form.dataset.sure;
   if (question && !window.confirm(question)) return event.preventDefault();
+  unsaved = false;
+  if (form.hasAttribute("data-plain")) return;
   event.preventDefault();
   send(form, event.submitter);
 });

@@ -49,6 +49,9 @@ impl Show for Filled {
         if let Some(key) = &self.backup_key {
             page.line(format_args!("  backup key  {}", key.display()))?;
         }
-        page.line(format_args!("{DIM}look at it:{DIM:#} HERMES_HOME={} hermes start", self.home.display()))
+        page.line(format_args!(
+            "{DIM}look at it:{DIM:#} HERMES_HOME={} hermes start",
+            self.home.display()
+        ))
     }
 }

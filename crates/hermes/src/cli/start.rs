@@ -222,12 +222,18 @@ impl Show for Ready {
         for check in &self.findings {
             doctor::show_check(check, page)?;
         }
-        page.line("")?;
-        page.line("next:")?;
-        page.line("  hermes soul edit                        say who your agent is")?;
-        page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
-        page.line("  hermes sessions search \"…\"              find what was said")?;
-        page.line("  hermes status                           see what the daemon does")?;
-        page.line("  hermes doctor                           check everything")
+        next_steps(page)
     }
+}
+
+/// What somebody may want to do now.
+fn next_steps(page: &mut Page) -> io::Result<()> {
+    page.line("")?;
+    page.line("next:")?;
+    page.line("  hermes soul edit                        say who your agent is")?;
+    page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
+    page.line("  hermes sessions search \"…\"              find what was said")?;
+    page.line("  hermes dashboard                        look at everything in a browser")?;
+    page.line("  hermes status                           see what the daemon does")?;
+    page.line("  hermes doctor                           check everything")
 }

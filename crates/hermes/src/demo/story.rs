@@ -182,20 +182,20 @@ mod tests {
 
     #[test]
     fn words_in_quotes_are_one() {
-        assert_eq!(words("memory add \"two words\" --file user"), [
-            "memory",
-            "add",
-            "two words",
-            "--file",
-            "user"
-        ]);
+        assert_eq!(
+            words("memory add \"two words\" --file user"),
+            ["memory", "add", "two words", "--file", "user"]
+        );
     }
 
     #[test]
     fn a_conversation_has_its_calls_with_their_results() {
         let text = "@ 3 10:00 telegram:tomas - | T\n> ask\n* bash {\"command\": \"ls\"} => a\n< done\nand more";
         let Deed::Talk(talk) = steps(text).unwrap().remove(0).deed else { panic!() };
-        assert_eq!((talk.user.as_deref(), talk.project, talk.turns.len()), (Some("tomas"), None, 1));
+        assert_eq!(
+            (talk.user.as_deref(), talk.project, talk.turns.len()),
+            (Some("tomas"), None, 1)
+        );
         let roles: Vec<&str> = talk.turns[0].iter().map(|message| message.role.as_str()).collect();
         assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
         assert_eq!(talk.turns[0][3].text, "done\nand more");

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use hermes_home::Home;
 use hermes_home::memory_file::{self, WholeText};
-use hermes_memory::record::turn::{Caller, Turn, TurnMessage};
-use hermes_store::memory::{Admin, FactFilter, Facts as _, Scope, UserNumber, Users as _};
+use hermes_memory::record::turn::{Caller, Identity, Turn, TurnMessage};
+use hermes_store::memory::{Admin, Chat, FactFilter, Facts as _, Scope, UserNumber, Users as _};
 use hermes_store::sessions::{Beginning, SessionId, Spending};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -16,12 +16,12 @@ use super::story::{Deed, Step, Talk};
 use crate::app::App;
 use crate::cli::bench::text::Numbers;
 use crate::cli::{init, run_words};
+use crate::clock;
 use crate::confirm::Asking;
 use crate::desk::context::{self, Handed, Wish};
 use crate::desk::{Asker, rules, turn};
 use crate::failure::Problem;
 use crate::output::Sheet;
-use crate::clock;
 
 /// Who tells, and where.
 pub(super) struct Teller<'a> {
@@ -76,7 +76,9 @@ impl<'a> Teller<'a> {
         for step in steps {
             let at = self.moment(&step);
             let told = clock::at(at, || self.one(at, &step.deed));
-            told.with_context(|| format!("{} days before the end: {:?}", step.days_ago, step.deed))?;
+            told.with_context(|| {
+                format!("{} days before the end: {:?}", step.days_ago, step.deed)
+            })?;
         }
         Ok(())
     }
@@ -135,8 +137,8 @@ impl<'a> Teller<'a> {
             let said = Turn {
                 session_id: Some(id.to_string()),
                 channel: talk.channel.clone(),
-                identity: None,
-                user: talk.user.clone(),
+                identity: identity(talk),
+                user: None,
                 agent: Some(agent(talk).to_owned()),
                 project: talk.project.clone(),
                 messages,
@@ -262,6 +264,17 @@ impl<'a> Teller<'a> {
         let missing = || Problem::usage(format!("no fact says {sentence:?}"));
         Ok(found.ok_or_else(missing)?.id.to_string())
     }
+}
+
+/// Who talks, as the messenger knows them; the story links both.
+fn identity(talk: &Talk) -> Option<Identity> {
+    let (id, name) = match talk.user.as_deref() {
+        Some(_) => ("7718", "Tomas"),
+        None => ("4411", "Ines"),
+    };
+    let known =
+        Identity { native_id: id.to_owned(), chat: Chat::Direct, name: Some(name.to_owned()) };
+    (talk.channel == "telegram").then_some(known)
 }
 
 fn agent(talk: &Talk) -> &'static str {

@@ -161,9 +161,7 @@ fn chunks_of(
             day: Some(chunk::day_of(message.at, &zone)),
         };
         let parts = chunk::prepare(&words, vectors).into_iter().enumerate();
-        chunks.extend(
-            parts.map(|(part, chunk)| (ChunkKey::of_message(message.key, part), chunk)),
-        );
+        chunks.extend(parts.map(|(part, chunk)| (ChunkKey::of_message(message.key, part), chunk)));
     }
     Ok(chunks)
 }

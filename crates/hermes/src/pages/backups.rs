@@ -168,8 +168,8 @@ fn wizard(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let id = visit.param("id");
     let backup = listed(seat, &frame)?.into_iter().find(|backup| backup.id == id);
-    let backup =
-        backup.ok_or_else(|| Problem::new(Kind::NotFound, format!("could not find backup {id}")))?;
+    let backup = backup
+        .ok_or_else(|| Problem::new(Kind::NotFound, format!("could not find backup {id}")))?;
     let scratch = free_folder(seat, id).display().to_string();
     let command = format!("hermes backup restore {id} --to {scratch}");
     let wizard = Wizard { address: backup.address.clone(), frame, backup, scratch };

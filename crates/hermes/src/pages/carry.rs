@@ -177,7 +177,8 @@ fn backed_up(seat: &Seat, visit: &Visit) -> anyhow::Result<String> {
                 .into())
         }
         Err(error) => {
-            let why = format!("no backup could be made, so nothing was deleted: {}", message(&error));
+            let why =
+                format!("no backup could be made, so nothing was deleted: {}", message(&error));
             Err(Problem::new(Kind::Refused, why)
                 .hint("set backups up with `hermes backup setup`, or say that none is wanted")
                 .into())

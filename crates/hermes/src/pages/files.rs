@@ -260,15 +260,13 @@ fn save(seat: &mut Seat, visit: &Visit, target: &MemoryTarget) -> anyhow::Result
 
 fn done(seat: &Seat, visit: &Visit, notice: Notice, before: &str) -> anyhow::Result<Answer> {
     let address = place(&visit.frame(seat)?, visit.param("name"));
-    Ok(Answer::Done { back: visit.back(), notice: notice.undo(&address, "undo", &[("hash", before)]) })
+    Ok(Answer::Done {
+        back: visit.back(),
+        notice: notice.undo(&address, "undo", &[("hash", before)]),
+    })
 }
 
-fn conflict(
-    seat: &Seat,
-    visit: &Visit,
-    mine: String,
-    now: &MemoryText,
-) -> anyhow::Result<Answer> {
+fn conflict(seat: &Seat, visit: &Visit, mine: String, now: &MemoryText) -> anyhow::Result<Answer> {
     let name = visit.param("name").to_owned();
     let theirs = now.document.text().to_owned();
     let frame = visit.frame(seat)?;

@@ -25,6 +25,8 @@ const NAME: &str = "Inspector";
 const PAST: usize = 12;
 /// How many things of one context are told.
 const MOST: usize = 60;
+/// How many candidates are shown on the page.
+const CANDIDATES: usize = 50;
 
 pub(super) fn page() -> Page {
     let menu = Some(Menu { name: NAME, key: "i" });
@@ -43,6 +45,9 @@ struct Inspector {
     sides: Vec<Side>,
     /// Every candidate, kept or not.
     results: Vec<Candidate>,
+    /// How many candidates are not shown on the page.
+    #[serde(skip)]
+    hidden: usize,
     #[serde(skip)]
     usual: Settings,
     #[serde(skip)]
@@ -153,6 +158,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             None => Vec::new(),
         },
         sides: given.into_iter().map(side).collect(),
+        hidden: results.len().saturating_sub(CANDIDATES),
         results,
         frame,
         session,
@@ -248,6 +254,7 @@ fn candidates<'a>(sides: impl Iterator<Item = &'a Given> + Clone, frame: &Frame)
             }
         }
     }
+    all.sort_by_key(|one| one.kept.iter().flatten().all(|why| !why.is_empty()));
     all
 }
 
@@ -376,7 +383,22 @@ fn things(
     Ok(things)
 }
 
+impl Candidate {
+    /// Why it is not in a context, each reason once.
+    fn refusals(&self) -> Vec<&str> {
+        let mut why: Vec<&str> =
+            self.kept.iter().flatten().map(String::as_str).filter(|why| !why.is_empty()).collect();
+        why.dedup();
+        why
+    }
+}
+
 impl Inspector {
+    /// The candidates that the page has room for; what was kept comes first.
+    fn shown(&self) -> impl Iterator<Item = &Candidate> {
+        self.results.iter().take(CANDIDATES)
+    }
+
     /// What the form shows for a side: what was asked for, else what is usual.
     fn side_settings(&self, place: usize) -> &Settings {
         self.sides.get(place).or(self.sides.first()).map_or(&self.usual, |side| &side.settings)

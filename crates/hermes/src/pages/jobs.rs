@@ -139,8 +139,7 @@ fn queue(seat: &mut Seat, kind: &str) -> anyhow::Result<String> {
         return Err(Problem::usage(format!("there is no kind of job {kind:?}")).into());
     }
     let (app, _, memory) = seat.writer()?;
-    let job =
-        NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: app.now };
+    let job = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: app.now };
     let queued = memory.store.queue_job(Admin, &job, app.now)?.is_some();
     Ok(match queued {
         true => format!("{kind} begins"),

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use askama::Template;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, soul};
-use hermes_store::memory::{
-    Admin, Audit as _, Counts, Growth, Jobs as _, Schedule, Upkeep as _,
-};
+use hermes_store::memory::{Admin, Audit as _, Counts, Growth, Jobs as _, Schedule, Upkeep as _};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 

@@ -119,8 +119,12 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let address = visit.frame(seat)?.link("procedures");
     let number = id.to_string();
     let notice = match forgets {
-        true => Notice::new(format!("Forgotten: {title}")).undo(&address, "", &[("restore", &number)]),
-        false => Notice::new(format!("Back again: {title}")).undo(&address, "", &[("forget", &number)]),
+        true => {
+            Notice::new(format!("Forgotten: {title}")).undo(&address, "", &[("restore", &number)])
+        }
+        false => {
+            Notice::new(format!("Back again: {title}")).undo(&address, "", &[("forget", &number)])
+        }
     };
     Ok(Answer::Done { back: visit.back(), notice })
 }

@@ -118,8 +118,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let head = Head { title: asked.title(), section: NAME, command: asked.command() };
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let tabs = tabs(visit, &asked);
-    let page =
-        Search { frame, results, notes: answer.notes, tabs, facets, asked, took_ms };
+    let page = Search { frame, results, notes: answer.notes, tabs, facets, asked, took_ms };
     show::view(visit, head, &page)
 }
 

@@ -18,7 +18,8 @@ const NAME: &str = "Skills";
 pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "k" });
     let list = Page { path: "/p/{profile}/skills", menu, show: list, deed: Some(change) };
-    let one = Page { path: "/p/{profile}/skills/{name}", menu: None, show: one, deed: Some(change) };
+    let one =
+        Page { path: "/p/{profile}/skills/{name}", menu: None, show: one, deed: Some(change) };
     [list, one]
 }
 

@@ -27,12 +27,7 @@ pub(super) fn pages() -> Vec<Page> {
     let menu = Some(Menu { name: NAME, key: "t" });
     vec![
         Page { path: "/p/{profile}/timeline", menu, show: list, deed: Some(deed_of_list) },
-        Page {
-            path: "/p/{profile}/timeline/{id}",
-            menu: None,
-            show: one,
-            deed: Some(deed_of_one),
-        },
+        Page { path: "/p/{profile}/timeline/{id}", menu: None, show: one, deed: Some(deed_of_one) },
     ]
 }
 
@@ -285,16 +280,12 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         facts: drawn.collect(),
         frame,
     };
-    let command = format!("hermes memory search --session {} ''", found::quoted(&page.session));
+    let command = format!("hermes sessions show {}", found::quoted(&page.session));
     let head = Head { title: page.id.clone(), section: NAME, command };
     show::view(visit, head, &page)
 }
 
-fn episode_of(
-    store: &SqliteMemory,
-    scope: Scope,
-    visit: &Visit,
-) -> anyhow::Result<(i64, Episode)> {
+fn episode_of(store: &SqliteMemory, scope: Scope, visit: &Visit) -> anyhow::Result<(i64, Episode)> {
     let asked = visit.param("id");
     let number: Option<i64> = asked.parse().ok();
     let episode = match number {
@@ -371,6 +362,8 @@ fn deed_of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 
 impl Moment {
     fn cost(&self) -> String {
-        self.tokens.map(|tokens| format!("{} tokens", thousands(u64::from(tokens)))).unwrap_or_default()
+        self.tokens
+            .map(|tokens| format!("{} tokens", thousands(u64::from(tokens))))
+            .unwrap_or_default()
     }
 }

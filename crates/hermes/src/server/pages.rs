@@ -347,6 +347,8 @@ async fn dress(reply: Reply, takes_gzip: bool) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, value(POLICY));
     headers.insert("cross-origin-opener-policy", value("same-origin"));
+    // Without it a browser sends `Origin: null` with a form, and nobody could tell it from a stranger's.
+    headers.insert(header::REFERRER_POLICY, value("same-origin"));
     headers.insert(header::VARY, value("accept-encoding, cookie, accept, x-fragment"));
     let is_stream = headers
         .get(header::CONTENT_TYPE)

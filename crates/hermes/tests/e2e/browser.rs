@@ -40,7 +40,8 @@ fn demo_in(sandbox: &Sandbox) -> PathBuf {
         sandbox.ok(&["demo", "--at", folder.to_str().unwrap()]);
         File::create(whole.join("complete")).unwrap();
     }
-    let copied = Command::new("cp").arg("-a").arg(whole.join("demo")).arg(sandbox.folder()).status();
+    let copied =
+        Command::new("cp").arg("-a").arg(whole.join("demo")).arg(sandbox.folder()).status();
     assert!(copied.unwrap().success());
     drop(lock);
     sandbox.folder().join("demo")

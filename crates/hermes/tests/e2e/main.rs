@@ -34,6 +34,7 @@ mod memory;
 mod model_server;
 mod models;
 mod moments;
+mod pages;
 mod pages_rest;
 mod peer;
 mod provider;

@@ -25,7 +25,11 @@ const HOSTILE: &str = "</textarea></pre>\"'><script>alert(1)</script><img src=x 
 fn filled() -> Listening {
     let sandbox = Sandbox::ready();
     sandbox.ok(&["memory", "add", HOSTILE]);
-    let asked = [("user", HOSTILE), ("assistant", HOSTILE), ("user", "No, use tabs instead of <b>spaces</b>.")];
+    let asked = [
+        ("user", HOSTILE),
+        ("assistant", HOSTILE),
+        ("user", "No, use tabs instead of <b>spaces</b>."),
+    ];
     reflect::session(&sandbox, "s1", &asked);
     sandbox.ok(&["sessions", "rename", "s1", HOSTILE]);
     sandbox.ok(&["memory", "reflect"]);
@@ -38,7 +42,13 @@ fn filled() -> Listening {
 fn the_other_pages_show_stored_text_as_text_and_give_the_same_as_json_and_csv() {
     let daemon = filled();
     let visitor = Visitor::new(&daemon);
-    let more = ["sessions/s1", "skills/steep-tea", "files/soul", "files/user?user=rosa", "sessions?q=tabs"];
+    let more = [
+        "sessions/s1",
+        "skills/steep-tea",
+        "files/soul",
+        "files/user?user=rosa",
+        "sessions?q=tabs",
+    ];
     for rest in PAGES.into_iter().chain(more).chain(["backups"]) {
         let text = visitor.page(rest).text;
         assert!(text.contains("<h1>"), "{rest}: {text}");
@@ -50,7 +60,10 @@ fn the_other_pages_show_stored_text_as_text_and_give_the_same_as_json_and_csv() 
         let csv = visitor.page(&format!("{rest}{mark}format=csv"));
         assert!(csv.header("content-type").unwrap().starts_with("text/csv"), "{rest}");
     }
-    assert!(visitor.page("files/memory").text.contains("&#60;script&#62;alert(1)") || visitor.page("files/memory").text.contains("&lt;script&gt;alert(1)"));
+    assert!(
+        visitor.page("files/memory").text.contains("&#60;script&#62;alert(1)")
+            || visitor.page("files/memory").text.contains("&lt;script&gt;alert(1)")
+    );
     for missing in ["sessions/none", "skills/none", "files/none", "backups/none"] {
         let answer = visitor.get(&format!("/p/default/{missing}"));
         assert_eq!(answer.status, 404, "{missing}: {}", answer.text);
@@ -67,7 +80,8 @@ fn a_file_is_saved_over_the_version_that_was_read_and_over_no_other() {
     let page = visitor.does("files/memory", &[("deed", "save"), ("hash", &hash), ("text", text)]);
     assert!(page.text.contains("MEMORY.md is saved"), "{}", page.text);
     assert_eq!(daemon.sandbox.read("memories/MEMORY.md"), "# Memory\n\n- From a page\n");
-    let stale = visitor.send("files/memory", &[("deed", "save"), ("hash", &hash), ("text", "- Mine")]);
+    let stale =
+        visitor.send("files/memory", &[("deed", "save"), ("hash", &hash), ("text", "- Mine")]);
     assert_eq!(stale.status, 409, "{}", stale.text);
     assert!(stale.text.contains("- Mine") && stale.text.contains("- From a page"));
     assert_eq!(daemon.sandbox.read("memories/MEMORY.md"), "# Memory\n\n- From a page\n");
@@ -80,7 +94,9 @@ fn a_file_is_saved_over_the_version_that_was_read_and_over_no_other() {
 fn settings_are_changed_and_secrets_are_not() {
     let daemon = Listening::new();
     let visitor = Visitor::new(&daemon);
-    let set = |key: &str, value: &str| visitor.send("settings", &[("deed", "set"), ("key", key), ("value", value)]);
+    let set = |key: &str, value: &str| {
+        visitor.send("settings", &[("deed", "set"), ("key", key), ("value", value)])
+    };
     assert_eq!(set("memory.stale_after_days", "90").status, 303);
     assert_eq!(daemon.sandbox.json(&["config", "get", "memory.stale_after_days"])["value"], "90");
     assert_eq!(set("memory.stale_after_days", "soon").status, 400);

@@ -149,11 +149,12 @@ fn add(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let (app, home, memory) = seat.writer()?;
     let added = facts::add(app, home, (memory, scope), &new)?;
     let address = visit.frame(seat)?.link(place(&added.id));
-    let notice = match added.change {
-        Change::Known => Notice::new(format!("{} says so already", added.id)),
-        _ => Notice::new(format!("Kept as {}: {}", added.id, one_line(&added.text, SHORT)))
-            .undo(&address, "forget", &[]),
-    };
+    let notice =
+        match added.change {
+            Change::Known => Notice::new(format!("{} says so already", added.id)),
+            _ => Notice::new(format!("Kept as {}: {}", added.id, one_line(&added.text, SHORT)))
+                .undo(&address, "forget", &[]),
+        };
     Ok(Answer::Done { back: visit.back(), notice })
 }
 
@@ -187,7 +188,8 @@ fn stale(seat: &Seat, visit: &Visit, fact: &Fact, yours: String) -> anyhow::Resu
         yours,
         id,
     };
-    let head = Head { title: "Changed in the meantime".to_owned(), section: NAME, ..Head::default() };
+    let head =
+        Head { title: "Changed in the meantime".to_owned(), section: NAME, ..Head::default() };
     show::view_as(StatusCode::CONFLICT, visit, head, &page)
 }
 

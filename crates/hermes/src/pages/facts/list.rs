@@ -106,8 +106,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         notes,
         wanted,
     };
-    let head =
-        Head { title: NAME.to_owned(), section: NAME, command: list.wanted.command() };
+    let head = Head { title: NAME.to_owned(), section: NAME, command: list.wanted.command() };
     show::view(visit, head, &list)
 }
 

@@ -120,7 +120,11 @@ fn history(store: &SqliteMemory, scope: Scope, id: &str) -> anyhow::Result<Vec<S
         let edited = change.text.clone().filter(|_| change.action == "fact.edit");
         let shown = match (&before, &edited) {
             (Some(before), Some(after)) => Some(text::changed(before, after)),
-            _ => change.text.as_deref().filter(|_| before.is_none()).map(|text| Html(text::escape(text))),
+            _ => change
+                .text
+                .as_deref()
+                .filter(|_| before.is_none())
+                .map(|text| Html(text::escape(text))),
         };
         before = change.text.clone().or(before);
         steps.push(Step {

@@ -17,12 +17,20 @@ const NAME: &str = "Sessions";
 pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "s" });
     let list = Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: None };
-    let one = Page { path: "/p/{profile}/sessions/{id}", menu: None, show: one::show, deed: Some(change) };
+    let one = Page {
+        path: "/p/{profile}/sessions/{id}",
+        menu: None,
+        show: one::show,
+        deed: Some(change),
+    };
     [list, one]
 }
 
 /// A session that the one who looks may see.
-fn found(seat: &mut Seat, visit: &Visit) -> anyhow::Result<(SessionStore, SessionId, SessionSummary)> {
+fn found(
+    seat: &mut Seat,
+    visit: &Visit,
+) -> anyhow::Result<(SessionStore, SessionId, SessionSummary)> {
     let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
     let id = store.find(visit.param("id"))?;

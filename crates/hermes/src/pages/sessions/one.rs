@@ -5,7 +5,9 @@ use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Scope, SqliteMemory,
 };
-use hermes_store::sessions::{Message, MessageState, SessionId, SessionStore, SessionSummary, Window};
+use hermes_store::sessions::{
+    Message, MessageState, SessionId, SessionStore, SessionSummary, Window,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -102,8 +104,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let (messages, earlier, later) = window(&store, &id, visit)?;
     let words = visit.asked("q").map(text::asked_words).unwrap_or_default();
     let hit = visit.number("around").and_then(|message| i64::try_from(message).ok());
-    let results =
-        messages.into_iter().map(|message| said(message, hit, &words, &frame)).collect();
+    let results = messages.into_iter().map(|message| said(message, hit, &words, &frame)).collect();
     let (_, _, memory) = seat.reader()?;
     let scope = visit.scope(&memory.store)?;
     let given = given(&memory.store, scope, id.as_str(), &frame)?;
@@ -132,7 +133,9 @@ fn window(
 ) -> anyhow::Result<(Vec<Message>, Option<String>, Option<String>)> {
     let number = |name| visit.number(name).and_then(|message| i64::try_from(message).ok());
     let window = match (number("around"), number("from"), number("to")) {
-        (Some(message), _, _) => Window::Around { message, before: BEFORE, after: MESSAGES - BEFORE },
+        (Some(message), _, _) => {
+            Window::Around { message, before: BEFORE, after: MESSAGES - BEFORE }
+        }
         (None, Some(message), _) => Window::Around { message, before: 1, after: MESSAGES },
         (None, None, Some(message)) => Window::Around { message, before: MESSAGES, after: 0 },
         (None, None, None) => Window::First(MESSAGES + 1),
@@ -159,20 +162,16 @@ fn at(visit: &Visit, name: &str, message: Option<&Message>) -> String {
 
 fn said(message: Message, hit: Option<i64>, words: &[String], frame: &Frame) -> Said {
     let shown = match (words.is_empty(), message.role.as_str()) {
-        (false, _) => Html(format!("<div class=\"talk\">{}</div>", text::marked(&message.text, words))),
+        (false, _) => {
+            Html(format!("<div class=\"talk\">{}</div>", text::marked(&message.text, words)))
+        }
         (true, "assistant") => text::markdown(&message.text),
         (true, _) => Html(format!("<div class=\"talk\">{}</div>", text::escape(&message.text))),
     };
     let is_asked = message.role == "user" && !message.text.trim().is_empty();
-    let inspect = is_asked
-        .then(|| frame.link_with("inspector", "task", one_line(&message.text, 400)));
-    Said {
-        is_hit: hit == Some(message.id),
-        calls: calls(&message),
-        shown,
-        inspect,
-        message,
-    }
+    let inspect =
+        is_asked.then(|| frame.link_with("inspector", "task", one_line(&message.text, 400)));
+    Said { is_hit: hit == Some(message.id), calls: calls(&message), shown, inspect, message }
 }
 
 /// The calls of a message, in the forms in which programs write them.
@@ -232,9 +231,10 @@ fn item(
             let text = store.events(scope, &[id])?.pop().map(|event| event.text);
             (format!("event:{id}"), text, None)
         }
+        // Whole conversations are noted by their episode, whether a summary stands for it or not.
         ItemKind::Summary => {
-            let text = store.episodes(scope, &[id])?.pop().and_then(|episode| episode.body);
-            (format!("episode:{id}"), text, None)
+            let address = Some(frame.link(format_args!("timeline/{id}")));
+            (format!("episode:{id}"), episode(store, scope, id, frame)?, address)
         }
         ItemKind::Message => {
             let key = MessageKey::from_row(id);
@@ -243,6 +243,25 @@ fn item(
         }
     };
     Ok(Item { id, text: one_line(&text.unwrap_or_else(gone), 240), address })
+}
+
+/// How an episode begins, or what stands in its place.
+fn episode(
+    store: &SqliteMemory,
+    scope: Scope,
+    id: i64,
+    frame: &Frame,
+) -> anyhow::Result<Option<String>> {
+    if let Some((_, summary)) = store.covering(scope, &[id])?.first() {
+        return Ok(Some(format!("a conversation that episode:{summary} tells in short by now")));
+    }
+    let Some(episode) = store.episodes(scope, &[id])?.pop() else { return Ok(None) };
+    if let Some(summary) = episode.body {
+        return Ok(Some(summary));
+    }
+    let first = store.messages_of(scope, &episode)?.into_iter().next();
+    let when = frame.minute(&episode.started_at);
+    Ok(first.map(|message| format!("{when}: {}", message.text)))
 }
 
 fn download(seat: &Seat, id: &SessionId) -> anyhow::Result<Answer> {
