@@ -305,6 +305,16 @@ impl Home {
         self.root.join(OWN).join("tokens.json")
     }
 
+    /// Codes that let somebody look at the dashboard once, as hashes.
+    pub fn login_codes(&self) -> PathBuf {
+        self.root.join(OWN).join("login")
+    }
+
+    /// Those who may look at the dashboard, as hashes.
+    pub fn visitors(&self) -> PathBuf {
+        self.root.join(OWN).join("visitors")
+    }
+
     /// The logs of the daemon, one for each day.
     pub fn logs(&self) -> PathBuf {
         self.root.join(OWN).join("logs")

@@ -37,6 +37,15 @@ pub(crate) fn on_interrupt_once(
     on_interrupt(flag)
 }
 
+/// Opens an address in the browser of the desktop, where there is one; nobody waits for it.
+pub(crate) fn open_in_browser(url: &str) -> bool {
+    use std::process::{Command, Stdio};
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}
+
 /// Forgets what was typed and not read yet.
 pub(crate) fn drop_typed() {
     #[cfg(unix)]

@@ -149,6 +149,8 @@ pub struct RecentFilter<'a> {
     pub channel: Option<&'a str>,
     /// Not of this session.
     pub except_session: Option<&'a str>,
+    /// Only those that began before.
+    pub before: Option<Timestamp>,
     /// How many at most.
     pub limit: usize,
 }
@@ -168,6 +170,9 @@ pub trait Episodes {
 
     /// The episodes with these numbers that the scope may read, in the order asked for.
     fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>>;
+
+    /// The episode with this number that the scope may read, also one that was retired.
+    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>>;
 
     /// The messages of an episode in their order.
     fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>>;

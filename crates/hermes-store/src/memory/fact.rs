@@ -149,8 +149,38 @@ pub struct FactFilter<'a> {
     pub as_of: Option<Timestamp>,
     /// Also those that were retired or superseded.
     pub with_retired: bool,
-    /// How many at most, newest first.
+    /// Only those that are marked so.
+    pub only: FactOnly,
+    /// In which order.
+    pub order: FactOrder,
+    /// So many are left out at the beginning.
+    pub offset: usize,
+    /// How many at most.
     pub limit: Option<usize>,
+}
+
+/// Facts that are marked in some way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FactOnly {
+    /// Marked or not.
+    #[default]
+    Any,
+    /// Pinned ones.
+    Pinned,
+    /// Those that we no longer hold; they must not be left out otherwise.
+    Retired,
+}
+
+/// The order of a list of facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FactOrder {
+    /// The latest first.
+    #[default]
+    Newest,
+    /// The first first.
+    Oldest,
+    /// The most used first.
+    MostUsed,
 }
 
 /// How a fact that was drawn from a conversation stands to those we hold.
@@ -276,7 +306,7 @@ pub trait Facts {
     /// The facts with these numbers that the scope may read, in the order asked for.
     fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>>;
 
-    /// The facts that fit, newest first.
+    /// The facts that fit, in the order asked for.
     fn list_facts(
         &self,
         scope: Scope,

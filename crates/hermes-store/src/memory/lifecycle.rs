@@ -149,6 +149,8 @@ pub struct Receipt {
     pub at: Timestamp,
     /// The running session.
     pub session_id: Option<String>,
+    /// How many tokens.
+    pub tokens: u32,
     /// What: kind and number of each.
     pub items: Vec<(super::ItemKind, i64)>,
 }
@@ -254,6 +256,9 @@ pub trait Lifecycle {
 
     /// Notes that a skill was drafted from tasks.
     fn note_skill_of_tasks(&mut self, scope: Scope, tasks: &[i64], procedure: i64) -> Result<()>;
+
+    /// What was handed out last, newest first; only the latest few thousand are looked at.
+    fn latest_receipts(&self, scope: Scope, limit: usize) -> Result<Vec<Receipt>>;
 
     /// What was handed out in a session, oldest first.
     fn receipts_of(&self, scope: Scope, session_id: &str) -> Result<Vec<Receipt>>;

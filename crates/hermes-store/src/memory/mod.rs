@@ -31,8 +31,8 @@ pub use episode::{
 };
 pub use event::{Event, EventKind, Events, NewEvent};
 pub use fact::{
-    Added, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts, FileEntry, NewFact,
-    NewSource, Origin, Revision, Source, Standing, Undone,
+    Added, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly, FactOrder, Facts,
+    FileEntry, NewFact, NewSource, Origin, Revision, Source, Standing, Undone,
 };
 pub use forgetting::{Choice, Depth, Forgetting, Forgotten, TakenBack};
 pub use job::{Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
@@ -56,7 +56,7 @@ pub use scope::{Admin, Scope, UserNumber};
 pub use sqlite::{SqliteMemory, View, Wanted};
 pub use trust::{Change, Trust};
 pub use uid::Uid;
-pub use upkeep::{Counts, MemoryFinding, NewReceipt, Upkeep, Vacuumed};
+pub use upkeep::{Counts, Growth, MemoryFinding, NewReceipt, Upkeep, Vacuumed};
 pub use user::{Chat, Identity, User, Users};
 pub use vector::{Coverage, EmbedModel, ModelState, NewModel, Unembedded, Vectors};
 

@@ -46,6 +46,17 @@ pub struct Counts {
     pub last_compression: Option<Timestamp>,
 }
 
+/// What came on one day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Growth {
+    /// The day, counted from the first.
+    pub day: u32,
+    /// Facts that became known.
+    pub facts: u64,
+    /// Episodes that began.
+    pub episodes: u64,
+}
+
 /// What vacuuming gained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Vacuumed {
@@ -72,6 +83,9 @@ pub struct NewReceipt<'a> {
 pub trait Upkeep {
     /// How much is in the memory, for all users.
     fn counts(&self, admin: Admin) -> Result<Counts>;
+
+    /// What came on each day since a time, days being 24 hours; days on which nothing came are left out.
+    fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>>;
 
     /// Makes the file as small as it can be, and notes the time.
     fn vacuum(&mut self, admin: Admin, now: Timestamp) -> Result<Vacuumed>;

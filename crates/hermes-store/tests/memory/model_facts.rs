@@ -1,9 +1,9 @@
 //! The simple memory: facts.
 
 use hermes_store::memory::{
-    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
-    FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source, Uid, Undone,
-    UserNumber,
+    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly,
+    FactOrder, Facts, FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source,
+    Uid, Undone, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -219,6 +219,11 @@ impl Facts for ModelMemory {
                 && (ids.is_none() || mentioned(fact.id))
                 && filter.since.is_none_or(|since| fact.recorded_at >= since)
                 && filter.as_of.is_none_or(|then| fact.recorded_at <= then)
+                && match filter.only {
+                    FactOnly::Any => true,
+                    FactOnly::Pinned => fact.pinned,
+                    FactOnly::Retired => fact.retired_at.is_some(),
+                }
         };
         let counts = |fact: &&Fact| {
             let is_known = match filter.as_of {
@@ -232,9 +237,15 @@ impl Facts for ModelMemory {
         };
         let mut found: Vec<Fact> =
             self.facts.values().filter(fits).filter(counts).cloned().collect();
-        found.sort_by_key(|fact| std::cmp::Reverse((fact.recorded_at, fact.id)));
-        found.truncate(filter.limit.unwrap_or(usize::MAX));
-        Ok(found.iter().map(|fact| self.shown(scope, fact)).collect())
+        found.sort_by_key(|fact| (fact.recorded_at, fact.id));
+        if filter.order != FactOrder::Oldest {
+            found.reverse();
+        }
+        if filter.order == FactOrder::MostUsed {
+            found.sort_by_key(|fact| std::cmp::Reverse(fact.uses));
+        }
+        let part = found.iter().skip(filter.offset).take(filter.limit.unwrap_or(usize::MAX));
+        Ok(part.map(|fact| self.shown(scope, fact)).collect())
     }
 
     fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {

@@ -141,6 +141,7 @@ impl Episodes for ModelMemory {
                 && filter.project.is_none_or(|wanted| one.project.as_deref() == Some(wanted))
                 && filter.channel.is_none_or(|wanted| one.channel.as_deref() == Some(wanted))
                 && filter.except_session.is_none_or(|other| one.session_id != other)
+                && filter.before.is_none_or(|before| one.started_at < before)
         };
         let held = self.episodes.iter().filter(|one| !one.is_retired).map(|one| &one.episode);
         let mut found: Vec<Episode> = held.filter(fits).cloned().collect();
@@ -153,6 +154,11 @@ impl Episodes for ModelMemory {
         let by_id = |id: &i64| self.episodes.iter().find(|one| one.episode.id == *id);
         let found = ids.iter().filter_map(by_id).filter(|one| !one.is_retired);
         Ok(found.map(|one| one.episode.clone()).filter(|one| scope.may_read(one.user)).collect())
+    }
+
+    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
+        let found = self.episodes.iter().map(|one| &one.episode).find(|one| one.id == id);
+        Ok(found.filter(|one| scope.may_read(one.user)).cloned())
     }
 
     fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>> {

@@ -1,9 +1,11 @@
 //! The simple memory: names, users, jobs, changes and upkeep.
 
+use std::collections::BTreeMap;
+
 use hermes_store::memory::{
     Admin, Audit, AuditEntry, ChainState, Change, Chat, Counts, Entities, Entity, EpisodeState,
-    Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState, NewJob,
-    NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
+    Growth, Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState,
+    NewJob, NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -389,6 +391,22 @@ impl Audit for ModelMemory {
 }
 
 impl Upkeep for ModelMemory {
+    fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
+        let day = |at: Timestamp| at.duration_since(since).as_hours() / 24;
+        let facts = self.facts.values().filter(|fact| scope.may_read(fact.user));
+        let facts = facts.map(|fact| (fact.recorded_at, 1, 0));
+        let episodes = self.episodes.iter().filter(|one| scope.may_read(one.episode.user));
+        let episodes = episodes.map(|one| (one.episode.started_at, 0, 1));
+        let mut days: BTreeMap<u32, Growth> = BTreeMap::new();
+        for (at, facts, episodes) in facts.chain(episodes).filter(|(at, _, _)| *at >= since) {
+            let day = u32::try_from(day(at)).unwrap();
+            let grown = days.entry(day).or_insert(Growth { day, ..Growth::default() });
+            grown.facts += facts;
+            grown.episodes += episodes;
+        }
+        Ok(days.into_values().collect())
+    }
+
     fn counts(&self, _: Admin) -> Result<Counts> {
         let active = self.models.iter().find(|model| model.state == ModelState::Active);
         let vectors = |kinds: &[ItemKind]| {

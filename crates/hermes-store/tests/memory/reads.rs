@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use hermes_store::memory::{
-    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, ItemKind, JobState, MessageKey,
-    QuestionVector, RecallFilter, RecentFilter, Scope, SessionChoice, Uid,
+    Admin, ChunkKey, Counts, Entity, Episode, Fact, FactFilter, FactOnly, FactOrder, ItemKind,
+    JobState, MessageKey, QuestionVector, RecallFilter, RecentFilter, Scope, SessionChoice, Uid,
 };
 
 use crate::compared::Compared;
@@ -75,6 +75,10 @@ fn facts(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) 
         FactFilter { kind: Some("preference"), ..all() },
         FactFilter { entity: Some("Berlin "), with_retired: true, ..all() },
         FactFilter { since: Some(at(now / 2)), limit: Some(2), ..all() },
+        FactFilter { order: FactOrder::Oldest, offset: 1, limit: Some(2), ..all() },
+        FactFilter { order: FactOrder::MostUsed, offset: 2, ..all() },
+        FactFilter { only: FactOnly::Pinned, ..all() },
+        FactFilter { only: FactOnly::Retired, with_retired: true, ..all() },
     ];
     for filter in filters {
         lines.push(line("list", plain(store.list_facts(scope, &filter, at(now)).unwrap())));
@@ -138,11 +142,16 @@ fn names(store: &dyn Compared, scope: Scope, lines: &mut Vec<String>) {
 fn episodes(store: &dyn Compared, scope: Scope, now: i64, lines: &mut Vec<String>) {
     let all = || RecentFilter { limit: 100, ..RecentFilter::default() };
     let mut found = store.episodes(scope, &IDS).unwrap();
+    for id in IDS {
+        found.extend(store.any_episode(scope, id).unwrap());
+    }
+    lines.push(line("growth", store.growth(scope, at(now / 3)).unwrap()));
     for filter in [
         all(),
         RecentFilter { limit: 2, ..all() },
         RecentFilter { project: Some("garden"), except_session: Some(SESSIONS[0]), ..all() },
         RecentFilter { channel: Some("telegram"), ..all() },
+        RecentFilter { before: Some(at(now / 2)), ..all() },
     ] {
         found.extend(store.recent_episodes(scope, &filter).unwrap());
     }

@@ -1,15 +1,17 @@
 //! The command tree. One file for each noun.
 
 pub(crate) mod backup;
-mod bench;
+pub(crate) mod bench;
 mod chat;
 mod checkpoint;
 mod claw;
 mod config;
-mod doctor;
+pub(crate) mod dashboard;
+mod demo;
+pub(crate) mod doctor;
 mod hook;
 mod import;
-mod init;
+pub(crate) mod init;
 mod integrate;
 mod jobs;
 mod logs;
@@ -112,6 +114,8 @@ enum Command {
     Run(run::Arguments),
     /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
     Start(start::Arguments),
+    /// Look at everything that is remembered, in a browser
+    Dashboard(dashboard::Arguments),
     /// End the daemon
     Stop,
     /// End the daemon and start it again
@@ -181,6 +185,8 @@ enum Command {
     Completions(shell::Completions),
     /// Print the manual page, or write all of them to a folder
     Man(shell::Man),
+    /// Fill a scratch home with the half-year of an invented person, to look around in
+    Demo(demo::Arguments),
     /// Measure, and print the tables of docs/PERFORMANCE.md
     #[command(subcommand)]
     Bench(bench::Command),
@@ -205,6 +211,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),
         Command::Start(arguments) => start::run(&arguments, app),
+        Command::Dashboard(arguments) => dashboard::run(&arguments, app),
         Command::Stop => stop::stop(app),
         Command::Restart => stop::restart(app),
         Command::Status(arguments) => status::run(&arguments, app),
@@ -232,6 +239,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Token(command) => token::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
+        Command::Demo(arguments) => demo::run(&arguments, app),
         Command::Bench(command) => bench::run(command, app),
         Command::Reference(arguments) => reference::run(&arguments, app),
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cli::doctor::{self, Check, Status};
-use crate::cli::{init, service};
+use crate::cli::{dashboard, init, service};
 use crate::daemon::launch::{self, Launched};
 use crate::daemon::state::State;
 use crate::daemon::{self, Manner, log};
@@ -60,6 +60,9 @@ struct DaemonState {
     /// Where other programs reach it.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    /// Where a person looks at everything; the code in it lets one browser in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dashboard: Option<String>,
     /// Why it does not listen though it should.
     #[serde(skip_serializing_if = "Option::is_none")]
     server_trouble: Option<String>,
@@ -147,6 +150,7 @@ impl DaemonState {
             is_new: matches!(launched, Launched::Started { .. }),
             log: log::path_today(home, app.now),
             url: state.as_ref().and_then(|state| state.url.clone()),
+            dashboard: dashboard::address(app, home).ok().flatten(),
             server_trouble: state.and_then(|state| state.server_trouble),
         }
     }
@@ -210,20 +214,27 @@ impl Show for Ready {
                 (None, Some(trouble)) => page.line(format_args!("  listens   not: {trouble}"))?,
                 (None, None) => {}
             }
+            if let Some(dashboard) = &daemon.dashboard {
+                page.line(format_args!("  dashboard {dashboard}"))?;
+            }
             page.line(format_args!("  models    {}", self.models))?;
         }
         for check in &self.findings {
             doctor::show_check(check, page)?;
         }
-        page.line("")?;
-        page.line("next:")?;
-        page.line("  hermes soul edit                        say who your agent is")?;
-        page.line(
-            "  hermes chat                             talk with it (with a model of yours)",
-        )?;
-        page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
-        page.line("  hermes sessions search \"…\"              find what was said")?;
-        page.line("  hermes status                           see what the daemon does")?;
-        page.line("  hermes doctor                           check everything")
+        next_steps(page)
     }
+}
+
+/// What somebody may want to do now.
+fn next_steps(page: &mut Page) -> io::Result<()> {
+    page.line("")?;
+    page.line("next:")?;
+    page.line("  hermes soul edit                        say who your agent is")?;
+    page.line("  hermes chat                             talk with it, on a model of yours")?;
+    page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
+    page.line("  hermes sessions search \"…\"              find what was said")?;
+    page.line("  hermes dashboard                        look at everything in a browser")?;
+    page.line("  hermes status                           see what the daemon does")?;
+    page.line("  hermes doctor                           check everything")
 }

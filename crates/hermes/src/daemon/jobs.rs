@@ -4,7 +4,7 @@ use hermes_home::Home;
 use hermes_home::config::{Config, Schedule as Often};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::memory::{Admin, Jobs as _, SqliteMemory, Upkeep as _, Vectors as _};
+use hermes_store::memory::{Admin, Jobs as _, NewJob, SqliteMemory, Upkeep as _, Vectors as _};
 use jiff::{SignedDuration, Timestamp};
 
 use super::work::Worker;
@@ -89,6 +89,19 @@ pub(crate) fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<Str
         Problem::new(Failed::Refused, format!("this build cannot do jobs of the kind {kind}"))
     })?;
     (kind.work)(worker)
+}
+
+/// Lets a kind of job be done at once; false if one waits already. The daemon hears of it.
+pub(crate) fn queue_now(
+    store: &mut SqliteMemory,
+    kind: &str,
+    now: Timestamp,
+) -> anyhow::Result<bool> {
+    let job = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
+    let queued = store.queue_job(Admin, &job, now)?.is_some();
+    // Whoever asks over the listener sits in the daemon itself.
+    let _ = super::platform::nudge(std::process::id());
+    Ok(queued)
 }
 
 /// The kind with this name.

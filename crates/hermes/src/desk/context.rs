@@ -35,6 +35,17 @@ pub(crate) struct Wish<'a> {
     pub(crate) no_files: bool,
 }
 
+/// What may be other than the settings say, to see what would come of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Knobs {
+    /// How many episodes are shown for their meaning.
+    pub(crate) top_k: Option<usize>,
+    /// How sure we must be that something belongs to the task, from 0 to 1.
+    pub(crate) min_relevance: Option<f64>,
+    /// How many of the latest episodes are always shown.
+    pub(crate) recency: Option<usize>,
+}
+
 /// A context as it is handed out: the text for a model, and all that is known about it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Given {
@@ -52,8 +63,18 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(crate) fn give(
     app: &App,
     home: &Home,
-    (store, asker): (&SqliteMemory, &Asker),
+    whose: (&SqliteMemory, &Asker),
     wish: &Wish<'_>,
+) -> anyhow::Result<Given> {
+    give_with(app, home, whose, (wish, Knobs::default()))
+}
+
+/// The same with other settings.
+pub(crate) fn give_with(
+    app: &App,
+    home: &Home,
+    (store, asker): (&SqliteMemory, &Asker),
+    (wish, knobs): (&Wish<'_>, Knobs),
 ) -> anyhow::Result<Given> {
     let scope = asker.scope;
     let answering = app.answering(home, store)?;
@@ -73,9 +94,9 @@ pub(crate) fn give(
         project: wish.project,
         channel: wish.channel,
         budget_tokens: budget.saturating_sub(cost),
-        recency_episodes: settings.recency_episodes as usize,
-        semantic_top_k: settings.semantic_top_k as usize,
-        min_relevance: settings.min_relevance_score,
+        recency_episodes: knobs.recency.unwrap_or(settings.recency_episodes as usize),
+        semantic_top_k: knobs.top_k.unwrap_or(settings.semantic_top_k as usize),
+        min_relevance: knobs.min_relevance.unwrap_or(settings.min_relevance_score),
         now: app.now,
         zone: &zone,
         files: &files,

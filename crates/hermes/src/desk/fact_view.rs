@@ -14,29 +14,29 @@ use crate::output::{BOLD, DIM, Page, Show, one_line, printable};
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     pub(crate) id: String,
-    uid: String,
-    text: String,
-    kind: String,
-    shared: bool,
+    pub(crate) uid: String,
+    pub(crate) text: String,
+    pub(crate) kind: String,
+    pub(crate) shared: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
+    pub(crate) subject: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    predicate: Option<String>,
+    pub(crate) predicate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<String>,
-    confidence: f64,
-    origin: Origin,
-    trust: Trust,
-    valid_from: Option<Timestamp>,
-    valid_to: Option<Timestamp>,
-    recorded_at: Timestamp,
-    retired_at: Option<Timestamp>,
-    superseded_by: Option<String>,
-    pinned: bool,
-    quarantined: bool,
-    revision: u32,
-    uses: u32,
-    entities: Vec<String>,
+    pub(crate) object: Option<String>,
+    pub(crate) confidence: f64,
+    pub(crate) origin: Origin,
+    pub(crate) trust: Trust,
+    pub(crate) valid_from: Option<Timestamp>,
+    pub(crate) valid_to: Option<Timestamp>,
+    pub(crate) recorded_at: Timestamp,
+    pub(crate) retired_at: Option<Timestamp>,
+    pub(crate) superseded_by: Option<String>,
+    pub(crate) pinned: bool,
+    pub(crate) quarantined: bool,
+    pub(crate) revision: u32,
+    pub(crate) uses: u32,
+    pub(crate) entities: Vec<String>,
 }
 
 /// Facts in lines, or in a table.
@@ -154,6 +154,22 @@ impl Shown {
         }
     }
 
+    /// How sure we are: `90 %`.
+    pub(crate) fn percent(&self) -> String {
+        format!("{:.0} %", self.confidence * 100.0)
+    }
+
+    /// Where it comes from, in a word.
+    pub(crate) fn origin_word(&self) -> &'static str {
+        match self.origin {
+            Origin::User => "user",
+            Origin::Agent => "agent",
+            Origin::Extract => "conversation",
+            Origin::Import => "import",
+            Origin::Provider => "provider",
+        }
+    }
+
     /// `[fact:042] User prefers tea (confidence: high)`; what the user typed needs no such word.
     fn line(&self) -> String {
         let sure = match self.confidence {
@@ -163,6 +179,16 @@ impl Shown {
             _ => " (confidence: low)",
         };
         format!("[{}] {}{}{sure}", self.id, self.mark(), one_line(&self.text, 160))
+    }
+
+    /// How it stands, in a word.
+    pub(crate) fn state(&self) -> &'static str {
+        match (self.retired_at, &self.superseded_by, self.quarantined) {
+            (_, Some(_), _) => "superseded",
+            (Some(_), None, _) => "forgotten",
+            (None, None, true) => "held back",
+            (None, None, false) => "current",
+        }
     }
 
     /// What keeps it out of answers, or as it is, in a word.

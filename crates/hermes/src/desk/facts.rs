@@ -5,15 +5,16 @@ use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
     Added, Entities as _, Fact, FactChange, Facts as _, ItemKind, Lifecycle as _, NewChunk,
-    NewFact, Origin, Scope, SqliteMemory, Trust, Vectors as _,
+    NewFact, Origin, Scope, SqliteMemory, Trust, Undone, Vectors as _,
 };
 use jiff::Timestamp;
 
 use super::fact_view::{Change, Changed, Detail, From, Shown, name_of};
+use super::reason::{self, Reason};
 use super::{in_step, later};
-use crate::app::{ACTOR, App, Memory};
+use crate::app::{App, Memory};
 use crate::embedding;
-use crate::failure::Problem;
+use crate::failure::{Kind, Problem};
 
 /// A fact that is to be kept.
 #[derive(Debug, Clone, Default)]
@@ -116,11 +117,21 @@ pub(crate) fn history(
 pub(crate) fn retire(
     app: &App,
     home: &Home,
-    (memory, scope): (&mut Memory, Scope),
+    whose: (&mut Memory, Scope),
     id: &str,
 ) -> anyhow::Result<Fact> {
+    retire_because(app, home, whose, (id, None))
+}
+
+/// The same, and the chain of changes says why.
+pub(crate) fn retire_because(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    (id, why): (&str, Option<Reason>),
+) -> anyhow::Result<Fact> {
     let fact = memory.store.find_fact(scope, id)?;
-    memory.store.retire_fact(scope, fact.id, app.change())?;
+    memory.store.retire_fact(scope, fact.id, reason::change(app, why))?;
     in_step::follow(app, home, memory, (scope, &[fact.id]))?;
     Ok(fact)
 }
@@ -180,7 +191,7 @@ pub(crate) fn supersede(
     let old = memory.store.find_fact(scope, id)?;
     let entities = entities(&text, &[]);
     // The new fact has what the old one had, but for its sentence and the time it is true.
-    let (origin, trust) = maker(app.actor != ACTOR);
+    let (origin, trust) = maker(!app.change().is_by_a_person());
     let new = NewFact {
         kind: &old.kind,
         origin,
@@ -200,6 +211,82 @@ pub(crate) fn supersede(
         replaced: Some(name_of(old.id)),
         entities: Vec::new(),
     })
+}
+
+/// Lets one fact stand for others: they are superseded by it, and each can be brought back.
+pub(crate) fn merge(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    (keep, others): (&str, &[&str]),
+) -> anyhow::Result<Vec<Changed>> {
+    let kept = memory.store.find_fact(scope, keep)?;
+    let mut found = Vec::new();
+    for other in others {
+        let other = memory.store.find_fact(scope, other)?;
+        if other.id != kept.id && found.iter().all(|known: &Fact| known.id != other.id) {
+            found.push(other);
+        }
+    }
+    if found.is_empty() {
+        return Err(Problem::usage("there is nothing to merge: name two facts at least").into());
+    }
+    let mut merged = Vec::new();
+    for other in found {
+        if other.user != kept.user {
+            let what = format!(
+                "{} and {} do not belong to the same people",
+                name_of(kept.id),
+                name_of(other.id)
+            );
+            return Err(Problem::new(Kind::Refused, what).into());
+        }
+        let id = name_of(other.id);
+        merged.push(supersede(app, home, (memory, scope), (&id, &kept.statement))?);
+    }
+    Ok(merged)
+}
+
+/// Takes back the last change of a fact; says what it was, and what holds now.
+pub(crate) fn undo(
+    app: &App,
+    home: &Home,
+    (memory, scope): (&mut Memory, Scope),
+    id: &str,
+) -> anyhow::Result<(String, Fact)> {
+    let fact = memory.store.find_fact(scope, id)?;
+    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+    let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
+    let Undone { action, fact: holds } =
+        memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
+    in_step::follow(app, home, memory, (scope, &[fact.id, holds]))?;
+    later::fill_in(home, app, &mut memory.store)?;
+    let fact = memory.store.find_fact(scope, &name_of(holds))?;
+    Ok((action, fact))
+}
+
+/// Keeps a fact as it is, or no longer.
+pub(crate) fn pin(
+    app: &App,
+    (memory, scope): (&mut Memory, Scope),
+    id: &str,
+    pinned: bool,
+) -> anyhow::Result<Fact> {
+    let fact = memory.store.find_fact(scope, id)?;
+    memory.store.pin_fact(scope, fact.id, pinned, app.change())?;
+    Ok(fact)
+}
+
+/// What became of a fact whose last change was taken back.
+pub(crate) fn undone(action: &str) -> &'static str {
+    match action {
+        "fact.edit" => "is its text again",
+        "fact.supersede" => "is current again, and what took its place is retired",
+        "fact.unsupersede" => "takes its place again",
+        "fact.retire" => "is back",
+        "fact.restore" => "is deleted again",
+        _ => "is as it was before",
+    }
 }
 
 /// Who says so, and how far that is trusted.

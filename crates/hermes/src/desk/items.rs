@@ -1,10 +1,12 @@
 //! Episodes, procedures and events as they are shown and taken back, and lessons that are reported.
 
+use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
-    Added, Change, Episode, Episodes as _, Event, Events as _, NewProcedure, Procedure,
-    ProcedureKind, Procedures as _, Scope, SqliteMemory, Trust, UserNumber, Vectors as _,
+    Added, Change, ChunkKey, Episode, Episodes as _, Event, Events as _, ItemKind, NewChunk,
+    NewProcedure, Procedure, ProcedureKind, Procedures as _, Scope, SqliteMemory, Trust,
+    UserNumber, Vectors as _,
 };
 use serde_json::{Value, json};
 
@@ -112,6 +114,56 @@ pub(crate) fn retire(
         Wanted::Event(id) => store.retire_event(scope, id, change)?,
     }
     Ok(())
+}
+
+/// Brings something back that was taken out of every answer.
+pub(crate) fn restore(
+    app: &App,
+    home: &Home,
+    (store, scope): (&mut SqliteMemory, Scope),
+    wanted: Wanted,
+) -> anyhow::Result<()> {
+    let change = app.change();
+    match wanted {
+        Wanted::Procedure(id) => store.restore_procedure(scope, id, change)?,
+        Wanted::Event(id) => store.restore_event(scope, id, change)?,
+        Wanted::Episode(id) => {
+            let missing =
+                || Problem::new(Kind::NotFound, format!("could not find {}", wanted.name()));
+            let episode = store.any_episode(scope, id)?.ok_or_else(missing)?;
+            let chunks = chunks_of(app, home, (store, scope), &episode)?;
+            store.restore_episode(scope, id, chunks, change)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the index held of an episode.
+fn chunks_of(
+    app: &App,
+    home: &Home,
+    (store, scope): (&SqliteMemory, Scope),
+    episode: &Episode,
+) -> anyhow::Result<Vec<(ChunkKey, NewChunk)>> {
+    let vectors = embedding::vectors(store.active_model()?.as_ref());
+    if let Some(body) = &episode.body {
+        let parts = chunk::prepare_summary(body, "", vectors).into_iter().enumerate();
+        let key = |part| ChunkKey::of_item(episode.user, ItemKind::Summary, episode.id, part);
+        return Ok(parts.map(|(part, chunk)| (key(part), chunk)).collect());
+    }
+    let zone = app.zone_of(home, store, scope.user())?;
+    let mut chunks = Vec::new();
+    for message in store.messages_of(scope, episode)? {
+        let words = Words {
+            text: &message.text,
+            caption: message.caption.as_deref(),
+            speaker: message.speaker.as_deref(),
+            day: Some(chunk::day_of(message.at, &zone)),
+        };
+        let parts = chunk::prepare(&words, vectors).into_iter().enumerate();
+        chunks.extend(parts.map(|(part, chunk)| (ChunkKey::of_message(message.key, part), chunk)));
+    }
+    Ok(chunks)
 }
 
 /// Keeps a lesson; the same one twice is kept once.

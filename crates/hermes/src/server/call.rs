@@ -181,10 +181,10 @@ impl Identity {
 }
 
 /// What a route answers.
-pub(super) struct Reply {
-    pub(super) status: StatusCode,
-    pub(super) headers: Vec<(HeaderName, String)>,
-    pub(super) body: Body,
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: Vec<(HeaderName, String)>,
+    pub(crate) body: Body,
 }
 
 impl Reply {
@@ -203,7 +203,7 @@ impl Reply {
     }
 
     /// Text of a kind.
-    pub(super) fn text(kind: &str, text: String) -> Reply {
+    pub(crate) fn text(kind: &str, text: String) -> Reply {
         Reply {
             status: StatusCode::OK,
             headers: vec![(header::CONTENT_TYPE, kind.to_owned())],
@@ -212,7 +212,7 @@ impl Reply {
     }
 
     /// The same with a header more.
-    pub(super) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Reply {
+    pub(crate) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Reply {
         self.headers.push((name, value.into()));
         self
     }
@@ -231,8 +231,8 @@ impl Reply {
 
 /// A request that was not answered as it was meant.
 #[derive(Debug, Clone)]
-pub(super) struct Fault {
-    pub(super) status: StatusCode,
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
     kind: String,
     message: String,
     hint: Option<String>,
@@ -240,17 +240,17 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Fault {
         Fault { status, kind: kind.to_owned(), message: message.into(), hint: None, wait: None }
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Fault {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Fault {
         self.hint = Some(hint.into());
         self
     }
 
     /// What an error means for somebody who asks over HTTP.
-    pub(super) fn of(error: &anyhow::Error) -> Fault {
+    pub(crate) fn of(error: &anyhow::Error) -> Fault {
         let (kind, message, hint) = failure::told(error);
         let status = match kind {
             Kind::Usage => StatusCode::BAD_REQUEST,
@@ -265,7 +265,12 @@ impl Fault {
         Fault { status, kind: failure::word(kind), message, hint, wait: None }
     }
 
-    pub(super) fn into_reply(self) -> Reply {
+    /// What it says, and the next thing to try.
+    pub(crate) fn told(&self) -> (&str, Option<&str>) {
+        (&self.message, self.hint.as_deref())
+    }
+
+    pub(crate) fn into_reply(self) -> Reply {
         let mut error = json!({ "kind": self.kind, "message": self.message });
         if let (Some(hint), Some(object)) = (self.hint, error.as_object_mut()) {
             object.insert("hint".to_owned(), Value::from(hint));

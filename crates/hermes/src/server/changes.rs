@@ -48,12 +48,21 @@ pub(super) async fn listen(shared: &Arc<Shared>, call: &Call) -> Result<Reply, F
     let fault = |error: anyhow::Error| Fault::of(&error);
     call.must_be_wide().map_err(|problem| fault(problem.into()))?;
     let profile = profile_of(call).map_err(fault)?;
+    stream(shared, profile, call.header("last-event-id")).await
+}
+
+/// The changes of a profile from now on, or after the one that was heard last.
+pub(super) async fn stream(
+    shared: &Arc<Shared>,
+    profile: String,
+    heard: Option<&str>,
+) -> Result<Reply, Fault> {
+    let fault = |error: anyhow::Error| Fault::of(&error);
     let Some(listener) = Listener::new() else {
         let message = "too many listen already";
         return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
     };
-    let after = call.header("last-event-id").and_then(|id| id.parse::<i64>().ok());
-    let after = match after {
+    let after = match heard.and_then(|id| id.parse::<i64>().ok()) {
         Some(after) => after,
         None => latest(shared, &profile).await.map_err(fault)?,
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
@@ -30,7 +30,7 @@ use super::guard::Refused;
 use super::mcp::Scoped;
 use super::route::{Needs, Route, Run};
 use super::tokens::Grant;
-use super::{Shared, changes, mcp, routes};
+use super::{Shared, changes, mcp, pages, routes};
 use crate::failure::Problem;
 
 /// How many connections are open at the same time; more are told to come back.
@@ -176,11 +176,13 @@ fn router(shared: &Arc<Shared>) -> Router {
         router = router.route(path, axum::routing::any(handler));
     }
     let (missing, other) = (Arc::clone(shared), Arc::clone(shared));
-    router
+    pages::add(router, shared)
         .fallback(move |request: Request| async move {
-            let fault = Fault::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")
-                .hint("see /openapi.json");
-            turned_away(&missing, &request, fault)
+            let fault = Fault::new(StatusCode::NOT_FOUND, "not_found", "there is no such address");
+            match pages::wants_page(&request) {
+                true => pages::turned_away(&missing, request, fault).await,
+                false => turned_away(&missing, &request, fault.hint("see /openapi.json")),
+            }
         })
         .method_not_allowed_fallback(move |request: Request| async move {
             let fault = Fault::new(
@@ -227,25 +229,7 @@ async fn try_answer(
         needs => admit(shared, request.headers(), needs == Needs::Writing)?,
     };
     let (parts, body) = request.into_parts();
-    let body = tokio::time::timeout(BODY, axum::body::to_bytes(body, shared.most_bytes)).await;
-    let body = match body {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => {
-            let most = shared.most_bytes / (1024 * 1024);
-            return Err(Fault::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "usage",
-                format!("the body did not arrive whole, or is larger than {most} MB"),
-            ));
-        }
-        Err(_) => {
-            return Err(Fault::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "usage",
-                "the body did not arrive in time",
-            ));
-        }
-    };
+    let body = whole(shared, body).await?;
     let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant };
     match route.run {
         Run::Changes => changes::listen(shared, &call).await,
@@ -253,8 +237,35 @@ async fn try_answer(
     }
 }
 
-/// In a thread of its own, when its turn has come; a panic there is a failure here.
+/// A body, if it comes whole and in time.
+pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Fault> {
+    let body = tokio::time::timeout(BODY, axum::body::to_bytes(body, shared.most_bytes)).await;
+    match body {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => {
+            let most = shared.most_bytes / (1024 * 1024);
+            Err(Fault::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "usage",
+                format!("the body did not arrive whole, or is larger than {most} MB"),
+            ))
+        }
+        Err(_) => {
+            let what = "the body did not arrive in time";
+            Err(Fault::new(StatusCode::REQUEST_TIMEOUT, "usage", what))
+        }
+    }
+}
+
 async fn work(shared: &Arc<Shared>, run: Run, call: Call) -> Result<Reply, Fault> {
+    in_turn(shared, move |shared| run_at(shared, run, &call)).await
+}
+
+/// In a thread of its own, when its turn has come; a panic there is a failure here.
+pub(super) async fn in_turn(
+    shared: &Arc<Shared>,
+    deed: impl FnOnce(&Shared) -> anyhow::Result<Reply> + Send + 'static,
+) -> Result<Reply, Fault> {
     let busy = || {
         let mut fault = Fault::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -269,7 +280,7 @@ async fn work(shared: &Arc<Shared>, run: Run, call: Call) -> Result<Reply, Fault
     let shared = Arc::clone(shared);
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        run_at(&shared, run, &call)
+        deed(&shared)
     });
     match tokio::time::timeout(WORK, done).await {
         Ok(Ok(done)) => done.map_err(|error| Fault::of(&error)),
@@ -311,7 +322,7 @@ fn narrow(grant: &Grant, asked: Option<&str>) -> anyhow::Result<String> {
     }
 }
 
-fn guard(shared: &Shared, headers: &HeaderMap) -> Result<(), Fault> {
+pub(super) fn guard(shared: &Shared, headers: &HeaderMap) -> Result<(), Fault> {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let count = headers.get_all(header::HOST).iter().count();
     let host = text(header::HOST).filter(|_| count == 1);
@@ -385,7 +396,7 @@ fn mcp_grant(
 }
 
 /// What every answer says: nobody keeps a copy, nobody guesses what it is.
-fn finish(reply: Reply) -> Response<Body> {
+pub(super) fn finish(reply: Reply) -> Response<Body> {
     let mut response = reply.into_response();
     let headers = response.headers_mut();
     let value = axum::http::HeaderValue::from_static;
@@ -395,7 +406,7 @@ fn finish(reply: Reply) -> Response<Body> {
     response
 }
 
-fn name_of(method: &Method) -> &'static str {
+pub(super) fn name_of(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",

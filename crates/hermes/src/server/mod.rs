@@ -1,16 +1,17 @@
 //! The door for other programs: the HTTP API and MCP, on one listener of the daemon.
 
-mod call;
+pub(crate) mod call;
 mod changes;
 mod guard;
 mod listen;
 pub(crate) mod mcp;
 mod metrics;
 mod openapi;
+mod pages;
 pub(crate) mod pool;
 mod rate;
 mod route;
-mod routes;
+pub(crate) mod routes;
 pub(crate) mod tokens;
 
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::failure::{Kind, Problem};
+use crate::pages::notice::Notices;
 use guard::Hosts;
 use metrics::Metrics;
 use pool::Pool;
@@ -48,6 +50,8 @@ pub(crate) struct Shared {
     tokens: Tokens,
     hosts: Hosts,
     rates: Rates,
+    notices: Notices,
+    is_tls: bool,
     metrics: Metrics,
     /// One permit for each request that is worked on.
     workers: Arc<Semaphore>,
@@ -110,6 +114,8 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         tokens: Tokens::new(home),
         hosts: Hosts::new(address, &settings.allowed_hosts),
         rates: Rates::new(settings.requests_per_minute),
+        notices: Notices::default(),
+        is_tls,
         metrics: Metrics::default(),
         workers: Arc::new(Semaphore::new(WORKERS)),
         most_bytes: settings.max_body_mb as usize * 1024 * 1024,

@@ -78,6 +78,11 @@ impl Pool {
         Ok(home)
     }
 
+    /// The root home.
+    pub(crate) fn root(&self) -> &Home {
+        &self.home
+    }
+
     /// Puts a seat back for the next one.
     pub(crate) fn give_back(&self, mut seat: Seat) {
         seat.used = Instant::now();

@@ -43,7 +43,9 @@ impl Episodes for SqliteMemory {
                 (None, None) => RECENT,
             };
             let user = scope.user().get();
-            let asked = params![user, project, channel, filter.except_session, filter.limit];
+            let before = filter.before.map_or(i64::MAX, jiff::Timestamp::as_millisecond);
+            let asked =
+                params![user, project, channel, filter.except_session, filter.limit, before];
             self.connection.prepare_cached(sql)?.query_map(asked, episode_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
@@ -80,6 +82,12 @@ impl Episodes for SqliteMemory {
             .map(|found| {
                 found.into_iter().filter(|message| message.episode == episode.id).collect()
             })
+    }
+
+    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
+        let read = || self.connection.prepare_cached(ANY)?.query_row([id], episode_of).optional();
+        let found = read().map_err(|source| self.failed(source))?;
+        Ok(found.filter(|episode| scope.may_read(episode.user)))
     }
 
     fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
@@ -253,19 +261,19 @@ const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quara
 // One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(
     "e.user_id = ?1 and ?2 is null and ?3 is null
-      and e.retired_at is null and e.quarantined_at is null
+      and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
 const RECENT_OF_PROJECT: &str = episode_where!(
     "e.user_id = ?1 and e.project = ?2 and (?3 is null or e.channel = ?3)
-      and e.retired_at is null and e.quarantined_at is null
+      and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
 const RECENT_OF_CHANNEL: &str = episode_where!(
     "e.user_id = ?1 and ?2 is null and e.channel = ?3
-      and e.retired_at is null and e.quarantined_at is null
+      and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );

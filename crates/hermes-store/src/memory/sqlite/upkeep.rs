@@ -1,19 +1,25 @@
 //! Counting, vacuuming, checking, and noting what was handed out.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{SqliteMemory, Step, segments};
 use crate::error::words_of;
-use crate::memory::{Admin, Counts, ItemKind, MemoryFinding, NewReceipt, Scope, Upkeep, Vacuumed};
+use crate::memory::{
+    Admin, Counts, Growth, ItemKind, MemoryFinding, NewReceipt, Scope, Upkeep, Vacuumed,
+};
 use crate::sqlite::Access;
 use crate::{Error, Result};
 
 impl Upkeep for SqliteMemory {
     fn counts(&self, _admin: Admin) -> Result<Counts> {
         count(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
+        grown(&self.connection, scope, since).map_err(|source| self.failed(source))
     }
 
     fn vacuum(&mut self, _admin: Admin, now: Timestamp) -> Result<Vacuumed> {
@@ -85,6 +91,20 @@ fn count(connection: &Connection) -> rusqlite::Result<Counts> {
         last_vacuum: noted_time(connection, "last_vacuum")?,
         last_compression: noted_time(connection, "last_compression")?,
     })
+}
+
+fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> rusqlite::Result<Vec<Growth>> {
+    let mut days: BTreeMap<u32, Growth> = BTreeMap::new();
+    for (is_fact, sql) in [(true, FACTS_BY_DAY), (false, EPISODES_BY_DAY)] {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut found = statement.query([scope.user().get(), since.as_millisecond()])?;
+        while let Some(row) = found.next()? {
+            let (day, count) = (row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
+            let grown = days.entry(day).or_insert(Growth { day, ..Growth::default() });
+            *(if is_fact { &mut grown.facts } else { &mut grown.episodes }) += count;
+        }
+    }
+    Ok(days.into_values().collect())
 }
 
 /// How many vectors of the active model there are of each kind. Read from the slots, 16 bytes for
@@ -273,6 +293,12 @@ fn count_uses(
     Ok(())
 }
 
+const FACTS_BY_DAY: &str = "
+    select (recorded_at - ?2) / 86400000, count(*) from fact
+    where user_id in (?1, 0) and recorded_at >= ?2 group by 1";
+const EPISODES_BY_DAY: &str = "
+    select (started_at - ?2) / 86400000, count(*) from episode
+    where user_id in (?1, 0) and started_at >= ?2 group by 1";
 const EPISODES: &str = "
     select count(*), coalesce(sum(state = 'compressed'), 0), count(quarantined_at) from episode";
 const REFLECTIONS: &str = "

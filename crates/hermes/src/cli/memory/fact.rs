@@ -14,6 +14,7 @@ use crate::app::{App, Memory};
 use crate::desk::fact_view::{self, Deleted, Listed, Shown, name_of};
 use crate::desk::facts::{self, New};
 use crate::desk::in_step;
+use crate::desk::reason::{self, Reason};
 use crate::failure::{Outcome, Problem};
 use crate::output::{counted, one_line};
 use crate::{clock, confirm, input};
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Pin(One),
     /// Let a pinned fact be superseded again
     Unpin(One),
+    /// Let one fact stand for others that say the same
+    Merge(fact_life::Merge),
     /// Facts that may not both be true
     Conflicts(fact_life::Conflicts),
     /// Say that two facts may both be true
@@ -114,6 +117,9 @@ pub(crate) struct Delete {
     /// Remove every word of them, for good
     #[arg(long)]
     erase: bool,
+    /// Why
+    #[arg(long, value_enum, value_name = "REASON")]
+    because: Option<Reason>,
     #[command(flatten)]
     whose: Whose,
 }
@@ -145,6 +151,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Undo(arguments) => fact_life::undo(arguments, &home, app),
         Command::Pin(arguments) => fact_life::pin(arguments, true, &home, app),
         Command::Unpin(arguments) => fact_life::pin(arguments, false, &home, app),
+        Command::Merge(arguments) => fact_life::merge(arguments, &home, app),
         Command::Conflicts(arguments) => fact_life::conflicts(arguments, &home, app),
         Command::Settle(arguments) => fact_life::settle(arguments, &home, app),
     }
@@ -181,6 +188,7 @@ fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
         as_of: moment(arguments.as_of.as_deref(), app, &zone)?,
         with_retired: arguments.all,
         limit,
+        ..FactFilter::default()
     };
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
@@ -223,10 +231,11 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
         true => in_step::erase(app, home, &memory, (&[scope], &ids))?,
         false => Erased::default(),
     };
+    let change = reason::change(app, arguments.because);
     for fact in &facts {
         match arguments.erase {
-            true => memory.store.erase_fact(scope, fact.id, app.change())?,
-            false => memory.store.retire_fact(scope, fact.id, app.change())?,
+            true => memory.store.erase_fact(scope, fact.id, change)?,
+            false => memory.store.retire_fact(scope, fact.id, change)?,
         }
     }
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();

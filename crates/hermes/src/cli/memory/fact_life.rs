@@ -1,11 +1,10 @@
-//! hermes memory fact history, undo, pin, unpin, conflicts, settle
+//! hermes memory fact history, undo, pin, unpin, merge, conflicts, settle
 
 use std::io;
 
 use clap::Args;
 use hermes_home::Home;
-use hermes_memory::chunk::{self, Words};
-use hermes_store::memory::{Fact, FactChange, Facts as _, Undone, Vectors as _};
+use hermes_store::memory::{Fact, FactChange, Facts as _};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,11 +13,11 @@ use serde::Serialize;
 use super::fact::{One, existing};
 use super::whose::Whose;
 use crate::app::App;
-use crate::desk::fact_view::name_of;
-use crate::desk::{facts, in_step, later};
+use crate::clock;
+use crate::desk::fact_view::{Changed, name_of};
+use crate::desk::{facts, reason};
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show, one_line};
-use crate::{clock, embedding};
 
 #[derive(Debug, Args)]
 pub(crate) struct Conflicts {
@@ -34,6 +33,23 @@ pub(crate) struct Settle {
     other: String,
     #[command(flatten)]
     whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// The fact that stays
+    keep: String,
+    /// Those that it stands for from now on
+    #[arg(required = true, value_name = "OTHER")]
+    others: Vec<String>,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// Facts that another one stands for now.
+#[derive(Debug, Serialize)]
+struct Merged {
+    results: Vec<Changed>,
 }
 
 /// What happened to a fact.
@@ -81,15 +97,12 @@ pub(super) fn history(arguments: &One, home: &Home, app: &mut App) -> anyhow::Re
 pub(super) fn undo(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
-    let Undone { action, fact: id } =
-        memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
-    let text = text_of(&memory.store.facts(scope, &[id])?);
-    app.out.show(&Became { id: name_of(id), text, change: undone(&action) })?;
-    in_step::follow(app, home, &mut memory, (scope, &[fact.id, id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
+    let (action, fact) = facts::undo(app, home, (&mut memory, scope), &arguments.id)?;
+    app.out.show(&Became {
+        id: name_of(fact.id),
+        text: fact.statement,
+        change: facts::undone(&action).to_owned(),
+    })?;
     Ok(Outcome::Done)
 }
 
@@ -101,8 +114,7 @@ pub(super) fn pin(
 ) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = memory.store.find_fact(scope, &arguments.id)?;
-    memory.store.pin_fact(scope, fact.id, pinned, app.change())?;
+    let fact = facts::pin(app, (&mut memory, scope), &arguments.id, pinned)?;
     let change = match pinned {
         true => "is pinned: nothing drawn from a conversation takes its place",
         false => "is no longer pinned",
@@ -140,6 +152,22 @@ pub(super) fn conflicts(
     Ok(Outcome::Done)
 }
 
+pub(super) fn merge(arguments: &Merge, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let mut memory = existing(home, app, &arguments.keep)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let others: Vec<&str> = arguments.others.iter().map(String::as_str).collect();
+    let wanted = (arguments.keep.as_str(), others.as_slice());
+    let merged = facts::merge(app, home, (&mut memory, scope), wanted)?;
+    for one in &merged {
+        app.out.hint(format_args!(
+            "undo it with `hermes memory fact undo {}`",
+            one.replaced.as_deref().unwrap_or_default()
+        ));
+    }
+    app.out.show(&Merged { results: merged })?;
+    Ok(Outcome::Done)
+}
+
 pub(super) fn settle(arguments: &Settle, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.fact)?;
     let scope = arguments.whose.existing(&memory.store)?;
@@ -155,21 +183,15 @@ fn text_of(facts: &[Fact]) -> String {
     facts.first().map(|fact| fact.statement.clone()).unwrap_or_default()
 }
 
-fn undone(action: &str) -> String {
-    let what = match action {
-        "fact.edit" => "is its text again",
-        "fact.supersede" => "is current again, and what took its place is retired",
-        "fact.unsupersede" => "takes its place again",
-        "fact.retire" => "is back",
-        "fact.restore" => "is deleted again",
-        _ => "is as it was before",
-    };
-    what.to_owned()
-}
-
 impl Show for Became {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(format_args!("{} \"{}\" {}", self.id, one_line(&self.text, 120), self.change))
+    }
+}
+
+impl Show for Merged {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        self.results.iter().try_for_each(|one| one.text(page))
     }
 }
 
@@ -183,7 +205,7 @@ impl Show for History {
             let text = text.unwrap_or_default();
             page.line(format_args!(
                 "  {DIM}{at}{DIM:#}  {action:<10} by {}{text}",
-                one_line(&change.actor, 40)
+                one_line(&reason::told(&change.actor), 40)
             ))?;
         }
         Ok(())

@@ -166,6 +166,7 @@ pub(super) fn facts_listed(
         as_of: None,
         with_retired: false,
         limit: Some(limit),
+        ..FactFilter::default()
     };
     Ok(memory.store.list_facts(scope, &filter, app.now)?)
 }

@@ -147,6 +147,7 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         as_of: moment(asked.as_of.as_deref(), app, &zone)?,
         with_retired: asked.all,
         limit: Some(part.needed()),
+        ..FactFilter::default()
     };
     let scope = call.asker(&memory.store)?.scope;
     let found = memory.store.list_facts(scope, &filter, app.now)?;

@@ -1,7 +1,7 @@
 //! Work in the background: what waits, what failed, do it now.
 
 use axum::http::Method;
-use hermes_store::memory::{Admin, Jobs as _, NewJob};
+use hermes_store::memory::{Admin, Jobs as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -60,10 +60,7 @@ fn queue(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
             .into());
     }
     let (app, _, memory) = seat.writer()?;
-    let job =
-        NewJob { kind: &kind, payload: "{}", dedupe_key: Some(&kind), user: None, run_at: app.now };
-    let queued = memory.store.queue_job(Admin, &job, app.now)?.is_some();
-    nudge();
+    let queued = jobs::queue_now(&mut memory.store, &kind, app.now)?;
     Reply::json(&json!({ "kind": kind, "queued": queued }))
 }
 

@@ -5,7 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::super::{entities, rows};
 use super::ORIGINS;
-use crate::memory::{Fact, FactFilter, ItemKind, Revision, Scope, Source, Trust, UserNumber};
+use crate::memory::{
+    Fact, FactFilter, FactOnly, FactOrder, ItemKind, Revision, Scope, Source, Trust, UserNumber,
+};
 
 /// The fact with this number.
 pub(super) fn by_id(
@@ -20,20 +22,32 @@ pub(super) fn by_id(
     found.map(|fact| with_entities(connection, scope, fact)).transpose()
 }
 
-/// The facts that fit, newest first.
+/// The facts that fit, in the order asked for.
 pub(super) fn list(
     connection: &Connection,
     scope: Scope,
     filter: &FactFilter<'_>,
     now: Timestamp,
 ) -> rusqlite::Result<Vec<Fact>> {
-    let sql = match (filter.with_retired, filter.as_of) {
+    let orders = match (filter.with_retired, filter.as_of) {
         (true, _) => ALL,
         (false, Some(_)) => HELD_THEN,
         (false, None) => HELD_NOW,
     };
+    let sql = match filter.order {
+        FactOrder::Newest => orders[0],
+        FactOrder::Oldest => orders[1],
+        FactOrder::MostUsed => orders[2],
+    };
     let known_by = filter.as_of.map_or(i64::MAX, Timestamp::as_millisecond);
     let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+    let offset = i64::try_from(filter.offset).unwrap_or(i64::MAX);
+    let reach = if limit < 0 { -1 } else { limit.saturating_add(offset) };
+    let only = match filter.only {
+        FactOnly::Any => 0,
+        FactOnly::Pinned => 1,
+        FactOnly::Retired => 2,
+    };
     let found: Vec<Fact> = connection
         .prepare_cached(sql)?
         .query_map(
@@ -44,7 +58,10 @@ pub(super) fn list(
                 filter.since.map(Timestamp::as_millisecond),
                 filter.as_of.unwrap_or(now).as_millisecond(),
                 known_by,
-                limit
+                limit,
+                reach,
+                offset,
+                only
             ],
             fact_of,
         )?
@@ -163,33 +180,63 @@ macro_rules! select_fact {
 }
 
 /// What every list of facts looks for; `$held` says when a fact counts.
-macro_rules! list_facts {
-    ($held:literal) => {
+macro_rules! fitting {
+    ($whose:literal, $held:literal, $order:literal) => {
         concat!(
-            select_fact!(
-                "
+            "select id, recorded_at, uses from fact where ",
+            $whose,
+            "
       and quarantined_at is null
       and (?2 is null or kind = ?2)
-      and (?3 is null or exists (
-        select 1 from mention m join entity_alias a on a.entity = m.entity
-        where m.kind = 1 and m.item = fact.id and a.alias = ?3 and a.user_id in (?1, 0)))
+      and (?3 is null or id in (
+        select m.item from mention m join entity_alias a on a.entity = m.entity
+        where m.kind = 1 and a.alias = ?3 and a.user_id in (?1, 0)))
       and (?4 is null or recorded_at >= ?4)
-      and recorded_at <= ?6"
-            ),
+      and recorded_at <= ?6
+      and (?10 = 0 or (?10 = 1 and pinned) or (?10 = 2 and retired_at is not null))",
             $held,
-            "
-    order by recorded_at desc, id desc limit ?7"
+            " order by ",
+            $order,
+            " limit ?8"
         )
     };
 }
 
+/// A list of facts. One's own and everybody's are two ranges of the index, each read in its order until
+/// there are enough; together they would be sorted, all of them: 170 ms of 100,000 facts.
+macro_rules! list_facts {
+    ($held:literal, $order:literal) => {
+        concat!(
+            select_fact!(" and id in (select id from (select * from ("),
+            fitting!("user_id = ?1", $held, $order),
+            ") union all select * from (",
+            fitting!("user_id = 0 and ?1 <> 0", $held, $order),
+            ")) order by ",
+            $order,
+            " limit ?7 offset ?9) order by ",
+            $order
+        )
+    };
+}
+
+/// The same in each order.
+macro_rules! ordered_facts {
+    ($held:literal) => {
+        [
+            list_facts!($held, "recorded_at desc, id desc"),
+            list_facts!($held, "recorded_at, id"),
+            list_facts!($held, "uses desc, recorded_at desc, id desc"),
+        ]
+    };
+}
+
 const BY_ID: &str = select_fact!(" and id = ?2");
-const ALL: &str = list_facts!(" and ?5 is not null");
-const HELD_NOW: &str = list_facts!(
+const ALL: [&str; 3] = ordered_facts!(" and ?5 is not null");
+const HELD_NOW: [&str; 3] = ordered_facts!(
     "
       and retired_at is null and (valid_to is null or valid_to > ?5)"
 );
-const HELD_THEN: &str = list_facts!(
+const HELD_THEN: [&str; 3] = ordered_facts!(
     "
       and (retired_at is null or retired_at > ?5)
       and (valid_from is null or valid_from <= ?5) and (valid_to is null or valid_to > ?5)"

@@ -184,6 +184,10 @@ impl Lifecycle for SqliteMemory {
         self.write(|transaction| tasks::note_skill(transaction, scope, tasks, procedure))
     }
 
+    fn latest_receipts(&self, scope: Scope, limit: usize) -> Result<Vec<Receipt>> {
+        tasks::latest_receipts(&self.connection, scope, limit).map_err(|source| self.failed(source))
+    }
+
     fn receipts_of(&self, scope: Scope, session_id: &str) -> Result<Vec<Receipt>> {
         tasks::receipts(&self.connection, scope, session_id).map_err(|source| self.failed(source))
     }

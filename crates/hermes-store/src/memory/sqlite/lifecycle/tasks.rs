@@ -94,14 +94,30 @@ pub(super) fn receipts(
 ) -> rusqlite::Result<Vec<Receipt>> {
     connection
         .prepare_cached(RECEIPTS)?
-        .query_map(params![session_id, scope.user().get()], |row| {
-            Ok(Receipt {
-                at: time(row, 0)?,
-                session_id: row.get(1)?,
-                items: items_of(&row.get::<_, String>(2)?),
-            })
-        })?
+        .query_map(params![session_id, scope.user().get()], receipt_of)?
         .collect()
+}
+
+/// What was handed out last, newest first.
+pub(super) fn latest_receipts(
+    connection: &Connection,
+    scope: Scope,
+    limit: usize,
+) -> rusqlite::Result<Vec<Receipt>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(LATEST_RECEIPTS)?
+        .query_map([scope.user().get(), limit], receipt_of)?
+        .collect()
+}
+
+fn receipt_of(row: &Row<'_>) -> rusqlite::Result<Receipt> {
+    Ok(Receipt {
+        at: time(row, 0)?,
+        session_id: row.get(1)?,
+        items: items_of(&row.get::<_, String>(2)?),
+        tokens: row.get(3)?,
+    })
 }
 
 /// The items of a receipt; what a newer program noted and we do not know is left out.
@@ -170,7 +186,11 @@ const TASKS: &str = "
     order by started_at desc, id desc limit ?3";
 const NOTE_SKILL: &str = "update task set skill = ?3 where id = ?1 and user_id in (?2, 0)";
 const RECEIPTS: &str = "
-    select at, session_id, items from receipt where session_id = ?1 and user_id = ?2 order by id";
+    select at, session_id, items, tokens from receipt where session_id = ?1 and user_id = ?2 order by id";
+const LATEST_RECEIPTS: &str = "
+    select at, session_id, items, tokens
+    from (select at, session_id, items, tokens, user_id from receipt order by id desc limit 5000)
+    where user_id = ?1 limit ?2";
 const COUNT_WIN: &str = "update procedure set wins = wins + 1 where id = ?1 and user_id in (?2, 0)";
 const COUNT_LOSS: &str =
     "update procedure set losses = losses + 1 where id = ?1 and user_id in (?2, 0)";

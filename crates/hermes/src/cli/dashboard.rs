@@ -1,0 +1,62 @@
+//! hermes dashboard
+
+use std::io::{self, IsTerminal as _};
+
+use clap::Args;
+use hermes_home::Home;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::daemon::{self, launch};
+use crate::failure::{Kind, Outcome, Problem};
+use crate::output::{DIM, Page, Show};
+use crate::pages::login;
+use crate::platform;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only print the address; open nothing
+    #[arg(long)]
+    print: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Address {
+    url: String,
+    opened: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    launch::start(&home)?;
+    let url = address(app, &home)?.ok_or_else(|| not_listening(&home))?;
+    let is_watched = io::stdout().is_terminal() && !app.json;
+    let opened = is_watched && !arguments.print && platform::open_in_browser(&url);
+    app.out.show(&Address { url, opened })?;
+    Ok(Outcome::Done)
+}
+
+/// An address that lets whoever opens it in, once; none if the daemon does not listen.
+pub(crate) fn address(app: &App, home: &Home) -> anyhow::Result<Option<String>> {
+    let found = daemon::find(home)?;
+    let Some(url) = found.pid.and(found.state).and_then(|state| state.url) else { return Ok(None) };
+    // An address that stands for every address is none that a browser can open.
+    let url = url.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
+    let code = login::new_code(home, app.now)?;
+    Ok(Some(format!("{url}/login?code={code}")))
+}
+
+fn not_listening(home: &Home) -> Problem {
+    let state = daemon::find(home).ok().and_then(|found| found.state);
+    let why = state.and_then(|state| state.server_trouble);
+    let why = why.unwrap_or_else(|| "server.enabled is off".to_owned());
+    Problem::new(Kind::Unavailable, format!("the daemon does not listen: {why}"))
+        .hint("let it listen with `hermes config set server.enabled true` and `hermes restart`")
+}
+
+impl Show for Address {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(&self.url)?;
+        page.line(format_args!("{DIM}it lets one browser in, within ten minutes{DIM:#}"))
+    }
+}

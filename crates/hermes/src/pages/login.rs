@@ -1,0 +1,129 @@
+//! Who may look at the dashboard: codes that let somebody in once, and the visitors who were let in.
+
+use std::path::Path;
+
+use hermes_home::{Home, atomic};
+use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest as _, Sha256};
+
+/// The name of the cookie that a visitor shows.
+pub(crate) const COOKIE: &str = "hermes";
+/// How long a code lets somebody in.
+const CODE_LIVES: SignedDuration = SignedDuration::from_mins(10);
+/// How long a visitor is known.
+pub(crate) const VISITOR_LIVES: SignedDuration = SignedDuration::from_hours(24 * 30);
+
+/// Makes a code that lets somebody in once, within ten minutes.
+pub(crate) fn new_code(home: &Home, now: Timestamp) -> anyhow::Result<String> {
+    keep_new(&home.login_codes(), now, CODE_LIVES)
+}
+
+/// Whether the code was good; whoever takes its file away has it, so it is good once.
+pub(crate) fn redeem(home: &Home, code: &str, now: Timestamp) -> bool {
+    let path = home.login_codes().join(hash(code));
+    is_alive(&path, now) && std::fs::remove_file(path).is_ok()
+}
+
+/// Makes a visitor; what their cookie says is seen this once, and kept only as a hash.
+pub(crate) fn new_visitor(home: &Home, now: Timestamp) -> anyhow::Result<String> {
+    keep_new(&home.visitors(), now, VISITOR_LIVES)
+}
+
+/// The visitor who shows this cookie, as a hash; none if nobody knows it.
+pub(crate) fn visitor(home: &Home, cookie: &str, now: Timestamp) -> Option<String> {
+    let hash = hash(cookie);
+    is_alive(&home.visitors().join(&hash), now).then_some(hash)
+}
+
+/// Forgets a visitor.
+pub(crate) fn leave(home: &Home, cookie: &str) {
+    // One that is gone already is what was wanted.
+    let _ = std::fs::remove_file(home.visitors().join(hash(cookie)));
+}
+
+/// What every form of a visitor must hold: nobody knows it who has not read one of their pages.
+pub(crate) fn csrf(cookie: &str) -> String {
+    hash(&format!("csrf{cookie}"))
+}
+
+/// So many random bytes, written in hexadecimal digits.
+pub(crate) fn random(count: usize) -> anyhow::Result<String> {
+    let mut bytes = vec![0_u8; count];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    Ok(hex(&bytes))
+}
+
+fn keep_new(folder: &Path, now: Timestamp, lives: SignedDuration) -> anyhow::Result<String> {
+    atomic::make_folder(folder)?;
+    sweep(folder, now);
+    let secret = random(32)?;
+    let ends = now + lives;
+    atomic::write_private(&folder.join(hash(&secret)), format!("{ends}\n").as_bytes())?;
+    Ok(secret)
+}
+
+/// Takes away what is over.
+fn sweep(folder: &Path, now: Timestamp) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if !is_alive(&path, now) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn is_alive(path: &Path, now: Timestamp) -> bool {
+    let ends = std::fs::read_to_string(path).ok();
+    ends.and_then(|ends| ends.trim().parse::<Timestamp>().ok()).is_some_and(|ends| now < ends)
+}
+
+fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_home::env::Env;
+    use hermes_home::layout::Wanted;
+
+    fn home(folder: &Path) -> Home {
+        let wanted = Wanted { home: Some(folder.to_owned()), profile: None };
+        Home::locate(&wanted, &Env::default()).unwrap()
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn a_code_lets_in_once_and_not_after_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        let code = new_code(&home, at(0)).unwrap();
+        assert!(!redeem(&home, "nonsense", at(1)) && !redeem(&home, "../visitors", at(1)));
+        assert!(redeem(&home, &code, at(1)) && !redeem(&home, &code, at(2)));
+        let late = new_code(&home, at(0)).unwrap();
+        assert!(!redeem(&home, &late, at(601)));
+        // What is over goes with the next code.
+        new_code(&home, at(601)).unwrap();
+        assert_eq!(std::fs::read_dir(home.login_codes()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_visitor_is_known_by_a_hash_until_they_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        let cookie = new_visitor(&home, at(0)).unwrap();
+        let kept = std::fs::read_dir(home.visitors()).unwrap().next().unwrap().unwrap();
+        assert_ne!(kept.file_name().to_str().unwrap(), cookie);
+        assert!(visitor(&home, &cookie, at(60)).is_some());
+        assert!(visitor(&home, &cookie, at(31 * 24 * 3600)).is_none());
+        leave(&home, &cookie);
+        assert!(visitor(&home, &cookie, at(60)).is_none());
+    }
+}

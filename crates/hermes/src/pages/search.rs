@@ -1,0 +1,240 @@
+//! Search everything: one box, where to look, and how each thing was found.
+
+use askama::Template;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::show::{self, Head};
+use super::text::{self, Html};
+use super::visit::{Frame, ROWS};
+use super::{Answer, Menu, Page, Visit, facts, found};
+use crate::clock;
+use crate::desk::hit::Hit;
+use crate::desk::search::{self as desk, Kind, Wish};
+use crate::server::pool::Seat;
+
+const NAME: &str = "Search";
+/// How many letters of a hit are shown.
+const LONGEST: usize = 420;
+
+pub(super) fn page() -> Page {
+    let menu = Some(Menu { name: NAME, key: "" });
+    Page { path: "/p/{profile}/search", menu, show, deed: None }
+}
+
+#[derive(Template, Serialize)]
+#[template(path = "search.html")]
+struct Search {
+    #[serde(skip)]
+    frame: Frame,
+    results: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip)]
+    asked: Asked,
+    #[serde(skip)]
+    tabs: Vec<Choice>,
+    #[serde(skip)]
+    facets: Vec<Facet>,
+    took_ms: u64,
+}
+
+/// What the address asks for.
+#[derive(Default)]
+struct Asked {
+    q: String,
+    kind: String,
+    entity: String,
+    channel: String,
+    since: String,
+    until: String,
+}
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    hit: Hit,
+    /// How it was found.
+    found: &'static str,
+    #[serde(skip)]
+    shown: Html,
+    #[serde(skip)]
+    address: Option<String>,
+    #[serde(skip)]
+    score: String,
+}
+
+struct Choice {
+    name: String,
+    address: String,
+    is_here: bool,
+}
+
+/// What the results could be narrowed to.
+struct Facet {
+    name: &'static str,
+    values: Vec<Choice>,
+}
+
+/// Where one can look: how the address and the tab say it.
+const KINDS: [(&str, &str, Kind); 7] = [
+    ("", "All", Kind::All),
+    ("facts", "Facts", Kind::Facts),
+    ("episodes", "Episodes", Kind::Episodes),
+    ("sessions", "Sessions", Kind::Sessions),
+    ("procedures", "Procedures", Kind::Procedures),
+    ("events", "Events", Kind::Events),
+    ("files", "Files", Kind::Files),
+];
+
+fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    let begun = std::time::Instant::now();
+    let frame = visit.frame(seat)?;
+    let asked = Asked::of(visit);
+    let (app, home, memory) = seat.reader()?;
+    let asker = visit.asker(&memory.store)?;
+    let moment = |name: &str| -> Result<Option<Timestamp>, crate::failure::Problem> {
+        let text = visit.asked(name);
+        text.map(|text| clock::parse_moment(text, app.now, &frame.zone)).transpose()
+    };
+    let wish = Wish {
+        text: &asked.q,
+        kind: asked.place(),
+        limit: ROWS,
+        session: visit.asked("session"),
+        channel: visit.asked("channel"),
+        entity: visit.asked("entity"),
+        since: moment("since")?,
+        until: moment("until")?,
+        as_of: None,
+    };
+    let answer = match asked.q.is_empty() {
+        true => desk::Answer { results: Vec::new(), notes: Vec::new() },
+        false => desk::find(app, home, (&memory.store, &asker), &wish)?,
+    };
+    let words = text::asked_words(&asked.q);
+    let facets = facets(visit, &answer.results);
+    let results = answer.results.into_iter().map(|hit| row(hit, &words, &frame)).collect();
+    let head = Head { title: asked.title(), section: NAME, command: asked.command() };
+    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let tabs = tabs(visit, &asked);
+    let page = Search { frame, results, notes: answer.notes, tabs, facets, asked, took_ms };
+    show::view(visit, head, &page)
+}
+
+fn row(mut hit: Hit, words: &[String], frame: &Frame) -> Row {
+    let found = if hit.kind == "session" { "keyword" } else { found::label(&hit) };
+    let address = address(&hit, frame);
+    let score = match hit.relevance {
+        Some(relevance) => format!("{:.0} % sure", relevance * 100.0),
+        None => String::new(),
+    };
+    let short: String = hit.snippet.chars().take(LONGEST).collect();
+    let shown = text::marked(&short, words);
+    // What is long is had at its own address.
+    hit.text = hit.text.chars().take(LONGEST * 4).collect();
+    Row { hit, found, shown, address, score }
+}
+
+fn address(hit: &Hit, frame: &Frame) -> Option<String> {
+    match hit.kind {
+        "fact" => Some(frame.link(facts::place(&hit.id))),
+        "message" | "summary" => {
+            let episode = hit.id.strip_prefix("episode:")?;
+            let episode = episode.split(['#', '/']).next()?;
+            Some(frame.link(format!("timeline/{episode}")))
+        }
+        "session" => {
+            let session = frame.link(format!("sessions/{}", hit.id));
+            Some(match hit.message_id {
+                Some(message) => format!("{session}#m{message}"),
+                None => session,
+            })
+        }
+        "procedure" => Some(frame.link("procedures")),
+        "event" => Some(frame.link_with("timeline", "show", "events")),
+        "file" => {
+            let name = hit.id.split('#').next()?;
+            let name = name.rsplit('/').next()?.trim_end_matches(".md").to_lowercase();
+            Some(frame.link(format!("files/{name}")))
+        }
+        _ => None,
+    }
+}
+
+fn tabs(visit: &Visit, asked: &Asked) -> Vec<Choice> {
+    let tab = |(value, name, _): (&str, &str, Kind)| Choice {
+        name: name.to_owned(),
+        address: visit.here_with(&[("type", value)]),
+        is_here: asked.kind == value,
+    };
+    KINDS.into_iter().map(tab).collect()
+}
+
+/// Channels and projects that the results come from, the most frequent first.
+fn facets(visit: &Visit, hits: &[Hit]) -> Vec<Facet> {
+    let counted = |name: &'static str, values: Vec<&String>| {
+        let mut counts: Vec<(&String, usize)> = Vec::new();
+        for value in values {
+            match counts.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((value, 1)),
+            }
+        }
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let choice = |(value, count): (&String, usize)| Choice {
+            name: format!("{value} ({count})"),
+            address: visit.here_with(&[(name, value)]),
+            is_here: visit.asked(name) == Some(value),
+        };
+        Facet { name, values: counts.into_iter().take(6).map(choice).collect() }
+    };
+    let channels = hits.iter().filter_map(|hit| hit.channel.as_ref()).collect();
+    let sessions = hits.iter().filter_map(|hit| hit.session_id.as_ref()).collect();
+    let facets = [counted("channel", channels), counted("session", sessions)];
+    facets.into_iter().filter(|facet| facet.values.len() > 1).collect()
+}
+
+impl Asked {
+    fn of(visit: &Visit) -> Asked {
+        let text = |name| visit.asked(name).unwrap_or_default().to_owned();
+        Asked {
+            q: text("q"),
+            kind: text("type"),
+            entity: text("entity"),
+            channel: text("channel"),
+            since: text("since"),
+            until: text("until"),
+        }
+    }
+
+    fn place(&self) -> Kind {
+        let found = KINDS.into_iter().find(|(value, _, _)| *value == self.kind);
+        found.map_or(Kind::All, |(_, _, kind)| kind)
+    }
+
+    fn title(&self) -> String {
+        match self.q.is_empty() {
+            true => NAME.to_owned(),
+            false => format!("{} – {NAME}", self.q),
+        }
+    }
+
+    fn command(&self) -> String {
+        if self.q.is_empty() {
+            return String::new();
+        }
+        let mut command = format!("hermes memory search {}", found::quoted(&self.q));
+        let flags = [
+            ("--type", &self.kind),
+            ("--entity", &self.entity),
+            ("--channel", &self.channel),
+            ("--since", &self.since),
+            ("--until", &self.until),
+        ];
+        for (flag, value) in flags.into_iter().filter(|(_, value)| !value.is_empty()) {
+            command += &format!(" {flag} {}", found::quoted(value));
+        }
+        command
+    }
+}

@@ -1,0 +1,215 @@
+//! Text as it may stand on a page: escaped, highlighted, compared, and times as people say them.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use similar::{ChangeTag, TextDiff};
+
+/// Markup that was made here from escaped text: templates take it as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Html(pub(crate) String);
+
+impl fmt::Display for Html {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl askama::filters::HtmlSafe for Html {}
+
+/// Text with everything that means something in HTML written as text.
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len() + text.len() / 8);
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // A NUL has no place in HTML, and a control character may hide what follows it.
+            control if control.is_control() && !matches!(control, '\n' | '\t') => {
+                safe.push('\u{fffd}')
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// A hidden field of a form.
+pub(crate) fn hidden(name: &str, value: &str) -> String {
+    format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", escape(name), escape(value))
+}
+
+/// `3 days ago`, with the exact time behind it.
+pub(crate) fn time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> Html {
+    let local = at.to_zoned(zone.clone());
+    let exact = local.strftime("%Y-%m-%d %H:%M %Z");
+    Html(format!("<time datetime=\"{at}\" title=\"{exact}\">{}</time>", ago(at, now, zone)))
+}
+
+/// How long ago it was, or the day.
+fn ago(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let seconds = now.duration_since(at).as_secs();
+    let count = |count: i64, noun: &str| {
+        let ending = if count == 1 { "" } else { "s" };
+        format!("{count} {noun}{ending} ago")
+    };
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3_600 => count(seconds / 60, "minute"),
+        3_600..86_400 => count(seconds / 3_600, "hour"),
+        86_400..1_209_600 => count(seconds / 86_400, "day"),
+        _ => at.to_zoned(zone.clone()).strftime("%-d %b %Y").to_string(),
+    }
+}
+
+/// Text with the words that were asked for marked; words are compared without case, by their beginnings.
+pub(crate) fn marked(text: &str, words: &[String]) -> Html {
+    let mut made = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let start = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
+        made.push_str(&escape(&rest[..start]));
+        rest = &rest[start..];
+        let end = rest.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(rest.len());
+        let word = &rest[..end];
+        match is_asked(word, words) {
+            true => made.push_str(&format!("<mark>{}</mark>", escape(word))),
+            false => made.push_str(&escape(word)),
+        }
+        rest = &rest[end..];
+    }
+    Html(made)
+}
+
+fn is_asked(word: &str, words: &[String]) -> bool {
+    let word = word.to_lowercase();
+    words.iter().any(|asked| {
+        let asked = asked.to_lowercase();
+        // A short word stands for itself; a longer one also for what it ends in otherwise.
+        let shared = asked.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+        word == asked
+            || (shared >= 4 && shared + 3 >= asked.chars().count().max(word.chars().count()))
+    })
+}
+
+/// The words of a question that are worth marking.
+pub(crate) fn asked_words(question: &str) -> Vec<String> {
+    let words = hermes_memory::task::content_words(question);
+    match words.is_empty() {
+        true => question.split_whitespace().map(str::to_owned).collect(),
+        false => words,
+    }
+}
+
+/// What went and what came, word by word.
+pub(crate) fn changed(before: &str, after: &str) -> Html {
+    let difference = TextDiff::from_words(before, after);
+    let mut made = String::new();
+    for change in difference.iter_all_changes() {
+        let text = escape(change.value());
+        match change.tag() {
+            ChangeTag::Equal => made.push_str(&text),
+            ChangeTag::Delete => made.push_str(&format!("<del>{text}</del>")),
+            ChangeTag::Insert => made.push_str(&format!("<ins>{text}</ins>")),
+        }
+    }
+    Html(made)
+}
+
+/// Markdown as a page shows it: markup inside it is text, links lead to the web or a mail, pictures are links.
+pub(crate) fn markdown(text: &str) -> Html {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let events = Parser::new_ext(text, options).map(tame);
+    let mut made = String::new();
+    pulldown_cmark::html::push_html(&mut made, events);
+    Html(made)
+}
+
+fn tame(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            let dest_url = if is_harmless(&dest_url) { dest_url } else { "#".into() };
+            Event::Start(Tag::Link { link_type, dest_url, title, id })
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            let dest_url = if is_harmless(&dest_url) { dest_url } else { "#".into() };
+            Event::Start(Tag::Link { link_type, dest_url, title, id })
+        }
+        Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        // Below the heading of the page.
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: lower(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        other => other,
+    }
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        HeadingLevel::H2 => HeadingLevel::H3,
+        _ => HeadingLevel::H4,
+    }
+}
+
+fn is_harmless(address: &str) -> bool {
+    let address = address.to_ascii_lowercase();
+    ["https://", "http://", "mailto:"].iter().any(|scheme| address.starts_with(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_stored_becomes_markup() {
+        let hostile = "<script>alert(1)</script>\"'&\u{0}\u{1b}[2J";
+        let safe = escape(hostile);
+        assert!(!safe.contains('<') && !safe.contains('"') && !safe.contains('\u{0}'), "{safe}");
+        let marked = marked(hostile, &["script".to_owned()]).0;
+        assert!(!marked.contains("<script"), "{marked}");
+        assert!(!changed(hostile, "<img>").0.contains("<img"));
+    }
+
+    #[test]
+    fn markdown_holds_no_markup_but_its_own() {
+        let text = "# Title\n<img src=x onerror=alert(1)>\n\n[a](javascript:alert(1)) ![b](data:x) **c** <b>d</b>";
+        let made = markdown(text).0;
+        assert!(made.contains("<h2>Title</h2>") && made.contains("<strong>c</strong>"), "{made}");
+        let allowed =
+            ["<h2>", "</h2>", "<p>", "</p>", "<a href=\"#\">", "</a>", "<strong>", "</strong>"];
+        let rest = allowed.iter().fold(made, |made, tag| made.replace(tag, ""));
+        assert!(!rest.contains('<'), "{rest}");
+    }
+
+    #[test]
+    fn words_are_marked_whatever_their_case_and_ending() {
+        let words = ["deploy".to_owned(), "tea".to_owned()];
+        let made = marked("Deployed with Tea, teapots", &words).0;
+        assert_eq!(made, "<mark>Deployed</mark> with <mark>Tea</mark>, teapots");
+    }
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+        let said = |second| ago(at(0), at(second), &TimeZone::UTC);
+        assert_eq!(
+            (said(5), said(60), said(7_300)),
+            ("just now".into(), "1 minute ago".into(), "2 hours ago".into())
+        );
+        assert_eq!(said(3_000_000), "15 Jan 2027");
+    }
+}
