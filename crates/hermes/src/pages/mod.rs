@@ -2,6 +2,7 @@
 
 pub(crate) mod assets;
 mod facts;
+mod figures;
 mod found;
 mod inspector;
 pub(crate) mod login;

@@ -252,11 +252,12 @@ const UNMARK: &str = "
       and (?2 is null
         or session in (select id from session where session_id = ?2 and user_id = ?1))";
 // Summaries come first: they tell of the oldest.
+// The `+` keeps the episodes of the session in front: by the index of users every episode would be looked at.
 const OF_SESSION: &str = episode_where!(
     "e.id in (
         select id from episode where session = ?1 and state = 'raw'
         union select summary from covered where session = ?1)
-      and e.retired_at is null and e.quarantined_at is null and e.user_id in (?2, 0)
+      and e.retired_at is null and e.quarantined_at is null and +e.user_id in (?2, 0)
     order by e.state, e.first_place, e.started_at, e.id"
 );
 // The numbers of sessions begin with their user's, so their order is that of users and sessions.
