@@ -1,5 +1,7 @@
 //! Times as people type and read them: 5h, 2d, 1w, a date; shown in the user's own zone.
 
+use std::cell::Cell;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +11,20 @@ use crate::failure::Problem;
 /// The moment this command was started: the one place where the clock is read.
 #[expect(clippy::disallowed_methods, reason = "the program reads the clock once, here")]
 pub(crate) fn now() -> Timestamp {
-    Timestamp::now()
+    PRETENDED.get().unwrap_or_else(Timestamp::now)
+}
+
+thread_local! {
+    /// The time of what is told about the past, in this thread.
+    static PRETENDED: Cell<Option<Timestamp>> = const { Cell::new(None) };
+}
+
+/// Does something as if it were another time; only a made-up past is told like that.
+pub(crate) fn at<T>(moment: Timestamp, deed: impl FnOnce() -> T) -> T {
+    let before = PRETENDED.replace(Some(moment));
+    let done = deed();
+    PRETENDED.set(before);
+    done
 }
 
 /// A length of time like `30m`, `5h`, `2d`, `1w`, `6mo` (30 days each) or `1y` (365 days).

@@ -8,6 +8,7 @@ mod cli;
 mod clock;
 mod confirm;
 mod daemon;
+mod demo;
 mod desk;
 mod editor;
 mod embedding;

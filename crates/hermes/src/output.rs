@@ -43,6 +43,14 @@ impl Output {
         Output { json: false, quiet: false, place: String::new(), page, sheet: Some(sheet) }
     }
 
+    /// The same without styles: for people, or as JSON for programs.
+    pub(crate) fn plain_on(sheet: Sheet, json: bool) -> Output {
+        let page = Page::on(Box::new(sheet.clone()), ColorChoice::Never);
+        // Data must stay data: remarks have no place beside it.
+        let remarks = if json { Sheet::default() } else { sheet };
+        Output { json, quiet: false, place: String::new(), page, sheet: Some(remarks) }
+    }
+
     /// Whether styles are shown.
     pub(crate) fn is_styled(&self) -> bool {
         self.page.writer.get_ref().current_choice() != ColorChoice::Never

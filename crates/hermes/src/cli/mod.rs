@@ -1,16 +1,17 @@
 //! The command tree. One file for each noun.
 
 pub(crate) mod backup;
-mod bench;
+pub(crate) mod bench;
 mod chat;
 mod checkpoint;
 mod claw;
 mod config;
 pub(crate) mod dashboard;
-mod doctor;
+mod demo;
+pub(crate) mod doctor;
 mod hook;
 mod import;
-mod init;
+pub(crate) mod init;
 mod integrate;
 mod jobs;
 mod logs;
@@ -184,6 +185,8 @@ enum Command {
     Completions(shell::Completions),
     /// Print the manual page, or write all of them to a folder
     Man(shell::Man),
+    /// Fill a scratch home with the half-year of an invented person, to look around in
+    Demo(demo::Arguments),
     /// Measure, and print the tables of docs/PERFORMANCE.md
     #[command(subcommand)]
     Bench(bench::Command),
@@ -236,6 +239,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Token(command) => token::run(&command, app),
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
+        Command::Demo(arguments) => demo::run(&arguments, app),
         Command::Bench(command) => bench::run(command, app),
         Command::Reference(arguments) => reference::run(&arguments, app),
     }

@@ -1,17 +1,28 @@
 //! The dashboard: pages for a person, each also as JSON and CSV; nothing about memory is decided here.
 
 pub(crate) mod assets;
+mod backups;
+mod carry;
+mod command;
 mod facts;
 mod figures;
+mod files;
 mod found;
 mod inspector;
+mod integrations;
+mod jobs;
 pub(crate) mod login;
 pub(crate) mod notice;
 mod overview;
+mod people;
 mod plot;
+mod procedures;
 mod search;
+mod sessions;
+mod settings;
 mod shell;
 mod show;
+mod skills;
 mod text;
 mod timeline;
 mod visit;
@@ -70,6 +81,13 @@ pub(crate) enum Answer {
         /// What is in it.
         bytes: Vec<u8>,
     },
+    /// A file to keep that is made while it is sent.
+    Stream {
+        /// What it is called.
+        name: String,
+        /// The answer.
+        reply: Reply,
+    },
 }
 
 /// Every page, in the order of the menu.
@@ -77,7 +95,15 @@ pub(crate) fn all() -> Vec<Page> {
     let mut pages = vec![overview::page(), search::page()];
     pages.extend(timeline::pages());
     pages.extend(facts::pages());
+    pages.push(procedures::page());
+    pages.extend(files::pages());
+    pages.extend(skills::pages());
+    pages.extend(sessions::pages());
     pages.push(inspector::page());
+    pages.extend(backups::pages());
+    let rest =
+        [people::page(), jobs::page(), integrations::page(), settings::page(), carry::page()];
+    pages.extend(rest);
     pages
 }
 
@@ -120,11 +146,17 @@ fn try_answer(pool: &Pool, notices: &Notices, run: Run, visit: &Visit) -> anyhow
         }
         Answer::Download { name, kind, bytes } => {
             let reply = Reply { body: bytes.into(), ..Reply::text(kind, String::new()) };
-            reply.with(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))
+            attached(reply, &name)
         }
+        Answer::Stream { name, reply } => attached(reply, &name),
     };
     pool.give_back(seat);
     Ok(reply)
+}
+
+/// An answer that is kept as a file.
+fn attached(reply: Reply, name: &str) -> Reply {
+    reply.with(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))
 }
 
 /// Sends somebody on to another page.

@@ -11,7 +11,7 @@ mod pages;
 pub(crate) mod pool;
 mod rate;
 mod route;
-mod routes;
+pub(crate) mod routes;
 pub(crate) mod tokens;
 
 use std::net::{IpAddr, SocketAddr};

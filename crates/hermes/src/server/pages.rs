@@ -350,7 +350,8 @@ async fn dress(reply: Reply, takes_gzip: bool) -> Response {
     headers.insert(header::VARY, value("accept-encoding, cookie, accept, x-fragment"));
     let is_stream = headers
         .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+        || headers.contains_key(header::CONTENT_DISPOSITION);
     if !takes_gzip || is_stream || headers.contains_key(header::CONTENT_ENCODING) {
         return response;
     }

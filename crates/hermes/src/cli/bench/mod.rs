@@ -11,7 +11,7 @@ mod scale;
 mod scratch;
 mod serve;
 mod sessions;
-mod text;
+pub(crate) mod text;
 mod transfer;
 mod turns;
 

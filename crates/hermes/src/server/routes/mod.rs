@@ -9,7 +9,7 @@ mod jobs;
 mod sessions;
 mod skills;
 mod status;
-mod transfer;
+pub(crate) mod transfer;
 mod turns;
 
 use schemars::JsonSchema;

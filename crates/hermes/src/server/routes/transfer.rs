@@ -9,6 +9,7 @@ use axum::http::{StatusCode, header};
 use hermes_memory::transfer::{self, ExportSettings};
 use hermes_store::memory::UserNumber;
 use hermes_store::sqlite::Access;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::runtime::Handle;
@@ -78,19 +79,36 @@ impl Drop for UnderWay {
     }
 }
 
+/// What is exported.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish {
+    /// Only what belongs to this user.
+    pub(crate) user: Option<UserNumber>,
+    /// Only what was recorded since.
+    pub(crate) since: Option<Timestamp>,
+    /// Whether what looks like a password or a key is replaced.
+    pub(crate) redact: bool,
+}
+
 fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ExportQuery = call.query()?;
-    let (app, home) = (&seat.app, &seat.home);
+    let (app, home, memory) = seat.reader()?;
     let zone = app.zone(home)?;
     let since = asked.since.as_deref();
     let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
-    // A connection of its own: it goes on when this request is answered.
-    let memory = app.memory(home, Access::Read)?;
     let user: Option<UserNumber> = match call.named_user()? {
         None => None,
         Some(_) => Some(call.asker(&memory.store)?.scope.user()),
     };
-    let (now, redact) = (app.now, asked.redact);
+    stream(seat, Wish { user, since, redact: asked.redact })
+}
+
+/// Everything that is remembered, made while it is sent.
+pub(crate) fn stream(seat: &Seat, wish: Wish) -> anyhow::Result<Reply> {
+    // A connection of its own: it goes on when this request is answered.
+    let memory = seat.app.memory(&seat.home, Access::Read)?;
+    let Wish { user, since, redact } = wish;
+    let now = seat.app.now;
     let (under_way, handle) = (UnderWay::begin()?, Handle::current());
     let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(WAITING + 1);
     // Room for an error at the end, also where the reader takes nothing more.

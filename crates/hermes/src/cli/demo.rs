@@ -1,0 +1,57 @@
+//! hermes demo
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use crate::app::App;
+use crate::demo::{self, Filled, Size};
+use crate::failure::Outcome;
+use crate::output::{DIM, Page, Show, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder to make it in: empty, or not there yet [default: a new one among temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    at: Option<PathBuf>,
+    /// Only the main conversations, and no backups
+    #[arg(long)]
+    small: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let folder = match &arguments.at {
+        Some(folder) => std::path::absolute(folder)?,
+        None => tempfile::Builder::new()
+            .prefix("hermes-demo-")
+            .tempdir()
+            .context("could not make a temporary folder")?
+            .keep(),
+    };
+    let size = if arguments.small { Size::Small } else { Size::Whole };
+    let filled = demo::fill(app, &folder, size)?;
+    app.out.show(&filled)?;
+    app.out.hint(format_args!("remove it when you have seen it: rm -r {}", folder.display()));
+    Ok(Outcome::Done)
+}
+
+impl Show for Filled {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(format_args!(
+            "the half-year of an invented person: {} with {}, {}",
+            counted(self.sessions, "session"),
+            counted(self.messages, "message"),
+            counted(self.facts, "fact"),
+        ))?;
+        page.line(format_args!("  home        {}", self.home.display()))?;
+        if let Some(key) = &self.backup_key {
+            page.line(format_args!("  backup key  {}", key.display()))?;
+        }
+        page.line(format_args!(
+            "{DIM}look at it:{DIM:#} HERMES_HOME={} hermes start",
+            self.home.display()
+        ))
+    }
+}

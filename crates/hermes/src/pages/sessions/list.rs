@@ -1,0 +1,181 @@
+//! The list of sessions, latest first, and those in which something was said.
+
+use askama::Template;
+use hermes_home::pins;
+use hermes_store::sessions::{SessionFilter, SessionKind, SessionSummary};
+use hermes_store::sqlite::Access;
+use serde::Serialize;
+
+use super::NAME;
+use crate::desk::hit::Hit;
+use crate::desk::search::{self, Kind, Wish};
+use crate::output::thousands;
+use crate::pages::show::{self, Head};
+use crate::pages::text::{self, Html};
+use crate::pages::visit::{Frame, ROWS};
+use crate::pages::{Answer, Visit};
+use crate::server::pool::Seat;
+
+#[derive(Template, Serialize)]
+#[template(path = "sessions.html")]
+struct List {
+    #[serde(skip)]
+    frame: Frame,
+    results: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hits: Vec<Found>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(skip)]
+    previous: Option<String>,
+    #[serde(skip)]
+    q: String,
+    #[serde(skip)]
+    source: String,
+    #[serde(skip)]
+    sources: Vec<String>,
+    #[serde(skip)]
+    kind: String,
+}
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    session: SessionSummary,
+    #[serde(skip)]
+    address: String,
+    #[serde(skip)]
+    tokens: String,
+}
+
+impl Row {
+    /// Its title, else its first words.
+    fn name(&self) -> &str {
+        let session = &self.session;
+        session.title.as_deref().or(session.preview.as_deref()).unwrap_or("no words yet")
+    }
+
+    fn mark(&self) -> Option<&'static str> {
+        match self.session.kind {
+            SessionKind::Conversation => None,
+            SessionKind::Branch => Some("branch"),
+            SessionKind::Continuation => Some("continued"),
+            SessionKind::Subagent => Some("subagent"),
+            SessionKind::Cron => Some("cron"),
+        }
+    }
+}
+
+/// A message in which it was said.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    hit: Hit,
+    #[serde(skip)]
+    address: String,
+    #[serde(skip)]
+    shown: Html,
+}
+
+pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    let frame = visit.frame(seat)?;
+    let (q, kind) = (visit.asked("q"), visit.asked("kind").unwrap_or("all"));
+    let (app, home, memory) = seat.reader()?;
+    let asker = visit.asker(&memory.store)?;
+    let store = app.sessions(home, Access::Read)?;
+    let kinds = match kind {
+        "chats" => vec![SessionKind::Conversation, SessionKind::Branch, SessionKind::Continuation],
+        "automation" => vec![SessionKind::Cron, SessionKind::Subagent],
+        _ => Vec::new(),
+    };
+    let filter = SessionFilter {
+        source: visit.asked("source").map(str::to_owned),
+        user: asker.sessions(&memory.store)?,
+        kinds,
+        limit: Some(visit.offset() + ROWS + 1),
+        ..SessionFilter::default()
+    };
+    let mut hits = Vec::new();
+    let mut listed = Vec::new();
+    match q {
+        Some(q) => {
+            let channel = visit.asked("source");
+            let wish =
+                Wish { text: q, kind: Kind::Sessions, limit: ROWS, channel, ..Wish::default() };
+            let found = search::find(app, home, (&memory.store, &asker), &wish)?;
+            hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
+        }
+        None => listed = store.list(&filter)?,
+    }
+    let pinned = pins::read(home)?;
+    for session in &mut listed {
+        session.pinned |= pinned.contains(session.id.as_str());
+    }
+    let sources = sources(&store)?;
+    let is_more = listed.len() > visit.offset() + ROWS;
+    let rows = listed.into_iter().skip(visit.offset()).take(ROWS);
+    let list = List {
+        results: rows.map(|session| Row::of(session, &frame)).collect(),
+        hits,
+        next: is_more.then(|| page(visit, visit.offset() + ROWS)),
+        previous: (visit.offset() > 0).then(|| page(visit, visit.offset().saturating_sub(ROWS))),
+        q: q.unwrap_or_default().to_owned(),
+        source: visit.asked("source").unwrap_or_default().to_owned(),
+        sources,
+        kind: kind.to_owned(),
+        frame,
+    };
+    let command = match q {
+        Some(q) => format!("hermes sessions search {q:?}"),
+        None => "hermes sessions list".to_owned(),
+    };
+    let head = Head { title: NAME.to_owned(), section: NAME, command };
+    show::view(visit, head, &list)
+}
+
+fn page(visit: &Visit, offset: usize) -> String {
+    let offset = if offset == 0 { String::new() } else { offset.to_string() };
+    visit.here_with(&[("offset", &offset)])
+}
+
+/// Where sessions come from.
+fn sources(store: &hermes_store::sessions::SessionStore) -> anyhow::Result<Vec<String>> {
+    let recent = SessionFilter { limit: Some(500), ..SessionFilter::default() };
+    let mut names: Vec<String> =
+        store.list(&recent)?.into_iter().map(|session| session.source).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+impl Row {
+    fn of(session: SessionSummary, frame: &Frame) -> Row {
+        let count = session.input_tokens + session.output_tokens;
+        let tokens = u64::try_from(count).ok().filter(|count| *count > 0).map(thousands);
+        Row {
+            address: frame.link(format_args!("sessions/{}", session.id)),
+            tokens: tokens.unwrap_or_default(),
+            session,
+        }
+    }
+}
+
+impl Found {
+    fn of(hit: Hit, question: &str, frame: &Frame) -> Found {
+        let session = hit.session_id.clone().unwrap_or_default();
+        let place = frame.link(format_args!("sessions/{session}"));
+        let address = match hit.message_id {
+            Some(message) => format!(
+                "{}#m{message}",
+                crate::pages::visit::with(
+                    &crate::pages::visit::with(&place, "around", &message.to_string()),
+                    "q",
+                    question
+                )
+            ),
+            None => place,
+        };
+        let shown = text::marked(&hit.snippet, &text::asked_words(question));
+        Found { address, shown, hit }
+    }
+}

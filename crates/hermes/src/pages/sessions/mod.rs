@@ -1,0 +1,76 @@
+//! Sessions: the list, one with its transcript and what was put before the model, and what can be done to them.
+
+mod list;
+mod one;
+
+use hermes_store::sessions::{SessionId, SessionStore, SessionSummary};
+use hermes_store::sqlite::Access;
+
+use super::notice::Notice;
+use super::{Answer, Menu, Page, Visit, command, unknown_deed};
+use crate::failure::{Kind, Problem};
+use crate::server::pool::Seat;
+
+const NAME: &str = "Sessions";
+
+/// The list, and one of it.
+pub(super) fn pages() -> [Page; 2] {
+    let menu = Some(Menu { name: NAME, key: "s" });
+    let list = Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: None };
+    let one = Page {
+        path: "/p/{profile}/sessions/{id}",
+        menu: None,
+        show: one::show,
+        deed: Some(change),
+    };
+    [list, one]
+}
+
+/// A session that the one who looks may see.
+fn found(
+    seat: &mut Seat,
+    visit: &Visit,
+) -> anyhow::Result<(SessionStore, SessionId, SessionSummary)> {
+    let (app, home, memory) = seat.reader()?;
+    let store = app.sessions(home, Access::Read)?;
+    let id = store.find(visit.param("id"))?;
+    let mut session = store.session(&id)?;
+    let whose = visit.asker(&memory.store)?.sessions(&memory.store)?;
+    if whose.is_some_and(|whose| !whose.has(&session.source, session.user_id.as_deref())) {
+        return Err(Problem::new(Kind::NotFound, "could not find the session").into());
+    }
+    session.pinned |= hermes_home::pins::read(home)?.contains(id.as_str());
+    Ok((store, id, session))
+}
+
+fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    let (_, id, session) = found(seat, visit)?;
+    let id = id.as_str();
+    let frame = visit.frame(seat)?;
+    let address = frame.link(format_args!("sessions/{id}"));
+    match visit.deed() {
+        "pin" => {
+            command::tell(seat, &["sessions", "pin", id])?;
+            let notice = Notice::new("Pinned: it is never pruned").undo(&address, "unpin", &[]);
+            Ok(Answer::Done { back: visit.back(), notice })
+        }
+        "unpin" => {
+            command::tell(seat, &["sessions", "unpin", id])?;
+            let notice = Notice::new("No longer pinned").undo(&address, "pin", &[]);
+            Ok(Answer::Done { back: visit.back(), notice })
+        }
+        "rename" => {
+            command::tell(seat, &["sessions", "rename", id, visit.must_say("title")?])?;
+            let mut notice = Notice::new("It has another title");
+            if let Some(before) = &session.title {
+                notice = notice.undo(&address, "rename", &[("title", before)]);
+            }
+            Ok(Answer::Done { back: visit.back(), notice })
+        }
+        "delete" => {
+            let said = command::tell(seat, &["sessions", "delete", id])?;
+            Ok(Answer::Done { back: frame.link("sessions"), notice: Notice::new(said) })
+        }
+        _ => Err(unknown_deed(visit)),
+    }
+}

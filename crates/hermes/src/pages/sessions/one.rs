@@ -1,0 +1,251 @@
+//! One session: what was said, what was put before the model, and what became of it.
+
+use askama::Template;
+use hermes_store::memory::{
+    Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
+    Scope, SqliteMemory,
+};
+use hermes_store::sessions::{
+    Message, MessageState, SessionId, SessionStore, SessionSummary, Window,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::NAME;
+use crate::output::{one_line, thousands};
+use crate::pages::show::{self, Head};
+use crate::pages::text::{self, Html};
+use crate::pages::visit::Frame;
+use crate::pages::{Answer, Visit, command};
+use crate::server::pool::Seat;
+
+/// So many messages are on one page.
+const MESSAGES: usize = 80;
+/// So many are shown before the one that was asked for.
+const BEFORE: usize = 12;
+
+#[derive(Template, Serialize)]
+#[template(path = "session.html")]
+struct One {
+    #[serde(skip)]
+    frame: Frame,
+    session: SessionSummary,
+    #[serde(skip)]
+    address: String,
+    #[serde(skip)]
+    name: String,
+    #[serde(skip)]
+    tokens: String,
+    results: Vec<Said>,
+    /// What was put before the model, latest first.
+    given: Vec<Given>,
+    #[serde(skip)]
+    earlier: Option<String>,
+    #[serde(skip)]
+    later: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Said {
+    #[serde(flatten)]
+    message: Message,
+    #[serde(skip)]
+    shown: Html,
+    #[serde(skip)]
+    calls: Vec<Call>,
+    #[serde(skip)]
+    is_hit: bool,
+    #[serde(skip)]
+    inspect: Option<String>,
+}
+
+impl Said {
+    fn state(&self) -> Option<&'static str> {
+        match self.message.state {
+            MessageState::Active => None,
+            MessageState::Compacted => Some("compacted"),
+            MessageState::Rewound => Some("taken back"),
+        }
+    }
+
+    fn is_tool(&self) -> bool {
+        self.message.role == "tool"
+    }
+}
+
+/// A tool that was called.
+struct Call {
+    name: String,
+    input: String,
+}
+
+/// What was handed out at one time.
+#[derive(Serialize)]
+struct Given {
+    at: Timestamp,
+    items: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    id: String,
+    text: String,
+    #[serde(skip)]
+    address: Option<String>,
+}
+
+pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    let (store, id, session) = super::found(seat, visit)?;
+    if visit.asked("as") == Some("md") {
+        return download(seat, &id);
+    }
+    let frame = visit.frame(seat)?;
+    let address = frame.link(format_args!("sessions/{id}"));
+    let (messages, earlier, later) = window(&store, &id, visit)?;
+    let words = visit.asked("q").map(text::asked_words).unwrap_or_default();
+    let hit = visit.number("around").and_then(|message| i64::try_from(message).ok());
+    let results = messages.into_iter().map(|message| said(message, hit, &words, &frame)).collect();
+    let (_, _, memory) = seat.reader()?;
+    let scope = visit.scope(&memory.store)?;
+    let given = given(&memory.store, scope, id.as_str(), &frame)?;
+    let count = u64::try_from(session.input_tokens + session.output_tokens).unwrap_or_default();
+    let one = One {
+        name: session.title.clone().or_else(|| session.preview.clone()).unwrap_or_default(),
+        tokens: if count > 0 { thousands(count) } else { String::new() },
+        frame,
+        session,
+        address,
+        results,
+        given,
+        earlier,
+        later,
+    };
+    let title = if one.name.is_empty() { id.to_string() } else { one.name.clone() };
+    let head = Head { title, section: NAME, command: format!("hermes sessions show {id}") };
+    show::view(visit, head, &one)
+}
+
+/// A part of the transcript, with the addresses of what is before and after it.
+fn window(
+    store: &SessionStore,
+    id: &SessionId,
+    visit: &Visit,
+) -> anyhow::Result<(Vec<Message>, Option<String>, Option<String>)> {
+    let number = |name| visit.number(name).and_then(|message| i64::try_from(message).ok());
+    let window = match (number("around"), number("from"), number("to")) {
+        (Some(message), _, _) => {
+            Window::Around { message, before: BEFORE, after: MESSAGES - BEFORE }
+        }
+        (None, Some(message), _) => Window::Around { message, before: 1, after: MESSAGES },
+        (None, None, Some(message)) => Window::Around { message, before: MESSAGES, after: 0 },
+        (None, None, None) => Window::First(MESSAGES + 1),
+    };
+    let mut messages = store.messages(id, window)?;
+    messages.truncate(MESSAGES + 1);
+    let first = store.messages(id, Window::First(1))?;
+    let last = store.messages(id, Window::Last(1))?;
+    let ends = |edge: &[Message], shown: Option<&Message>| {
+        edge.first().map(|one| one.id) == shown.map(|one| one.id)
+    };
+    let earlier = (!ends(&first, messages.first())).then(|| at(visit, "to", messages.first()));
+    let later = (!ends(&last, messages.last())).then(|| at(visit, "from", messages.last()));
+    Ok((messages, earlier, later))
+}
+
+/// This page from, or up to, a message.
+fn at(visit: &Visit, name: &str, message: Option<&Message>) -> String {
+    let number = message.map(|message| message.id.to_string()).unwrap_or_default();
+    let value = |other: &str| if other == name { number.as_str() } else { "" };
+    let changes = ["around", "from", "to", "q"].map(|other| (other, value(other)));
+    visit.here_with(&changes)
+}
+
+fn said(message: Message, hit: Option<i64>, words: &[String], frame: &Frame) -> Said {
+    let shown = match (words.is_empty(), message.role.as_str()) {
+        (false, _) => {
+            Html(format!("<div class=\"talk\">{}</div>", text::marked(&message.text, words)))
+        }
+        (true, "assistant") => text::markdown(&message.text),
+        (true, _) => Html(format!("<div class=\"talk\">{}</div>", text::escape(&message.text))),
+    };
+    let is_asked = message.role == "user" && !message.text.trim().is_empty();
+    let inspect =
+        is_asked.then(|| frame.link_with("inspector", "task", one_line(&message.text, 400)));
+    Said { is_hit: hit == Some(message.id), calls: calls(&message), shown, inspect, message }
+}
+
+/// The calls of a message, in the forms in which programs write them.
+fn calls(message: &Message) -> Vec<Call> {
+    let listed = message.tool_calls.as_ref().and_then(|calls| calls.as_array());
+    let one = |call: &serde_json::Value| {
+        let function = call.get("function").unwrap_or(call);
+        let input = function.get("arguments").or_else(|| function.get("input"));
+        let input = match input {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
+        let name = function.get("name").and_then(|name| name.as_str()).unwrap_or("tool");
+        Call { name: name.to_owned(), input }
+    };
+    listed.map(|listed| listed.iter().map(one).collect()).unwrap_or_default()
+}
+
+fn given(
+    store: &SqliteMemory,
+    scope: Scope,
+    session: &str,
+    frame: &Frame,
+) -> anyhow::Result<Vec<Given>> {
+    let mut all = Vec::new();
+    for receipt in store.receipts_of(scope, session)? {
+        let mut items = Vec::new();
+        for (kind, id) in receipt.items {
+            items.push(item(store, scope, kind, id, frame)?);
+        }
+        all.push(Given { at: receipt.at, items });
+    }
+    all.reverse();
+    Ok(all)
+}
+
+fn item(
+    store: &SqliteMemory,
+    scope: Scope,
+    kind: ItemKind,
+    id: i64,
+    frame: &Frame,
+) -> anyhow::Result<Item> {
+    let gone = || "no longer there".to_owned();
+    let (id, text, address) = match kind {
+        ItemKind::Fact => {
+            let text = store.facts(scope, &[id])?.pop().map(|fact| fact.statement);
+            (format!("fact:{id:03}"), text, Some(frame.link(format_args!("facts/{id}"))))
+        }
+        ItemKind::Procedure => {
+            let text = store.procedures(scope, &[id])?.pop().map(|one| one.title);
+            let address = format!("{}#procedure-{id}", frame.link("procedures"));
+            (format!("procedure:{id}"), text, Some(address))
+        }
+        ItemKind::Event => {
+            let text = store.events(scope, &[id])?.pop().map(|event| event.text);
+            (format!("event:{id}"), text, None)
+        }
+        ItemKind::Summary => {
+            let text = store.episodes(scope, &[id])?.pop().and_then(|episode| episode.body);
+            (format!("episode:{id}"), text, None)
+        }
+        ItemKind::Message => {
+            let key = MessageKey::from_row(id);
+            let text = store.messages(scope, &[key])?.pop().map(|message| message.text);
+            ("message".to_owned(), text, None)
+        }
+    };
+    Ok(Item { id, text: one_line(&text.unwrap_or_else(gone), 240), address })
+}
+
+fn download(seat: &Seat, id: &SessionId) -> anyhow::Result<Answer> {
+    let text = command::raw(seat, &["sessions", "export", id.as_str(), "--format", "md"])?;
+    let name = format!("{id}.md");
+    Ok(Answer::Download { name, kind: "text/markdown; charset=utf-8", bytes: text.into_bytes() })
+}
