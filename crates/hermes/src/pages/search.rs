@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::show::{self, Head};
 use super::text::{self, Html};
-use super::visit::{Frame, ROWS};
+use super::visit::{Frame, ROWS, with};
 use super::{Answer, Menu, Page, Visit, facts, found};
 use crate::clock;
 use crate::desk::hit::Hit;
@@ -162,7 +162,9 @@ fn address(hit: &Hit, frame: &Frame) -> Option<String> {
         "session" => {
             let session = frame.link(format!("sessions/{}", hit.id));
             Some(match hit.message_id {
-                Some(message) => format!("{session}#m{message}"),
+                Some(message) => {
+                    format!("{}#m{message}", with(&session, "around", &message.to_string()))
+                }
                 None => session,
             })
         }

@@ -6,9 +6,9 @@ use crate::sandbox::Sandbox;
 use crate::server::{Answer, Listening};
 
 /// Somebody who was let in.
-struct Visitor<'a> {
-    daemon: &'a Listening,
-    cookie: String,
+pub(crate) struct Visitor<'a> {
+    pub(crate) daemon: &'a Listening,
+    pub(crate) cookie: String,
 }
 
 /// Every page that needs no id.
@@ -26,44 +26,49 @@ const HOSTILE: [&str; 6] = [
 ];
 
 impl<'a> Visitor<'a> {
-    fn new(daemon: &'a Listening) -> Visitor<'a> {
+    pub(crate) fn new(daemon: &'a Listening) -> Visitor<'a> {
         let entered = daemon.ask("GET", &code(daemon), &[], "");
         assert_eq!(entered.status, 200, "{}", entered.text);
         let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         Visitor { daemon, cookie }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         let cookie = format!("Cookie: {}", self.cookie);
         self.daemon.ask("GET", path, &[&cookie, "Accept: text/html"], "")
     }
 
-    fn page(&self, rest: &str) -> Answer {
+    pub(crate) fn page(&self, rest: &str) -> Answer {
         let answer = self.get(&format!("/p/default/{rest}"));
         assert_eq!(answer.status, 200, "{rest}: {}", answer.text);
         answer
     }
 
-    fn json(&self, rest: &str) -> Value {
+    pub(crate) fn json(&self, rest: &str) -> Value {
         let mark = if rest.contains('?') { '&' } else { '?' };
         self.page(&format!("{rest}{mark}format=json")).json()
     }
 
     /// What every form must hold, as a page says it.
-    fn csrf(&self) -> String {
+    pub(crate) fn csrf(&self) -> String {
         let page = self.page("facts").text;
         let (_, rest) = page.split_once("name=\"csrf\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()
     }
 
-    fn send(&self, rest: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn send(&self, rest: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = self.csrf();
         let all: Vec<(&str, &str)> =
             fields.iter().copied().chain([("csrf", csrf.as_str())]).collect();
         self.send_only(rest, &all, &[])
     }
 
-    fn send_only(&self, rest: &str, fields: &[(&str, &str)], headers: &[&str]) -> Answer {
+    pub(crate) fn send_only(
+        &self,
+        rest: &str,
+        fields: &[(&str, &str)],
+        headers: &[&str],
+    ) -> Answer {
         let body: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let cookie = format!("Cookie: {}", self.cookie);
@@ -74,7 +79,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// Sends a form and looks at the page that it leads to.
-    fn does(&self, rest: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn does(&self, rest: &str, fields: &[(&str, &str)]) -> Answer {
         let sent = self.send(rest, fields);
         assert_eq!(sent.status, 303, "{rest} {fields:?}: {}", sent.text);
         let there = self.get(sent.header("location").unwrap());
@@ -83,7 +88,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// The fact as the API's own commands see it.
-    fn fact(&self, id: &str) -> Value {
+    pub(crate) fn fact(&self, id: &str) -> Value {
         self.daemon.sandbox.json(&["memory", "fact", "show", id])
     }
 }
