@@ -5,6 +5,7 @@ mod backups;
 mod carry;
 mod command;
 mod facts;
+mod figures;
 mod files;
 mod found;
 mod inspector;

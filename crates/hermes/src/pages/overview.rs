@@ -1,17 +1,15 @@
 //! The overview: how much there is, how it grew, how work and backups stand, what was written last.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex};
-use std::time::{Duration, Instant};
 
 use askama::Template;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, soul};
-use hermes_store::memory::{Admin, Audit as _, Counts, Growth, Jobs as _, Schedule, Upkeep as _};
+use hermes_store::memory::{Admin, Audit as _, Counts, Growth, Jobs as _, Schedule};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::figures::{self, Figures};
 use super::notice::Notice;
 use super::plot::{self, Bar};
 use super::show::{self, Head};
@@ -32,8 +30,6 @@ const NAME: &str = "Overview";
 const WRITES: usize = 10;
 /// How many days the plot shows.
 const DAYS: u32 = 90;
-/// Counting a million of things takes a while; so long the last count is good enough.
-const COUNTS_LIVE: Duration = Duration::from_secs(20);
 
 pub(super) fn page() -> Page {
     let menu = Some(Menu { name: NAME, key: "o" });
@@ -124,12 +120,11 @@ struct Write {
 
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
+    let scope = visit.scope(&seat.reader()?.2.store)?;
+    let begin = first_day(frame.now, &frame)?;
+    let Figures { counts, growth } = figures::of(seat, scope, begin)?;
+    let growth = days(begin, &growth, &frame);
     let (app, home, memory) = seat.reader()?;
-    let scope = visit.scope(&memory.store)?;
-    let counts = counted(memory)?;
-    let begin = first_day(app.now, &frame)?;
-    let grown = memory.store.growth(scope, begin)?;
-    let growth = days(begin, &grown, &frame);
     let bars: Vec<Bar> = growth
         .iter()
         .map(|day| Bar { name: day.day.clone(), parts: [day.facts, day.episodes] })
@@ -171,26 +166,6 @@ fn run_now(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         false => format!("{kind} waits already"),
     };
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(text) })
-}
-
-/// How much there is; counted anew when the last count is old.
-fn counted(memory: &Memory) -> anyhow::Result<Counts> {
-    static KNOWN: LazyLock<Mutex<HashMap<PathBuf, (Instant, Counts)>>> =
-        LazyLock::new(Mutex::default);
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let is_large = |counts: &Counts| counts.messages + counts.facts > 50_000;
-    if let Some((at, counts)) = known.get(&memory.path)
-        && at.elapsed() < COUNTS_LIVE
-        && is_large(counts)
-    {
-        return Ok(counts.clone());
-    }
-    let mut counts = memory.store.counts(Admin)?;
-    if !memory.exists {
-        counts.size = 0;
-    }
-    known.insert(memory.path.clone(), (Instant::now(), counts.clone()));
-    Ok(counts)
 }
 
 /// Midnight of the first day that is shown.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::show::{self, Head};
 use super::text::{self, Html};
-use super::visit::{Frame, ROWS};
+use super::visit::{Frame, ROWS, with};
 use super::{Answer, Menu, Page, Visit, facts, found};
 use crate::clock;
 use crate::desk::hit::Hit;
@@ -14,6 +14,9 @@ use crate::desk::search::{self as desk, Kind, Wish};
 use crate::server::pool::Seat;
 
 const NAME: &str = "Search";
+/// What is less likely is shown only where there is little else.
+const LEAST: f64 = 0.01;
+const FEWEST: usize = 8;
 /// How many letters of a hit are shown.
 const LONGEST: usize = 420;
 
@@ -112,6 +115,12 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         true => desk::Answer { results: Vec::new(), notes: Vec::new() },
         false => desk::find(app, home, (&memory.store, &asker), &wish)?,
     };
+    let mut answer = answer;
+    let mut place = 0;
+    answer.results.retain(|hit| {
+        place += 1;
+        place <= FEWEST || is_likely(hit)
+    });
     let words = text::asked_words(&asked.q);
     let facets = facets(visit, &answer.results);
     let results = answer.results.into_iter().map(|hit| row(hit, &words, &frame)).collect();
@@ -122,10 +131,16 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, head, &page)
 }
 
+/// Whether it may be meant at all; what has no such figure was found by its words.
+fn is_likely(hit: &Hit) -> bool {
+    hit.relevance.is_none_or(|relevance| relevance >= LEAST)
+}
+
 fn row(mut hit: Hit, words: &[String], frame: &Frame) -> Row {
     let found = if hit.kind == "session" { "keyword" } else { found::label(&hit) };
     let address = address(&hit, frame);
     let score = match hit.relevance {
+        Some(relevance) if relevance < 0.01 => "hardly sure".to_owned(),
         Some(relevance) => format!("{:.0} % sure", relevance * 100.0),
         None => String::new(),
     };
@@ -147,7 +162,9 @@ fn address(hit: &Hit, frame: &Frame) -> Option<String> {
         "session" => {
             let session = frame.link(format!("sessions/{}", hit.id));
             Some(match hit.message_id {
-                Some(message) => format!("{session}#m{message}"),
+                Some(message) => {
+                    format!("{}#m{message}", with(&session, "around", &message.to_string()))
+                }
                 None => session,
             })
         }

@@ -8,7 +8,7 @@ use crate::server::{Answer, Listening};
 /// Somebody who was let in.
 pub(crate) struct Visitor<'a> {
     pub(crate) daemon: &'a Listening,
-    cookie: String,
+    pub(crate) cookie: String,
 }
 
 /// Every page that needs no id.
@@ -50,7 +50,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// What every form must hold, as a page says it.
-    fn csrf(&self) -> String {
+    pub(crate) fn csrf(&self) -> String {
         let page = self.page("facts").text;
         let (_, rest) = page.split_once("name=\"csrf\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()
@@ -63,7 +63,12 @@ impl<'a> Visitor<'a> {
         self.send_only(rest, &all, &[])
     }
 
-    fn send_only(&self, rest: &str, fields: &[(&str, &str)], headers: &[&str]) -> Answer {
+    pub(crate) fn send_only(
+        &self,
+        rest: &str,
+        fields: &[(&str, &str)],
+        headers: &[&str],
+    ) -> Answer {
         let body: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let cookie = format!("Cookie: {}", self.cookie);

@@ -82,10 +82,11 @@ pub(super) fn unlink(
 }
 
 const PIN: &str = "update fact set pinned = ?2 where id = ?1";
+// The `+` keeps the few conflicts in front: by the index of users every fact would be looked at.
 const CONFLICTS: &str = "
     select c.fact, c.other, c.at from conflict c
       join fact f on f.id = c.fact join fact o on o.id = c.other
-    where c.settled_at is null and f.user_id in (?1, 0) and o.user_id in (?1, 0)
+    where c.settled_at is null and +f.user_id in (?1, 0) and +o.user_id in (?1, 0)
       and f.retired_at is null and o.retired_at is null
       and f.quarantined_at is null and o.quarantined_at is null
     order by c.at, c.fact, c.other";

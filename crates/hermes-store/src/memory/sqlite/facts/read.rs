@@ -165,17 +165,24 @@ fn fact_of(row: &Row<'_>) -> rusqlite::Result<Fact> {
     })
 }
 
-/// The columns of a fact and whose facts may be read; the rest of the statement follows.
-macro_rules! select_fact {
-    ($rest:literal) => {
+/// The columns of a fact, and which facts are meant.
+macro_rules! fact_where {
+    ($which:literal) => {
         concat!(
             "
     select id, uid, user_id, statement, kind, subject, predicate, object, confidence, origin, trust,
       valid_from, valid_to, recorded_at, retired_at, superseded_by, pinned,
       quarantined_at is not null, revision, uses
-    from fact where user_id in (?1, 0)",
-            $rest
+    from fact where ",
+            $which
         )
+    };
+}
+
+/// The columns of a fact and whose facts may be read; the rest of the statement follows.
+macro_rules! select_fact {
+    ($rest:literal) => {
+        concat!(fact_where!("user_id in (?1, 0)"), $rest)
     };
 }
 
@@ -207,7 +214,7 @@ macro_rules! fitting {
 macro_rules! list_facts {
     ($held:literal, $order:literal) => {
         concat!(
-            select_fact!(" and id in (select id from (select * from ("),
+            fact_where!("id in (select id from (select * from ("),
             fitting!("user_id = ?1", $held, $order),
             ") union all select * from (",
             fitting!("user_id = 0 and ?1 <> 0", $held, $order),

@@ -251,7 +251,8 @@ const UNMARK: &str = "
       and compressed_into is null
       and (?2 is null
         or session in (select id from session where session_id = ?2 and user_id = ?1))";
-// Summaries come first: they tell of the oldest. The `+` keeps SQLite from going through all of the user's.
+// Summaries come first: they tell of the oldest.
+// The `+` keeps the episodes of the session in front: by the index of users every episode would be looked at.
 const OF_SESSION: &str = episode_where!(
     "e.id in (
         select id from episode where session = ?1 and state = 'raw'
