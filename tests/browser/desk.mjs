@@ -24,7 +24,7 @@ export class Desk {
     desk.program = need("HERMES_TEST_PROGRAM");
     desk.origin = need("HERMES_TEST_ORIGIN");
     desk.complaints = [];
-    desk.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    desk.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-lcd-text"] });
     desk.state = await desk.letIn();
     return desk;
   }

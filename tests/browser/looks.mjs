@@ -6,7 +6,7 @@ import { findings, isTooWide } from "./desk.mjs";
 
 // The pages by name; what they are about is taken from the demo.
 export function pages(desk) {
-  const session = desk.json("sessions", "search", "seat locks")?.results?.[0]?.session_id ?? desk.json("sessions", "list").results[0].id;
+  const session = desk.json("sessions", "list", "--source", "cli").results[0].id;
   const backup = desk.json("backup", "list").results[0].id;
   return {
     overview: "",
@@ -92,7 +92,7 @@ export async function pictures(desk) {
 }
 
 async function picture(desk, rest, file, options) {
-  const page = await desk.window({ colorScheme: "light", viewport: { width: 1100, height: 760 }, ...options });
+  const page = await desk.window({ colorScheme: "light", viewport: { width: 1040, height: 720 }, ...options });
   await page.show(rest);
   await page.screenshot({ path: file });
   await page.context().close();
