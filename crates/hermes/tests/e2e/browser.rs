@@ -11,8 +11,9 @@ use crate::sandbox::{Ran, Sandbox};
 /// The driver that `./test` installs.
 fn driver() -> PathBuf {
     let named = std::env::vars().find(|(name, _)| name == "HERMES_TEST_BROWSER");
-    let (_, folder) = named.expect("HERMES_TEST_BROWSER is not set: run ./test, which installs it");
-    PathBuf::from(folder)
+    let folder = PathBuf::from(named.map(|(_, value)| value).unwrap_or_default());
+    assert!(folder.exists(), "HERMES_TEST_BROWSER is not set: run `./test`, which installs it");
+    folder
 }
 
 fn root() -> &'static Path {
