@@ -234,7 +234,7 @@ impl<'a> Teller<'a> {
         let home = match profile {
             None => self.home.clone(),
             Some(at) => {
-                let name = words.drain(at..at + 2).last().unwrap_or_default();
+                let name = words.drain(at..at + 2).next_back().unwrap_or_default();
                 let wanted = hermes_home::layout::Wanted {
                     home: Some(self.home.root().to_owned()),
                     profile: Some(name),

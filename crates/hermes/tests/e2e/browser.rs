@@ -11,8 +11,8 @@ use crate::sandbox::{Ran, Sandbox};
 /// The driver that `./test` installs.
 fn driver() -> PathBuf {
     let named = std::env::vars().find(|(name, _)| name == "HERMES_TEST_BROWSER");
-    let (_, folder) = named.expect("HERMES_TEST_BROWSER is not set: run ./test, which installs it");
-    PathBuf::from(folder)
+    let missing = || panic!("HERMES_TEST_BROWSER is not set: run ./test, which installs it");
+    PathBuf::from(named.map_or_else(missing, |(_, folder)| folder))
 }
 
 fn root() -> &'static Path {
