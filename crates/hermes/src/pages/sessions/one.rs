@@ -242,7 +242,7 @@ fn item(
             ("message".to_owned(), text, None)
         }
     };
-    Ok(Item { id, text: one_line(&text.unwrap_or_else(gone), 240), address })
+    Ok(Item { id, text: one_line(&text.unwrap_or_else(gone), 160), address })
 }
 
 /// How an episode begins, or what stands in its place.
