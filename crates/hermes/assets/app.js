@@ -4,6 +4,8 @@
 const byId = (id) => document.getElementById(id);
 const main = () => byId("main");
 const isTyping = (node) => node.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+const page = () => location.pathname + location.search;
+let shown = page();
 let retry = null;
 let unsaved = false;
 let lastSaid = "";
@@ -41,6 +43,7 @@ function swap(text, address, keepPlace, isLive) {
     else line.removeAttribute("aria-current");
   }
   if (address && address !== location.href) history[isLive ? "replaceState" : "pushState"](null, "", address);
+  shown = page();
   unsaved = false;
   ready(fresh);
   if (keepPlace) {
@@ -251,7 +254,8 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", key);
-window.addEventListener("popstate", () => location.reload());
+// A link inside the page is no other page.
+window.addEventListener("popstate", () => { if (page() !== shown) location.reload(); });
 window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 ready(document);
 listen();

@@ -152,3 +152,13 @@ fn every_command_explains_itself() {
     }
     assert!(!sandbox.home().exists());
 }
+
+#[test]
+fn what_is_recalled_drives_no_terminal() {
+    let sandbox = Sandbox::ready();
+    let said = "The launch word of the harbour project is \u{1b}]0;owned\u{7}tulip";
+    crate::reflect::session(&sandbox, "s1", &[("user", said), ("assistant", "Noted.")]);
+    let shown =
+        sandbox.ok(&["memory", "context", "What is the launch word of the harbour project?"]);
+    assert!(shown.contains("tulip") && !shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
+}

@@ -317,16 +317,6 @@ fn users_do_not_see_one_another_but_what_is_shared() {
 }
 
 #[test]
-fn what_is_recalled_drives_no_terminal() {
-    let sandbox = Sandbox::ready();
-    let said = "The launch word of the harbour project is \u{1b}]0;owned\u{7}tulip";
-    crate::reflect::session(&sandbox, "s1", &[("user", said), ("assistant", "Noted.")]);
-    let shown =
-        sandbox.ok(&["memory", "context", "What is the launch word of the harbour project?"]);
-    assert!(shown.contains("tulip") && !shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
-}
-
-#[test]
 fn a_context_fits_its_budget_and_every_line_has_a_reason() {
     let sandbox = remembering();
     sandbox.ok(&["memory", "add", "Answers in metric units"]);
