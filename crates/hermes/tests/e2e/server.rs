@@ -347,7 +347,7 @@ fn nonsense_is_answered_and_the_daemon_goes_on() {
         assert!((400..500).contains(&answer.status), "{query}: {}", answer.text);
     }
     for path in [
-        "/",
+        "/nothing",
         "/api",
         "/api/v1/nothing",
         "/api/v1/facts/..%2F..%2Fetc",
