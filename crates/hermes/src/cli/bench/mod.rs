@@ -4,8 +4,10 @@ mod agent_chat;
 mod backup;
 mod chat;
 mod compact;
+mod daemon;
 mod extract;
 mod figures;
+mod pages;
 mod recall;
 mod scale;
 mod scratch;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Backup(backup::Arguments),
     /// Ask the daemon, a hook and MCP about a memory of made-up messages, and measure it
     Serve(serve::Arguments),
+    /// Look at every page of the dashboard on a home of made-up facts and messages, and measure it
+    Pages(pages::Arguments),
     /// Export a memory of made-up messages, and take it in elsewhere
     Transfer(transfer::Arguments),
 }
@@ -58,6 +62,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Turns(arguments) => turns::run(&arguments, app),
         Command::Backup(arguments) => backup::run(&arguments, app),
         Command::Serve(arguments) => serve::run(&arguments, app),
+        Command::Pages(arguments) => pages::run(&arguments, app),
         Command::Transfer(arguments) => transfer::run(&arguments, app),
     }
 }

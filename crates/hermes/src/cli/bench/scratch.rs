@@ -30,17 +30,23 @@ const BATCH: usize = 500;
 pub(crate) struct Scratch {
     home: Home,
     path: PathBuf,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 impl Scratch {
     pub(crate) fn new(now: Timestamp) -> anyhow::Result<Scratch> {
         let folder = tempfile::Builder::new().prefix("hermes-bench-").tempdir()?;
-        let wanted = Wanted { home: Some(folder.path().join("home")), profile: None };
+        let scratch = Scratch::at(&folder.path().join("home"), now)?;
+        Ok(Scratch { _folder: Some(folder), ..scratch })
+    }
+
+    /// The same in a folder that stays; what is there already is used.
+    pub(crate) fn at(folder: &Path, now: Timestamp) -> anyhow::Result<Scratch> {
+        let wanted = Wanted { home: Some(folder.to_owned()), profile: None };
         let home = Home::locate(&wanted, &Env::default())?;
         init::prepare(&home, Owner::Ours)?;
         let path = home.folder().join("memory.db");
-        let scratch = Scratch { home, path, _folder: folder };
+        let scratch = Scratch { home, path, _folder: None };
         let change = Change { actor: "bench", at: now };
         if !scratch.path.exists() {
             SqliteMemory::create(scratch.wanted(), "owner", change)?;
@@ -53,6 +59,11 @@ impl Scratch {
 
     pub(crate) fn open(&self, access: Access) -> anyhow::Result<SqliteMemory> {
         Ok(SqliteMemory::open(self.wanted(), access, WAIT)?)
+    }
+
+    /// The home.
+    pub(crate) fn located(&self) -> &Home {
+        &self.home
     }
 
     /// The folder to name in `HERMES_HOME`.

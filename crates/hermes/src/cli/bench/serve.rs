@@ -1,20 +1,18 @@
 //! hermes bench serve: the context over HTTP, a hook and MCP, on a memory of made-up messages
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use hermes_store::memory::{Admin, Lifecycle as _};
-use hermes_store::sqlite::Access;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use jiff::SignedDuration;
+use serde_json::json;
 
+use super::daemon::{Daemon, let_rest, program};
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scale::{anonymous_memory, data};
 use super::scratch::{Filling, Scratch};
@@ -51,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let_rest(&scratch, app.now)?;
     let daemon = Daemon::start(scratch.home())?;
     for question in data.mixed_questions(20) {
-        daemon.context(&question)?;
+        context(&daemon, &question)?;
     }
     let mut results = vec![one_client(&daemon, &data.mixed_questions(arguments.questions))?];
     results.extend(many(&daemon, arguments.clients, &data.mixed_questions(arguments.questions))?);
@@ -68,104 +66,18 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// Says that facts were drawn and lessons learned from everything, so that the daemon has nothing to do but answer.
-fn let_rest(scratch: &Scratch, now: Timestamp) -> anyhow::Result<()> {
-    const PART: usize = 1000;
-    let mut store = scratch.open(Access::Write)?;
-    loop {
-        let waiting = store.waiting_episodes(Admin, now, PART)?;
-        if waiting.is_empty() {
-            break;
-        }
-        let ids: Vec<i64> = waiting.iter().map(|episode| episode.id).collect();
-        store.mark_extracted(Admin, &ids, now)?;
-    }
-    loop {
-        let waiting = store.sessions_to_reflect(Admin, now, PART)?;
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        for session in waiting {
-            store.mark_reflected(Admin, session.key, now)?;
-        }
-    }
-}
-
-/// The daemon of the scratch home; it ends with the measurement.
-struct Daemon {
-    child: Child,
-    address: String,
-    token: String,
-}
-
-impl Daemon {
-    fn start(home: &Path) -> anyhow::Result<Daemon> {
-        let child =
-            program(home, &["start", "--foreground", "--set", "server.requests_per_minute=0"])?
-                .stderr(Stdio::null())
-                .spawn()
-                .context("could not start this program again")?;
-        let begun = Instant::now();
-        loop {
-            let state = std::fs::read(home.join("hermesd/daemon.json")).unwrap_or_default();
-            let state: Value = serde_json::from_slice(&state).unwrap_or_default();
-            if let Some(address) =
-                state["address"].as_str().filter(|_| state["stopped_at"].is_null())
-            {
-                let token = std::fs::read_to_string(home.join("hermesd/api-token"))?;
-                return Ok(Daemon {
-                    child,
-                    address: address.to_owned(),
-                    token: token.trim().to_owned(),
-                });
-            }
-            ensure!(
-                begun.elapsed() < Duration::from_secs(30),
-                "the daemon did not begin to listen"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Asks once, on a connection of its own; what comes back must be a context.
-    fn context(&self, question: &str) -> anyhow::Result<Duration> {
-        let body = json!({ "task": question, "budget_tokens": 2000 }).to_string();
-        let begun = Instant::now();
-        let mut stream = TcpStream::connect(&self.address)?;
-        write!(
-            stream,
-            "POST /api/v1/context HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-            self.address,
-            self.token,
-            body.len()
-        )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        ensure!(
-            answer.starts_with("HTTP/1.1 200"),
-            "{}",
-            answer.lines().next().unwrap_or_default()
-        );
-        Ok(begun.elapsed())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn program(home: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(arguments).env("HERMES_HOME", home).current_dir(home);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    Ok(command)
+/// Asks once, on a connection of its own.
+fn context(daemon: &Daemon, question: &str) -> anyhow::Result<Duration> {
+    let head =
+        format!("POST /api/v1/context HTTP/1.1\r\nAuthorization: Bearer {}\r\n", daemon.token);
+    let body = json!({ "task": question, "budget_tokens": 2000 }).to_string();
+    let begun = Instant::now();
+    daemon.ask(&head, &body)?;
+    Ok(begun.elapsed())
 }
 
 fn one_client(daemon: &Daemon, questions: &[String]) -> anyhow::Result<Figure> {
-    let times = questions.iter().map(|question| daemon.context(question));
+    let times = questions.iter().map(|question| context(daemon, question));
     let times = Times::new(times.collect::<anyhow::Result<Vec<_>>>()?);
     let reached = times.at(0.5) <= Duration::from_millis(18);
     Ok(Figure::new("context over HTTP, one client", spread(&times), "p50 ≤ 18 ms", reached))
@@ -175,12 +87,12 @@ fn one_client(daemon: &Daemon, questions: &[String]) -> anyhow::Result<Figure> {
 fn many(daemon: &Daemon, clients: usize, questions: &[String]) -> anyhow::Result<Vec<Figure>> {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let times = Mutex::new(Vec::new());
-    let before = cpu_of(daemon.child.id());
+    let before = daemon.cpu();
     std::thread::scope(|scope| {
         for _ in 0..clients {
             scope.spawn(|| {
                 while let Some(question) = questions.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match daemon.context(question) {
+                    match context(daemon, question) {
                         Ok(time) => times.lock().map(|mut times| times.push(time)).unwrap_or(()),
                         Err(_) => {
                             failed.fetch_add(1, Ordering::Relaxed);
@@ -190,7 +102,7 @@ fn many(daemon: &Daemon, clients: usize, questions: &[String]) -> anyhow::Result
             });
         }
     });
-    let spent = cpu_of(daemon.child.id()).saturating_sub(before);
+    let spent = daemon.cpu().saturating_sub(before);
     let times = Times::new(times.into_inner().unwrap_or_default());
     let rate = times.count() as f64 / spent.as_secs_f64().max(0.001);
     let failed = failed.into_inner();
@@ -204,20 +116,10 @@ fn many(daemon: &Daemon, clients: usize, questions: &[String]) -> anyhow::Result
 
 fn memory(daemon: &Daemon) -> Figure {
     const NAME: &str = "anonymous memory of the daemon";
-    match anonymous_memory(daemon.child.id()) {
+    match anonymous_memory(daemon.id()) {
         None => Figure::plain(NAME, "not told by this system".to_owned()),
         Some(size) => Figure::new(NAME, bytes(size), "≤ 150 MB", size <= 150_000_000),
     }
-}
-
-/// The CPU time of a running process, where the system tells.
-fn cpu_of(process: u32) -> Duration {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let after = stat.rsplit(") ").next().unwrap_or_default();
-    let ticks: u64 =
-        after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    // A tick is a hundredth of a second on every Linux.
-    Duration::from_millis(ticks * 10)
 }
 
 /// A hook from its start to its answer.

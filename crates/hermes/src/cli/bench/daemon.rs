@@ -1,0 +1,127 @@
+//! The daemon of a home that is measured: started, asked, and ended with the measurement.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use hermes_store::memory::{Admin, Lifecycle as _};
+use hermes_store::sqlite::Access;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::scratch::Scratch;
+
+/// A running daemon.
+pub(super) struct Daemon {
+    child: Child,
+    pub(super) address: String,
+    pub(super) token: String,
+}
+
+impl Daemon {
+    /// Starts it, and waits until it listens.
+    pub(super) fn start(home: &Path) -> anyhow::Result<Daemon> {
+        let child =
+            program(home, &["start", "--foreground", "--set", "server.requests_per_minute=0"])?
+                .stderr(Stdio::null())
+                .spawn()
+                .context("could not start this program again")?;
+        let mut daemon = Daemon { child, address: String::new(), token: String::new() };
+        let begun = Instant::now();
+        loop {
+            let state = std::fs::read(home.join("hermesd/daemon.json")).unwrap_or_default();
+            let state: Value = serde_json::from_slice(&state).unwrap_or_default();
+            let is_this = state["pid"].as_u64() == Some(u64::from(daemon.id()));
+            if let Some(address) =
+                state["address"].as_str().filter(|_| is_this && state["stopped_at"].is_null())
+            {
+                address.clone_into(&mut daemon.address);
+                let token = std::fs::read_to_string(home.join("hermesd/api-token"))?;
+                token.trim().clone_into(&mut daemon.token);
+                return Ok(daemon);
+            }
+            ensure!(
+                begun.elapsed() < Duration::from_secs(30),
+                "the daemon did not begin to listen"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The CPU time of all its threads, where the system tells.
+    pub(super) fn cpu(&self) -> Duration {
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.id())) else {
+            return Duration::ZERO;
+        };
+        let spent = threads.flatten().filter_map(|thread| {
+            let stat = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+        });
+        spent.sum()
+    }
+
+    /// Asks once, on a connection of its own; what comes back is the head of the answer and its body.
+    pub(super) fn ask(&self, head: &str, body: &str) -> anyhow::Result<(String, Vec<u8>)> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        write!(
+            stream,
+            "{head}Host: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.context("the daemon gave no whole answer")?;
+        let body = answer.split_off(end + 4);
+        let head = String::from_utf8_lossy(&answer).into_owned();
+        ensure!(head.starts_with("HTTP/1.1 200"), "{}", head.lines().next().unwrap_or_default());
+        Ok((head, body))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// This program, to be run on a home.
+pub(super) fn program(home: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).env("HERMES_HOME", home).current_dir(home);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    Ok(command)
+}
+
+/// Says that facts were drawn and lessons learned from everything, so that the daemon has nothing to do but answer.
+pub(super) fn let_rest(scratch: &Scratch, now: Timestamp) -> anyhow::Result<()> {
+    const PART: usize = 1000;
+    let mut store = scratch.open(Access::Write)?;
+    loop {
+        let waiting = store.waiting_episodes(Admin, now, PART)?;
+        if waiting.is_empty() {
+            break;
+        }
+        let ids: Vec<i64> = waiting.iter().map(|episode| episode.id).collect();
+        store.mark_extracted(Admin, &ids, now)?;
+    }
+    loop {
+        let waiting = store.sessions_to_reflect(Admin, now, PART)?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        for session in waiting {
+            store.mark_reflected(Admin, session.key, now)?;
+        }
+    }
+}
