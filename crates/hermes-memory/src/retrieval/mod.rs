@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::Result;
-use crate::search::{self, Filter, Question};
+use crate::search::{self, Filter, Looks, Question};
 use crate::task::{self, TaskType};
 
 pub use budget::fit;
@@ -238,7 +238,19 @@ pub fn context(
     scope: Scope,
     request: &Request<'_>,
 ) -> Result<Context> {
-    let asking = Asking { store, embedder, scope, request, task_type: task::infer(request.task) };
+    context_among(&Looks::default(), store, embedder, scope, request)
+}
+
+/// The same for one of several requests that have the task, the asker and the session in common.
+pub fn context_among(
+    looks: &Looks,
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    request: &Request<'_>,
+) -> Result<Context> {
+    let task_type = task::infer(request.task);
+    let asking = Asking { looks, store, embedder, scope, request, task_type };
     let mut found = Found { names: task::names(request.task), ..Found::default() };
     found.candidates.extend(files(request.files));
     found.candidates.extend(recency::pass(&asking)?);
@@ -279,6 +291,7 @@ fn single_threshold(min_relevance: f64) -> f64 {
 
 /// Who asks for what.
 struct Asking<'a> {
+    looks: &'a Looks,
     store: &'a dyn MemoryStore,
     embedder: Option<&'a dyn Embedder>,
     scope: Scope,
@@ -333,7 +346,8 @@ impl Asking<'_> {
             now: request.now,
             zone: request.zone,
         };
-        let mut answer = search::search(self.store, self.embedder, self.scope, &question)?;
+        let mut answer =
+            search::search_among(self.looks, self.store, self.embedder, self.scope, &question)?;
         notes.append(&mut answer.notes);
         Ok(answer)
     }

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod load;
+mod looks;
 mod outdated;
 mod places;
 mod question;
@@ -19,6 +20,7 @@ use jiff::tz::TimeZone;
 
 use crate::Result;
 
+pub use looks::Looks;
 pub(crate) use outdated::heir_of_episode;
 
 /// What is asked.
@@ -165,6 +167,17 @@ pub fn search(
     search_with(store, embedder, scope, question, &Effort::default())
 }
 
+/// The same for one of several questions about one text: what was looked up for one of them serves all.
+pub fn search_among(
+    looks: &Looks,
+    store: &dyn MemoryStore,
+    embedder: Option<&dyn Embedder>,
+    scope: Scope,
+    question: &Question<'_>,
+) -> Result<Answer> {
+    run(looks, (store, embedder, scope), question, &Effort::default())
+}
+
 /// The same with another effort than the usual: for measuring.
 pub fn search_with(
     store: &dyn MemoryStore,
@@ -173,11 +186,21 @@ pub fn search_with(
     question: &Question<'_>,
     effort: &Effort,
 ) -> Result<Answer> {
+    run(&Looks::default(), (store, embedder, scope), question, effort)
+}
+
+fn run(
+    looks: &Looks,
+    (store, embedder, scope): (&dyn MemoryStore, Option<&dyn Embedder>, Scope),
+    question: &Question<'_>,
+    effort: &Effort,
+) -> Result<Answer> {
     let mut notes = Vec::new();
     let vector = run::question_vector(store, embedder, question.text, &mut notes)?;
     // One state of the store for all steps, whatever others write meanwhile.
     let began = store.begin_reading()?;
-    let answer = run::search(store, scope, question, vector.as_ref(), effort);
+    let asker = run::Asker { store, scope, score_all_below: effort.score_all_below };
+    let answer = run::search(looks, &asker, question, vector.as_ref());
     let ended = if began { store.end_reading() } else { Ok(()) };
     let mut answer = answer?;
     ended?;

@@ -9,7 +9,7 @@ use super::places::{Places, is_with_assistant};
 use super::question::{self, Asked};
 use super::score::{self, Evidence, Scores};
 use super::terms::{self, Hits};
-use super::{Answer, Effort, Found, Part, Question, candidates, load, outdated, relevance};
+use super::{Answer, Found, Looks, Part, Question, candidates, load, outdated, relevance};
 use crate::{Result, reembed};
 
 /// How many of the best are looked at for being too much alike, at most.
@@ -45,17 +45,17 @@ pub(super) struct Looked {
 }
 
 pub(super) fn search(
-    store: &dyn MemoryStore,
-    scope: Scope,
+    looks: &Looks,
+    asker: &Asker<'_>,
     question: &Question<'_>,
     vector: Option<&(i64, Vec<f32>)>,
-    effort: &Effort,
 ) -> Result<Answer> {
+    let Asker { store, scope, .. } = *asker;
     let mut notes = Vec::new();
     let filter = load::recall_filter(store, scope, question)?;
     let vector = vector.map(|(model, vector)| QuestionVector { model: *model, vector });
-    let asker = Asker { store, scope, score_all_below: effort.score_all_below };
-    let looked = look(&asker, question.text, &filter, vector.as_ref())?;
+    let looked =
+        looks.of(&question.kinds, || look(asker, question.text, &filter, vector.as_ref()))?;
     if !looked.hits.capped.is_empty() {
         notes.push(format!(
             "very common words were left out or only partly looked up: {}",
@@ -125,10 +125,10 @@ pub(super) fn question_vector(
 }
 
 /// Who looks, where, and how far.
-struct Asker<'a> {
-    store: &'a dyn MemoryStore,
-    scope: Scope,
-    score_all_below: usize,
+pub(super) struct Asker<'a> {
+    pub(super) store: &'a dyn MemoryStore,
+    pub(super) scope: Scope,
+    pub(super) score_all_below: usize,
 }
 
 fn look(

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Change, NewChunk, OriginId, Scope, Trust, Uid, UserNumber};
+use super::{Admin, Change, NewChunk, OriginId, Scope, Trust, Uid, UserNumber};
 use crate::Result;
 
 /// Where a fact comes from.
@@ -368,6 +368,9 @@ pub trait Facts {
         chunks: &dyn Fn(&str) -> Vec<NewChunk>,
         change: Change<'_>,
     ) -> Result<Undone>;
+
+    /// How many facts are held of each user who has any, of everybody as well.
+    fn held_facts(&self, admin: Admin) -> Result<Vec<(UserNumber, u64)>>;
 
     /// The pairs of held facts that may not both be true and that nobody settled.
     fn conflicts(&self, scope: Scope) -> Result<Vec<Conflict>>;

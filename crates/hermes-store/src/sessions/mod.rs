@@ -10,6 +10,7 @@ mod import_row;
 mod layout;
 mod live;
 mod manage;
+mod order;
 mod prune;
 mod read;
 mod record;
@@ -37,6 +38,7 @@ pub use import::{DroppedParent, ImportProblem, ImportReport, LONGEST_LINE, Title
 pub use layout::{FullText, Layout, Owner};
 pub use live::{LiveMessage, LiveSession, SessionMark};
 pub use manage::LONGEST_TITLE;
+pub use order::Placed;
 pub use prune::{PrunePlan, PruneReport, PruneRequest, PrunedSession};
 pub use read::{SessionFilter, SessionKind, SessionSummary};
 pub use record::{NewMessage, NewSession};

@@ -177,16 +177,20 @@ impl SessionStore {
     /// The same for a few, without a look at every session: those that were written to last, if they are enough.
     pub fn latest(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>> {
         let written = || -> rusqlite::Result<Vec<SessionSummary>> {
-            let mut ids = self.connection().prepare(WRITTEN_LAST)?;
-            let ids = ids.query_map([], |row| row.get(0))?;
-            let ids = ids.collect::<rusqlite::Result<Vec<String>>>()?;
-            self.summaries(Some(&ids), filter)
+            self.summaries(Some(&self.written_last()?), filter)
         };
         let found = written().map_err(|source| self.fault(source))?;
         match filter.limit.is_some_and(|limit| found.len() >= limit) {
             true => Ok(found),
             false => self.list(filter),
         }
+    }
+
+    /// Some sessions, the one with the newest activity first; those that are no longer shown are left out.
+    pub fn sessions(&self, ids: &[SessionId]) -> Result<Vec<SessionSummary>> {
+        let ids: Vec<String> = ids.iter().map(SessionId::to_string).collect();
+        let shown = SessionFilter::default();
+        self.summaries(Some(&ids), &shown).map_err(|source| self.fault(source))
     }
 
     /// One session.
@@ -245,6 +249,24 @@ impl SessionStore {
         ids: Option<&[String]>,
         filter: &SessionFilter,
     ) -> rusqlite::Result<Vec<SessionSummary>> {
+        let mut preview = self.connection().prepare(FIRST_USER_MESSAGES)?;
+        self.each_summary(ids, filter, |mut summary| {
+            let texts = preview.query_map([summary.id.as_str()], |row| {
+                Ok(text_of(row.get_ref(0)?).map(|stored| Content::decode(stored).text()))
+            })?;
+            let texts = texts.collect::<rusqlite::Result<Vec<_>>>()?;
+            summary.preview = texts.into_iter().flatten().find_map(|text| first_words(&text));
+            Ok(summary)
+        })
+    }
+
+    /// What is made of each session that passes, in order; its preview is not there yet.
+    pub(super) fn each_summary<T>(
+        &self,
+        ids: Option<&[String]>,
+        filter: &SessionFilter,
+        mut make: impl FnMut(SessionSummary) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
         let summary = if ids.is_some() { SUMMARY_OF } else { SUMMARY };
         let mut statement = self.connection().prepare(summary)?;
         let rows = statement.query_map(
@@ -262,19 +284,16 @@ impl SessionStore {
         let is_wanted = |summary: &SessionSummary| {
             filter.kinds.is_empty() || filter.kinds.contains(&summary.kind)
         };
-        let mut preview = self.connection().prepare(FIRST_USER_MESSAGES)?;
         rows.filter(|row| row.as_ref().map_or(true, is_wanted))
             .take(filter.limit.unwrap_or(usize::MAX))
-            .map(|row| {
-                let mut summary = row?;
-                let texts = preview.query_map([summary.id.as_str()], |row| {
-                    Ok(text_of(row.get_ref(0)?).map(|stored| Content::decode(stored).text()))
-                })?;
-                let texts = texts.collect::<rusqlite::Result<Vec<_>>>()?;
-                summary.preview = texts.into_iter().flatten().find_map(|text| first_words(&text));
-                Ok(summary)
-            })
+            .map(|row| make(row?))
             .collect()
+    }
+
+    /// The ids of the sessions that were written to last.
+    pub(super) fn written_last(&self) -> rusqlite::Result<Vec<String>> {
+        let mut ids = self.connection().prepare(WRITTEN_LAST)?;
+        ids.query_map([], |row| row.get(0))?.collect()
     }
 }
 

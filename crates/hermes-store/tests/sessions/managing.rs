@@ -47,6 +47,26 @@ fn deleting_takes_the_messages_and_frees_the_children() {
     assert_eq!(sqlite3(&place.path(), hits), "0");
 }
 
+#[test]
+fn the_order_of_all_sessions_is_that_of_the_list_and_knows_who_wrote_last() {
+    let place = Place::ours();
+    let mut store = place.write();
+    let early = converse(&mut store, 1, 0, &["a"]);
+    let late = converse(&mut store, 2, 9, &["b"]);
+    let middle = converse(&mut store, 3, 5, &["c", "d"]);
+    let ids = |placed: Vec<hermes_store::sessions::Placed>| {
+        placed.into_iter().map(|one| one.id).collect::<Vec<_>>()
+    };
+    let newest_first = [late.clone(), middle.clone(), early.clone()];
+    assert_eq!(ids(store.order().unwrap()), newest_first);
+    assert_eq!(ids(store.order_of_latest().unwrap()), newest_first);
+    let listed = store.list(&SessionFilter::default()).unwrap();
+    assert_eq!(store.sessions(&[early.clone(), late, middle.clone()]).unwrap(), listed);
+    store.delete(&middle).unwrap();
+    let left = store.sessions(&[middle, early.clone()]).unwrap();
+    assert_eq!(left.into_iter().map(|one| one.id).collect::<Vec<_>>(), [early]);
+}
+
 fn request(now: &str, days: u32) -> PruneRequest {
     PruneRequest { now: at(now), older_than: DAY * days, source: None, keep: BTreeSet::new() }
 }

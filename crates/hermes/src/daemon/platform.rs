@@ -15,6 +15,7 @@ mod unix {
     use std::time::Duration;
 
     use nix::sys::signal::{self, Signal};
+    use nix::time::ClockId;
     use nix::unistd::{self, Pid};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::{flag, low_level};
@@ -93,6 +94,13 @@ mod unix {
     pub(crate) fn is_alive(pid: u32) -> bool {
         let Ok(pid) = i32::try_from(pid) else { return false };
         matches!(signal::kill(Pid::from_raw(pid), None), Ok(()) | Err(nix::errno::Errno::EPERM))
+    }
+
+    /// The CPU time that a process took so far, all its threads together.
+    pub(crate) fn cpu_of(pid: u32) -> Option<Duration> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?);
+        let spent = ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?;
+        Some(Duration::from(spent))
     }
 
     /// Asks a process to end.
@@ -197,6 +205,10 @@ mod other {
 
     pub(crate) fn is_alive(_pid: u32) -> bool {
         true
+    }
+
+    pub(crate) fn cpu_of(_pid: u32) -> Option<Duration> {
+        None
     }
 
     pub(crate) fn ask_to_end(_pid: u32) -> io::Result<()> {

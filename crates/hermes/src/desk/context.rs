@@ -7,6 +7,7 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, places};
 use hermes_memory::remember::suspicion;
 use hermes_memory::retrieval::{self, Context, FileText, Request};
+use hermes_memory::search::Looks;
 use hermes_store::memory::{
     ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted,
 };
@@ -66,15 +67,15 @@ pub(crate) fn give(
     whose: (&SqliteMemory, &Asker),
     wish: &Wish<'_>,
 ) -> anyhow::Result<Given> {
-    give_with(app, home, whose, (wish, Knobs::default()))
+    give_among(app, home, whose, (&Looks::default(), wish, Knobs::default()))
 }
 
-/// The same with other settings.
-pub(crate) fn give_with(
+/// The same with other settings, for one of several wishes for one task.
+pub(crate) fn give_among(
     app: &App,
     home: &Home,
     (store, asker): (&SqliteMemory, &Asker),
-    (wish, knobs): (&Wish<'_>, Knobs),
+    (looks, wish, knobs): (&Looks, &Wish<'_>, Knobs),
 ) -> anyhow::Result<Given> {
     let scope = asker.scope;
     let answering = app.answering(home, store)?;
@@ -101,7 +102,8 @@ pub(crate) fn give_with(
         zone: &zone,
         files: &files,
     };
-    let mut context = retrieval::context(store, answering.embedder.as_deref(), scope, &request)?;
+    let mut context =
+        retrieval::context_among(looks, store, answering.embedder.as_deref(), scope, &request)?;
     context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
     let text = match &remark {
         Some(remark) => retrieval::text_with(&context, remark),

@@ -1,10 +1,11 @@
 //! Carry: download the whole memory as one document; delete a part or all of it, by typing its name, after a backup.
 
 use askama::Template;
-use hermes_store::memory::{Admin, Users as _};
+use hermes_store::memory::{Admin, Counts, Users as _};
 use serde::{Deserialize, Serialize};
 
 use super::command::{self, Told};
+use super::figures;
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
@@ -52,8 +53,8 @@ struct User {
     address: String,
 }
 
-/// As `hermes memory forget --dry-run` shows it.
-#[derive(Serialize, Deserialize)]
+/// How much there is of each.
+#[derive(Serialize)]
 struct Amount {
     episodes: u64,
     messages: u64,
@@ -63,6 +64,16 @@ struct Amount {
 }
 
 impl Amount {
+    fn of(counts: &Counts) -> Amount {
+        Amount {
+            episodes: counts.raw_episodes + counts.compressed_episodes,
+            messages: counts.messages,
+            facts: counts.facts + counts.retired_facts,
+            procedures: counts.procedures,
+            events: counts.events,
+        }
+    }
+
     fn is_nothing(&self) -> bool {
         self.episodes + self.messages + self.facts + self.procedures + self.events == 0
     }
@@ -82,7 +93,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let whole = frame.link_with("carry", "download", "all");
     let user = |name: String| User { address: super::visit::with(&whole, "of", &name), name };
     let users = memory.store.users(Admin)?.into_iter().map(|one| user(one.name)).collect();
-    let all = command::ask(seat, &["memory", "forget", "--all", "--dry-run"])?;
+    let all = Amount::of(&*figures::counts(seat)?);
     let standing = command::ask::<Standing>(seat, &["backup", "status"]);
     let shown = Shown {
         address: frame.link("carry"),

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use askama::Template;
 use hermes_memory::retrieval::{Item, Pass, Section};
+use hermes_memory::search::Looks;
 use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Receipt, Scope, SqliteMemory,
@@ -138,6 +139,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let task = visit.asked("task").unwrap_or_default().to_owned();
     let session = visit.asked("session").unwrap_or_default().to_owned();
     let mut given = Vec::new();
+    let looks = Looks::default();
     if !task.is_empty() {
         for (name, end) in [("A", ""), ("B", "_b")] {
             if end.is_empty() || visit.asked("compare").is_some() {
@@ -145,7 +147,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
                 let wish = settings.wish(&task, visit.asked("session"));
                 let begun = Instant::now();
                 let whose = (&memory.store, &asker);
-                let one = context::give_with(app, home, whose, (&wish, settings.knobs()))?;
+                let one = context::give_among(app, home, whose, (&looks, &wish, settings.knobs()))?;
                 given.push((name, settings, one, begun.elapsed().as_secs_f64() * 1000.0));
             }
         }

@@ -11,6 +11,7 @@ mod found;
 mod inspector;
 mod integrations;
 mod jobs;
+mod kept;
 pub(crate) mod login;
 pub(crate) mod notice;
 mod overview;

@@ -9,13 +9,13 @@ use hermes_store::memory::{Admin, Audit as _, Counts, Growth, Jobs as _, Schedul
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::figures::{self, Figures};
+use super::figures;
 use super::notice::Notice;
 use super::plot::{self, Bar};
 use super::show::{self, Head};
 use super::text::Html;
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, facts, unknown_deed};
+use super::{Answer, Menu, Page, Visit, facts, sessions, unknown_deed};
 use crate::app::{App, Memory};
 use crate::cli::backup;
 use crate::daemon::jobs;
@@ -122,8 +122,9 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let scope = visit.scope(&seat.reader()?.2.store)?;
     let begin = first_day(frame.now, &frame)?;
-    let Figures { counts, growth } = figures::of(seat, scope, begin)?;
-    let growth = days(begin, &growth, &frame);
+    let counts = (*figures::counts(seat)?).clone();
+    sessions::order::prepare(seat);
+    let growth = days(begin, &figures::growth(seat, scope, begin)?, &frame);
     let (app, home, memory) = seat.reader()?;
     let bars: Vec<Bar> = growth
         .iter()

@@ -1,7 +1,7 @@
 //! Profiles and users: who talks to the agent, as whom in which channel, and the homes beside this one.
 
 use askama::Template;
-use hermes_store::memory::{Admin, FactFilter, Facts as _, Scope, Users as _};
+use hermes_store::memory::{Admin, Facts as _, Users as _};
 use serde::{Deserialize, Serialize};
 
 use super::notice::Notice;
@@ -13,8 +13,6 @@ use crate::output::bytes;
 use crate::server::pool::Seat;
 
 const NAME: &str = "People";
-/// More facts of one user are not counted.
-const MOST: usize = 10_000;
 
 /// The page.
 pub(super) fn page() -> Page {
@@ -63,7 +61,7 @@ struct User {
     timezone: Option<String>,
     identities: Vec<Identity>,
     #[serde(skip_deserializing)]
-    facts: usize,
+    facts: u64,
     #[serde(skip)]
     link: String,
 }
@@ -98,13 +96,14 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let profiles = command::ask::<Listed<Profile>>(seat, &["profile", "list"])?.results;
     let Users { mut results, unlinked } = command::ask(seat, &["user", "list"])?;
-    let (app, _, memory) = seat.reader()?;
+    let (_, _, memory) = seat.reader()?;
     let known = memory.store.users(Admin)?;
+    let held = memory.store.held_facts(Admin)?;
     for user in &mut results {
         user.link = super::visit::with(&format!("{}/facts", frame.base), "user", &user.name);
         let Some(found) = known.iter().find(|one| one.name == user.name) else { continue };
-        let filter = FactFilter { limit: Some(MOST), ..FactFilter::default() };
-        user.facts = memory.store.list_facts(Scope::of(found.number), &filter, app.now)?.len();
+        let count = held.iter().find(|one| one.0 == found.number).map_or(0, |one| one.1);
+        user.facts = count;
     }
     let shown = Shown {
         address: frame.link("people"),

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::scratch::Scratch;
+use crate::daemon::platform;
 
 /// A running daemon.
 pub(super) struct Daemon {
@@ -56,16 +57,9 @@ impl Daemon {
         self.child.id()
     }
 
-    /// The CPU time of all its threads, where the system tells.
+    /// The CPU time of all its threads, also those that ended, where the system tells.
     pub(super) fn cpu(&self) -> Duration {
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.id())) else {
-            return Duration::ZERO;
-        };
-        let spent = threads.flatten().filter_map(|thread| {
-            let stat = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
-        });
-        spent.sum()
+        platform::cpu_of(self.id()).unwrap_or_default()
     }
 
     /// Asks once, on a connection of its own; what comes back is the head of the answer and its body.

@@ -2,11 +2,12 @@
 
 use askama::Template;
 use hermes_home::pins;
-use hermes_store::sessions::{SessionFilter, SessionKind, SessionSummary};
+use hermes_store::sessions::{SessionKind, SessionSummary};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::NAME;
+use super::order::{Order, Wanted};
 use crate::desk::hit::Hit;
 use crate::desk::search::{self, Kind, Wish};
 use crate::output::thousands;
@@ -82,46 +83,37 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let (q, kind) = (visit.asked("q"), visit.asked("kind").unwrap_or("all"));
     let (app, home, memory) = seat.reader()?;
     let asker = visit.asker(&memory.store)?;
+    let whose = asker.sessions(&memory.store)?;
     let store = app.sessions(home, Access::Read)?;
-    let kinds = match kind {
-        "chats" => vec![SessionKind::Conversation, SessionKind::Branch, SessionKind::Continuation],
-        "automation" => vec![SessionKind::Cron, SessionKind::Subagent],
-        _ => Vec::new(),
-    };
-    let filter = SessionFilter {
-        source: visit.asked("source").map(str::to_owned),
-        user: asker.sessions(&memory.store)?,
-        kinds,
-        limit: Some(visit.offset() + ROWS + 1),
-        ..SessionFilter::default()
-    };
+    let source = visit.asked("source");
     let mut hits = Vec::new();
-    let mut listed = Vec::new();
-    match q {
-        Some(q) => {
-            let channel = visit.asked("source");
-            let wish =
-                Wish { text: q, kind: Kind::Sessions, limit: ROWS, channel, ..Wish::default() };
-            let found = search::find(app, home, (&memory.store, &asker), &wish)?;
-            hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
-        }
-        None => listed = store.list(&filter)?,
+    if let Some(q) = q {
+        let wish =
+            Wish { text: q, kind: Kind::Sessions, limit: ROWS, channel: source, ..Wish::default() };
+        let found = search::find(app, home, (&memory.store, &asker), &wish)?;
+        hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
     }
-    let pinned = pins::read(home)?;
-    for session in &mut listed {
+    let order = Order::of(seat, &store, whose)?;
+    let wanted = Wanted { source, kinds: kinds(kind) };
+    let mut ids = match q {
+        Some(_) => Vec::new(),
+        None => order.ids(&wanted, visit.offset(), ROWS + 1),
+    };
+    let is_more = ids.len() > ROWS;
+    ids.truncate(ROWS);
+    let mut rows = store.sessions(&ids)?;
+    let pinned = pins::read(&seat.home)?;
+    for session in &mut rows {
         session.pinned |= pinned.contains(session.id.as_str());
     }
-    let sources = sources(&store)?;
-    let is_more = listed.len() > visit.offset() + ROWS;
-    let rows = listed.into_iter().skip(visit.offset()).take(ROWS);
     let list = List {
-        results: rows.map(|session| Row::of(session, &frame)).collect(),
+        results: rows.into_iter().map(|session| Row::of(session, &frame)).collect(),
         hits,
         next: is_more.then(|| page(visit, visit.offset() + ROWS)),
         previous: (visit.offset() > 0).then(|| page(visit, visit.offset().saturating_sub(ROWS))),
         q: q.unwrap_or_default().to_owned(),
-        source: visit.asked("source").unwrap_or_default().to_owned(),
-        sources,
+        source: source.unwrap_or_default().to_owned(),
+        sources: order.sources(),
         kind: kind.to_owned(),
         frame,
     };
@@ -138,14 +130,13 @@ fn page(visit: &Visit, offset: usize) -> String {
     visit.here_with(&[("offset", &offset)])
 }
 
-/// Where sessions come from.
-fn sources(store: &hermes_store::sessions::SessionStore) -> anyhow::Result<Vec<String>> {
-    let recent = SessionFilter { limit: Some(500), ..SessionFilter::default() };
-    let mut names: Vec<String> =
-        store.list(&recent)?.into_iter().map(|session| session.source).collect();
-    names.sort();
-    names.dedup();
-    Ok(names)
+/// The kinds that go by one name.
+fn kinds(name: &str) -> &'static [SessionKind] {
+    match name {
+        "chats" => &[SessionKind::Conversation, SessionKind::Branch, SessionKind::Continuation],
+        "automation" => &[SessionKind::Cron, SessionKind::Subagent],
+        _ => &[],
+    }
 }
 
 impl Row {

@@ -2,6 +2,7 @@
 
 mod list;
 mod one;
+pub(super) mod order;
 
 use hermes_store::sessions::{SessionId, SessionStore, SessionSummary};
 use hermes_store::sqlite::Access;

@@ -14,9 +14,9 @@ use rusqlite::{Transaction, params};
 use super::index::Indexer;
 use super::{SqliteMemory, Step, audit, entities, origins};
 use crate::memory::{
-    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
-    FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope, Source,
-    Undone, UserNumber,
+    Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
+    Facts, FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope,
+    Source, Undone, UserNumber,
 };
 use crate::{Error, Result};
 
@@ -171,6 +171,10 @@ impl Facts for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Undone> {
         self.write(|transaction| undo::undo(transaction, scope, id, chunks, change))
+    }
+
+    fn held_facts(&self, _admin: Admin) -> Result<Vec<(UserNumber, u64)>> {
+        read::held(&self.connection).map_err(|source| self.failed(source))
     }
 
     fn conflicts(&self, scope: Scope) -> Result<Vec<Conflict>> {
