@@ -93,12 +93,15 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         let found = search::find(app, home, (&memory.store, &asker), &wish)?;
         hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
     }
-    let order = Order::of(seat, &store, whose)?;
-    let wanted = Wanted { source, kinds: kinds(kind) };
-    let mut ids = match q {
-        Some(_) => Vec::new(),
-        None => order.ids(&wanted, visit.offset(), ROWS + 1),
-    };
+    let (order, mut ids);
+    if q.is_some() {
+        order = Order::without_latest(seat, whose)?;
+        ids = Vec::new();
+    } else {
+        order = Order::of(seat, &store, whose)?;
+        let wanted = Wanted { source, kinds: kinds(kind) };
+        ids = order.ids(&wanted, visit.offset(), ROWS + 1);
+    }
     let is_more = ids.len() > ROWS;
     ids.truncate(ROWS);
     let mut rows = store.sessions(&ids)?;

@@ -54,6 +54,12 @@ impl Order {
         Ok(Order { kept, latest, whose })
     }
 
+    /// The same without what was written last.
+    pub(super) fn without_latest(seat: &mut Seat, whose: Option<Whose>) -> anyhow::Result<Order> {
+        let path = seat.home.state_db();
+        Ok(Order { kept: ORDER.of(seat, path)?, latest: Vec::new(), whose })
+    }
+
     /// The ids of those that are wanted.
     pub(super) fn ids(&self, wanted: &Wanted<'_>, offset: usize, count: usize) -> Vec<SessionId> {
         let fits = |one: &&Placed| {
