@@ -13,6 +13,7 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0002_life.sql"),
     include_str!("../migrations/memory/0003_runs.sql"),
     include_str!("../migrations/memory/0004_by_channel.sql"),
+    include_str!("../migrations/memory/0005_people.sql"),
 ];
 
 /// The newest schema number in a list of schema files.
