@@ -158,17 +158,11 @@ fn nothing_to_resume() -> Problem {
 fn asker(seat: &mut Seat, user: Option<&UserId>) -> anyhow::Result<Asker> {
     let Some(user) = user else { return Ok(Asker::owner()) };
     let (_, _, memory) = seat.reader()?;
-    let known = memory.store.user(user.as_str())?.map(|found| found.number);
-    let number = match known {
-        Some(number) => number,
-        None => {
-            let (app, _, memory) = seat.writer()?;
-            memory.store.user_or_new(user.as_str(), app.change())?
-        }
-    };
-    if number == UserNumber::OWNER {
-        return Ok(Asker::owner());
+    if let Some(known) = memory.store.user(user.as_str())? {
+        return Ok(Asker::of(&known));
     }
+    let (app, _, memory) = seat.writer()?;
+    let number = memory.store.user_or_new(user.as_str(), app.change())?;
     Ok(Asker { scope: Scope::of(number), user: Some(user.clone()) })
 }
 

@@ -169,8 +169,7 @@ impl Visit {
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
                 .hint("see who is known with `hermes user list`")
         })?;
-        let is_owner = user.number == UserNumber::OWNER;
-        Ok(Asker { scope: Scope::of(user.number), user: (!is_owner).then_some(id) })
+        Ok(Asker::of(&user))
     }
 
     /// Whose things are read or changed.

@@ -38,8 +38,14 @@ impl Whose {
 
     /// Who asks, with whose USER.md is loaded.
     pub(super) fn asker(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Asker> {
-        let user = if self.is_owner(store)? { None } else { self.id()? };
-        Ok(Asker { scope: self.reader(store, app)?, user })
+        let known = match self.id()? {
+            None => return Ok(Asker::owner()),
+            Some(id) => store.user(id.as_str())?,
+        };
+        match known {
+            Some(user) => Ok(Asker::of(&user)),
+            None => Ok(Asker { scope: self.reader(store, app)?, user: self.id()? }),
+        }
     }
 
     /// Whose things are changed; they must be known.

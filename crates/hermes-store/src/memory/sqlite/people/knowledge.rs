@@ -95,7 +95,10 @@ const TEXTS: [(ItemKind, &str); 3] = [
         "select id, title || '\n' || body, recorded_at from procedure
          where user_id = ?1 order by id",
     ),
-    (ItemKind::Event, "select id, text, at from event where user_id = ?1 order by id"),
+    (
+        ItemKind::Event,
+        "select id, text || coalesce('\n' || why, ''), at from event where user_id = ?1 order by id",
+    ),
 ];
 const BOTH_HOLD: &str = "
     select a.id, b.id from fact a join fact b on b.norm_hash = a.norm_hash
