@@ -156,8 +156,7 @@ pub fn merge(
     context: &Context<'_>,
 ) -> Result<[usize; 2]> {
     let into = (!into_owner).then(|| into.clone());
-    let (old, new) =
-        (MemoryTarget::User(Some(from.clone())), MemoryTarget::User(into.clone()));
+    let (old, new) = (MemoryTarget::User(Some(from.clone())), MemoryTarget::User(into.clone()));
     let theirs = memory_file::read(home, &old, context.rules)?;
     let mut entries = 0;
     if theirs.exists {
@@ -212,9 +211,8 @@ fn erase_waiting(home: &Home, person: &Person) -> Result<u64> {
     let mut gone = 0;
     let mut waiting = Vec::new();
     below(&home.spool(), &mut waiting);
-    let is_waiting = |path: &&PathBuf| {
-        path.extension().is_some_and(|end| end == "jsonl" || end == "json")
-    };
+    let is_waiting =
+        |path: &&PathBuf| path.extension().is_some_and(|end| end == "jsonl" || end == "json");
     for path in waiting.iter().filter(is_waiting) {
         let bytes = read(path)?;
         let (theirs, others): (Vec<&[u8]>, Vec<&[u8]>) =
@@ -239,9 +237,8 @@ fn is_theirs(line: &[u8], person: &Person) -> bool {
     }
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let identity = turn.get("identity").filter(|identity| !identity.is_null());
-    let id = identity.and_then(|identity| {
-        text(Some(identity)).or_else(|| text(identity.get("id")))
-    });
+    let id =
+        identity.and_then(|identity| text(Some(identity)).or_else(|| text(identity.get("id"))));
     match (text(turn.get("user")), id) {
         (Some(user), _) => person.ids.iter().any(|id| id.as_str() == user),
         (None, Some(id)) => {

@@ -1,10 +1,10 @@
 //! A handover: what one profile passes to another on purpose, as a structured summary.
 
-use hermes_store::memory::{
-    Added, EpisodeState, EventKind, FactFilter, MemoryStore, NewFact, NewMessage, NewSource, Origin,
-    Scope, Trust,
-};
 use hermes_home::tokens;
+use hermes_store::memory::{
+    Added, EpisodeState, EventKind, FactFilter, MemoryStore, NewFact, NewMessage, NewSource,
+    Origin, Scope, Trust,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;

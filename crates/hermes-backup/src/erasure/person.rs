@@ -95,10 +95,8 @@ pub fn look(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result
     let counted = store.forget_plan(Admin, &Choice::User(user))?;
     let mut erased = found.counted(counted);
     erased.versions = versions;
-    erased.files = files
-        .into_iter()
-        .map(|(what, _)| File { what, bytes: 0, sha256: String::new() })
-        .collect();
+    erased.files =
+        files.into_iter().map(|(what, _)| File { what, bytes: 0, sha256: String::new() }).collect();
     Ok(erased)
 }
 
@@ -116,8 +114,7 @@ pub fn forget(
     let files = person::erase(place.home, &found.person, &going)?;
     let mut transcript = 0;
     if !found.sessions.is_empty() {
-        let mut sessions =
-            SessionStore::open(&place.home.state_db(), Access::Write, DEFAULT_WAIT)?;
+        let mut sessions = SessionStore::open(&place.home.state_db(), Access::Write, DEFAULT_WAIT)?;
         transcript = sessions.erase(&found.sessions)?;
     }
     let erased: Vec<String> = found.sessions.iter().map(ToString::to_string).collect();
@@ -148,11 +145,8 @@ impl Found {
     fn of(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result<Found> {
         let known = store.known_by(Admin, user)?;
         let is_owner = user == UserNumber::OWNER;
-        let every: Vec<_> = store
-            .identities(Admin)?
-            .into_iter()
-            .chain(store.unlinked_identities(Admin)?)
-            .collect();
+        let every: Vec<_> =
+            store.identities(Admin)?.into_iter().chain(store.unlinked_identities(Admin)?).collect();
         let identities: Vec<(String, String)> = every
             .iter()
             .filter(|one| one.user == user)

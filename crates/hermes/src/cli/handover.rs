@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use hermes_home::layout::parse_profile;
 use hermes_home::{Home, atomic, versions};
+use hermes_memory::chunk::{self, Words};
 use hermes_memory::handover::{self, Choice, Keeping, Kept, Summary};
 use hermes_store::memory::{
     Admin, EventKind, Events as _, Facts as _, Lifecycle as _, NewEvent, Passed, People as _,
@@ -16,7 +17,7 @@ use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::app::App;
+use crate::app::{App, Memory};
 use crate::clock;
 use crate::confirm;
 use crate::desk::search::{self, Kind as Searched, Wish};
@@ -153,12 +154,7 @@ fn homes(arguments: &Arguments, app: &App) -> anyhow::Result<(Home, Home)> {
     Ok((from, to))
 }
 
-fn gather(
-    arguments: &Arguments,
-    app: &App,
-    there: &App,
-    from: &Home,
-) -> anyhow::Result<Summary> {
+fn gather(arguments: &Arguments, app: &App, there: &App, from: &Home) -> anyhow::Result<Summary> {
     let memory = there.memory(from, Access::Read)?;
     let asker = Asker::owner();
     let mut ids = Vec::new();
@@ -172,14 +168,14 @@ fn gather(
     }
     for session in &arguments.sessions {
         if memory.store.sessions_named(asker.scope, session)?.is_empty() {
-            let message = format!("could not find session {session} in profile {}", from.profile_name());
+            let message =
+                format!("could not find session {session} in profile {}", from.profile_name());
             return Err(Problem::new(Kind::NotFound, message)
                 .hint("see them with `hermes sessions list`")
                 .into());
         }
     }
-    let is_chosen =
-        !ids.is_empty() || !arguments.sessions.is_empty() || arguments.query.is_some();
+    let is_chosen = !ids.is_empty() || !arguments.sessions.is_empty() || arguments.query.is_some();
     let since = match (&arguments.since, is_chosen) {
         (Some(since), _) => Some(since.as_str()),
         (None, false) if arguments.note.is_none() => Some("1w"),
@@ -214,36 +210,13 @@ fn pass(app: &App, (from, to): (&Home, &Home), report: &Report) -> anyhow::Resul
     let summary = (&report.summary, report.text.as_str());
     let kept = handover::take_over(&mut took.store, scope, summary, &keeping)?;
     let count = counted(report.summary.key_facts.len() as u64, "fact");
-    for (memory, given, other) in
-        [(&mut took, false, &report.from), (&mut gave, true, &report.to)]
+    for (memory, given, other) in [(&mut took, false, &report.from), (&mut gave, true, &report.to)]
     {
         let text = match given {
             true => format!("Handed over {count} to profile {other}"),
             false => format!("Took over {count} from profile {other}"),
         };
-        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-        let event = NewEvent {
-            at: app.now,
-            kind: EventKind::Result,
-            text: &text,
-            why: None,
-            trust: Trust::User,
-            shared: false,
-            entities: &[],
-            chunks: hermes_memory::chunk::prepare(
-                &hermes_memory::chunk::Words {
-                    text: &text,
-                    caption: None,
-                    speaker: None,
-                    day: None,
-                },
-                vectors,
-            ),
-            session: None,
-            sources: &[],
-            origin: None,
-        };
-        memory.store.add_event(scope, &event, app.change())?;
+        note_event(app, memory, &text)?;
         let passed = Passed { given, profile: other, text: &report.text };
         memory.store.note_handover(Admin, &passed, app.change())?;
     }
@@ -263,6 +236,27 @@ fn pass(app: &App, (from, to): (&Home, &Home), report: &Report) -> anyhow::Resul
     later::fill_in(to, &taker, &mut took.store)?;
     later::fill_in(from, &giver, &mut gave.store)?;
     Ok(kept)
+}
+
+/// What the timeline says of it.
+fn note_event(app: &App, memory: &mut Memory, text: &str) -> anyhow::Result<()> {
+    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+    let words = Words { text, caption: None, speaker: None, day: None };
+    let event = NewEvent {
+        at: app.now,
+        kind: EventKind::Result,
+        text,
+        why: None,
+        trust: Trust::User,
+        shared: false,
+        entities: &[],
+        chunks: chunk::prepare(&words, vectors),
+        session: None,
+        sources: &[],
+        origin: None,
+    };
+    memory.store.add_event(Asker::owner().scope, &event, app.change())?;
+    Ok(())
 }
 
 fn noted(home: &Home) -> anyhow::Result<Vec<Noted>> {

@@ -1,7 +1,7 @@
 //! One visit: who looks, at what, in which form, and what their form says.
 
 use hermes_home::UserId;
-use hermes_store::memory::{Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Scope, SqliteMemory, Users as _};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

@@ -20,8 +20,8 @@ fn three_people(sandbox: &Sandbox) {
         sandbox.ok(&["memory", "fact", "add", "Tea is served at four", "--user", user]);
         let note = format!("Likes {word} a lot");
         match user {
-            "owner" => sandbox.ok(&["memory", "add", "--target", "user", &note]),
-            _ => sandbox.ok(&["memory", "add", "--target", "user", "--user", user, &note]),
+            "owner" => sandbox.ok(&["memory", "add", "--file", "user", &note]),
+            _ => sandbox.ok(&["memory", "add", "--file", "user", "--user", user, &note]),
         };
     }
     sandbox.ok(&["memory", "fact", "add", "The office is in Lisbon", "--user", "ana", "--shared"]);
@@ -70,14 +70,21 @@ fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
     let sandbox = Sandbox::ready();
     three_people(&sandbox);
     let plan = sandbox.json(&["user", "merge", "ana", "ben", "--dry-run"]);
-    assert_eq!((&plan["facts"], &plan["joined"], &plan["done"]), (&json!(2), &json!(1), &json!(false)));
+    assert_eq!(
+        (&plan["facts"], &plan["joined"], &plan["done"]),
+        (&json!(2), &json!(1), &json!(false))
+    );
     assert!(facts(&sandbox, "ben").iter().all(|text| !text.contains("marmalade")));
     sandbox.fails(&["user", "merge", "ana", "ben"], 5, &["--yes"]);
     sandbox.fails(&["user", "merge", "owner", "ben", "--yes"], 5, &["owner"]);
     let done = sandbox.json(&["user", "merge", "ana", "ben", "--yes"]);
     assert_eq!((&done["done"], &done["entries"]), (&json!(true), &json!(1)), "{done}");
-    let expected =
-        ["Tea is served at four", "The office is in Lisbon", "marmalade is good", "porridge is good"];
+    let expected = [
+        "Tea is served at four",
+        "The office is in Lisbon",
+        "marmalade is good",
+        "porridge is good",
+    ];
     assert_eq!(facts(&sandbox, "ben"), expected);
     assert_eq!(facts(&sandbox, "ana"), expected, "the old name leads to the new one");
     for (user, word, is_theirs) in
@@ -112,7 +119,7 @@ fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
 fn an_export_holds_everything_of_one_person_and_nothing_of_another() {
     let sandbox = Sandbox::ready();
     three_people(&sandbox);
-    sandbox.ok(&["memory", "add", "--target", "user", "--user", "ana", "Speaks Portuguese"]);
+    sandbox.ok(&["memory", "add", "--file", "user", "--user", "ana", "Speaks Portuguese"]);
     let folder = sandbox.folder().join("ana");
     let to = folder.to_str().unwrap();
     let done = sandbox.json(&["user", "export", "ana", "--to", to]);
@@ -170,7 +177,10 @@ fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
     for word in ["marmalade", "ana/"] {
         assert_eq!(holding(&sandbox.home(), word), Vec::<String>::new(), "{word}");
     }
-    assert_eq!(facts(&sandbox, "ben"), ["Tea is served at four", "The office is in Lisbon", "porridge is good"]);
+    assert_eq!(
+        facts(&sandbox, "ben"),
+        ["Tea is served at four", "The office is in Lisbon", "porridge is good"]
+    );
     let again = receipt(&sandbox)["applied_again"].clone();
     assert_eq!(again.as_array().unwrap().len(), 1, "{again}");
     assert_eq!(again[0]["erased"]["facts"], 2, "{again}");
@@ -221,7 +231,8 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
     let turn = ["memory", "turn", "--session", "s1", "--user-text", "Please port the lexer"];
     coder(&[&turn[..], &["--assistant-text", "Done."]].concat());
     let chosen = ["handover", "coder", "writer", "--query", "parser Rust", "--session", "s1"];
-    let plan = sandbox.json(&[&chosen[..], &["--note", "Go on with the docs", "--dry-run"]].concat());
+    let plan =
+        sandbox.json(&[&chosen[..], &["--note", "Go on with the docs", "--dry-run"]].concat());
     assert_eq!(plan["key_facts"][0]["text"], "The parser is written in Rust", "{plan}");
     assert_eq!(plan["goals"], json!(["Please port the lexer"]));
     let writer = |arguments: &[&str]| sandbox.ok(&[&["--profile", "writer"], arguments].concat());
@@ -232,7 +243,9 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
     let fact = done["kept"]["facts"][0].as_str().unwrap().to_owned();
     let shown = writer(&["memory", "fact", "show", &fact]);
     assert!(shown.contains("profile coder"), "{shown}");
-    assert!(writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer"));
+    assert!(
+        writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
+    );
     assert!(writer(&["memory", "search", "docs", "--type", "episodes"]).contains("Go on"));
     assert!(writer(&["handover", "list"]).contains("took from profile coder"));
     assert!(coder(&["handover", "list"]).contains("gave to profile writer"));

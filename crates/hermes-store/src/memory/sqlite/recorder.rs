@@ -140,11 +140,8 @@ impl<'t> Recorder<'t> {
         let buried_until = match self.buried_sessions.get(message.session_id) {
             Some(known) => *known,
             None => {
-                let found = graves::session_buried_at(
-                    self.transaction,
-                    &self.numbers,
-                    message.session_id,
-                )?;
+                let found =
+                    graves::session_buried_at(self.transaction, &self.numbers, message.session_id)?;
                 self.buried_sessions.insert(message.session_id.to_owned(), found);
                 found
             }

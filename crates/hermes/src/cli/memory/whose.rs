@@ -21,11 +21,6 @@ impl Whose {
         Ok(self.user.as_deref().map(str::parse).transpose()?)
     }
 
-    /// Whether the owner is meant.
-    pub(crate) fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
-        Ok(self.known(store)? == Some(Scope::of(UserNumber::OWNER)))
-    }
-
     /// Who reads; somebody who is not known yet reads what is shared.
     pub(crate) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
         if let Some(scope) = self.known(store)? {

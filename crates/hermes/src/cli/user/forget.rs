@@ -5,9 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use clap::Args;
 use hermes_backup::erasure::{self, Erased, Erasure, FORMAT, HeldBy, Place, Receipt};
 use hermes_home::{Home, UserId, versions};
-use hermes_store::memory::{
-    Admin, Choice, Forgetting as _, Known, People as _, User, UserNumber,
-};
+use hermes_store::memory::{Admin, Choice, Forgetting as _, Known, People as _, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -116,9 +114,8 @@ fn must_mean_it(app: &App, name: &str) -> anyhow::Result<()> {
     if app.asking.yes {
         return Ok(());
     }
-    let refused = || {
-        Problem::new(Kind::Refused, format!("not done: forget everything of {name} for good?"))
-    };
+    let refused =
+        || Problem::new(Kind::Refused, format!("not done: forget everything of {name} for good?"));
     if app.asking.no_input || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(refused().hint("add `--yes` to go ahead").into());
     }
@@ -131,12 +128,7 @@ fn must_mean_it(app: &App, name: &str) -> anyhow::Result<()> {
 }
 
 /// Entries of MEMORY.md that were written with facts of theirs.
-fn erase_entries(
-    app: &App,
-    home: &Home,
-    memory: &Memory,
-    user: UserNumber,
-) -> anyhow::Result<()> {
+fn erase_entries(app: &App, home: &Home, memory: &Memory, user: UserNumber) -> anyhow::Result<()> {
     let facts = memory.store.facts_to_forget(Admin, &Choice::User(user))?;
     let everybody = in_step::everybody(memory)?;
     let erased = in_step::erase(app, home, memory, (&everybody, &facts))?;

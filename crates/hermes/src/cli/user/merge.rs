@@ -18,6 +18,7 @@ use crate::desk::rules;
 use crate::embedding;
 use crate::failure::{Outcome, Problem};
 use crate::output::{Page, Show};
+use crate::server::tokens;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -88,12 +89,12 @@ pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let before = home.merged_users(from);
     let (zone, vectors) =
         (app.zone(&home)?, embedding::vectors(memory.store.active_model()?.as_ref()));
-    let chunker = |text: &hermes_store::memory::PortableText<'_>| {
-        transfer::chunks_of(text, &zone, vectors)
-    };
+    let chunker =
+        |text: &hermes_store::memory::PortableText<'_>| transfer::chunks_of(text, &zone, vectors);
     merged.moved =
         memory.store.merge_users(Admin, [old.number, new.number], &chunker, app.change())?;
     let [entries, reflections] = files(app, &home, from, &new)?;
+    tokens::rebind(&app.root_home()?, from.as_str(), &new.name)?;
     if before.is_dir() {
         let beside = keep.join("merged-before");
         std::fs::rename(&before, &beside)?;

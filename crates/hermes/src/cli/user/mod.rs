@@ -268,10 +268,7 @@ impl Show for Users {
         }
         for one in &self.merged {
             let at = one.at.strftime("%Y-%m-%d");
-            page.line(format_args!(
-                "{:<20} {DIM}is {} since {at}{DIM:#}",
-                one.name, one.into
-            ))?;
+            page.line(format_args!("{:<20} {DIM}is {} since {at}{DIM:#}", one.name, one.into))?;
         }
         if !self.unlinked.is_empty() {
             page.line("\nlinked to nobody:")?;

@@ -126,11 +126,7 @@ fn move_messages(
 }
 
 /// Where messages came from: there is no index from a message to it, so all of it is read once.
-fn move_origins(
-    transaction: &Transaction<'_>,
-    from: UserNumber,
-    sessions: &Sessions,
-) -> Step<()> {
+fn move_origins(transaction: &Transaction<'_>, from: UserNumber, sessions: &Sessions) -> Step<()> {
     let all = SessionKey::all_of(from);
     let bounds = [*all.start(), *all.end()].map(SessionKey::from_row);
     let [Some(first), Some(last)] = bounds.map(|session| MessageKey::new(session, 0)) else {

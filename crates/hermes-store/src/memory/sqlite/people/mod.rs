@@ -144,7 +144,9 @@ pub(super) fn numbers_of(
 
 fn must_be_two(from: UserNumber, into: UserNumber) -> Result<()> {
     let why = match (from, into) {
-        (UserNumber::OWNER, _) => "the owner stays who they are: merge the other one into the owner",
+        (UserNumber::OWNER, _) => {
+            "the owner stays who they are: merge the other one into the owner"
+        }
         (UserNumber::SHARED, _) | (_, UserNumber::SHARED) => "everybody is no single user",
         (from, into) if from == into => "they are the same user",
         _ => return Ok(()),
@@ -251,8 +253,9 @@ fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> rusqlite::Resu
     if user == UserNumber::OWNER {
         return Ok("user".to_owned());
     }
-    let name: String = transaction
-        .query_row("select name from user where id = ?1", [user.get()], |row| row.get(0))?;
+    let name: String =
+        transaction
+            .query_row("select name from user where id = ?1", [user.get()], |row| row.get(0))?;
     Ok(format!("user:{name}"))
 }
 
