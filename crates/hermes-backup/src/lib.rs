@@ -5,6 +5,7 @@ mod build;
 pub mod contents;
 pub mod create;
 pub mod drill;
+pub mod erasure;
 pub mod error;
 pub mod export;
 pub mod folder;

@@ -84,6 +84,11 @@ impl Home {
         Home::at(self.root.clone(), profile, self.chosen_by)
     }
 
+    /// A home that lies in a folder, whatever flags and environment say: one that was unpacked or put beside.
+    pub fn in_folder(root: &Path, profile: Option<ProfileName>) -> Home {
+        Home::at(root.to_owned(), profile, ChosenBy::Folder)
+    }
+
     fn at(root: PathBuf, profile: Option<ProfileName>, chosen_by: ChosenBy) -> Home {
         let folder = match &profile {
             None => root.clone(),
@@ -243,6 +248,21 @@ impl Home {
             None => self.own().join("chat-history"),
             Some(id) => self.own().join(format!("chat-history-{id}")),
         }
+    }
+
+    /// What users were before they were merged into this one, a folder for each.
+    pub fn merged_users(&self, into: &UserId) -> PathBuf {
+        self.own().join("merged-users").join(into.as_str())
+    }
+
+    /// Who was forgotten, by ids alone: a restore forgets them again.
+    pub fn erasures(&self) -> PathBuf {
+        self.root.join(OWN).join("erasures.jsonl")
+    }
+
+    /// What was passed to other profiles and taken over from them.
+    pub fn handovers(&self) -> PathBuf {
+        self.own().join("handovers.jsonl")
     }
 
     /// The states of files before an agent changed them.

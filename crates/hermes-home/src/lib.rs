@@ -9,6 +9,7 @@ pub mod layout;
 pub mod lock;
 pub mod memory_file;
 pub mod name;
+pub mod person;
 pub mod pins;
 pub mod places;
 pub mod profile;

@@ -115,7 +115,7 @@ fn merged(main: &Document, places: &[Place]) -> Result<Edited> {
 }
 
 impl Missing {
-    fn as_new(&self) -> NewEntry<'_> {
+    pub(crate) fn as_new(&self) -> NewEntry<'_> {
         NewEntry { text: &self.text, section: self.section.as_deref(), written: self.written }
     }
 }

@@ -58,6 +58,46 @@ pub fn append(home: &Home, user: Option<&UserId>, sections: &[Section]) -> Resul
     Ok(new.len())
 }
 
+/// The sections of one person's log go to the end of another's, whose log it is from now on; none is the owner.
+/// Returns how many those are.
+pub fn merge(home: &Home, from: Option<&UserId>, into: Option<&UserId>) -> Result<usize> {
+    let (old, new) = (home.reflections(from), home.reflections(into));
+    let _lock = lock::hold(&home.reflections_written())?;
+    let mut written = read_written(home)?;
+    let theirs = read_text(&old)?.unwrap_or_default();
+    let sections = theirs.find("\n## ").map_or("", |at| &theirs[at..]);
+    if !sections.is_empty() {
+        let mut text = read_text(&new)?.filter(|text| !text.trim().is_empty());
+        let text = text.get_or_insert_with(|| HEAD.to_owned());
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(sections);
+        if let Some(folder) = new.parent() {
+            atomic::make_folder(folder)?;
+        }
+        atomic::write(&new, text.as_bytes())?;
+    }
+    let last = written.remove(&file_name(home, &old)).unwrap_or(0);
+    let known = written.entry(file_name(home, &new)).or_insert(0);
+    *known = last.max(*known);
+    keep_written(home, &written)?;
+    Ok(sections.matches("\n## ").count())
+}
+
+/// Forgets which reflections were written to a file that is gone.
+pub(crate) fn forget_file(home: &Home, path: &Path) -> Result<()> {
+    if !home.reflections_written().exists() {
+        return Ok(());
+    }
+    let _lock = lock::hold(&home.reflections_written())?;
+    let mut written = read_written(home)?;
+    if written.remove(&file_name(home, path)).is_some() {
+        keep_written(home, &written)?;
+    }
+    Ok(())
+}
+
 /// The numbers of the procedures that a text has sections of.
 pub fn marks(text: &str) -> BTreeSet<i64> {
     text.split(MARK)

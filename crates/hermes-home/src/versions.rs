@@ -160,13 +160,7 @@ pub fn erase(home: &Home, target: &MemoryTarget, texts: &[String]) -> Result<usi
         return Ok(0);
     }
     let kept = without(lines, &file, &gone);
-    let mut text = String::new();
-    for line in &kept {
-        let line = serde_json::to_string(line).map_err(io::Error::from);
-        text.push_str(&line.map_err(|source| Error::write(&log(home), source))?);
-        text.push('\n');
-    }
-    atomic::write(&log(home), text.as_bytes())?;
+    write_log(home, &kept)?;
     for hash in &gone {
         let is_used = |line: &LogLine| line.hash == *hash || line.replaced.as_ref() == Some(hash);
         if !kept.iter().any(is_used) {
@@ -174,6 +168,40 @@ pub fn erase(home: &Home, target: &MemoryTarget, texts: &[String]) -> Result<usi
         }
     }
     Ok(gone.len())
+}
+
+/// Removes every kept version of some files, for good; what the files hold now is not touched. Returns how many
+/// contents went.
+pub fn erase_files(home: &Home, paths: &[PathBuf]) -> Result<usize> {
+    if !log(home).exists() {
+        return Ok(0);
+    }
+    let files: BTreeSet<String> = paths.iter().map(|path| relative(home, path)).collect();
+    let _log_lock = lock::hold(&log(home))?;
+    let (going, kept): (Vec<LogLine>, Vec<LogLine>) =
+        log_lines(&read_log(home)?).partition(|line| files.contains(&line.file));
+    let hashes = |lines: &[LogLine]| -> BTreeSet<String> {
+        lines.iter().flat_map(|line| line.replaced.iter().chain([&line.hash])).cloned().collect()
+    };
+    if going.is_empty() {
+        return Ok(0);
+    }
+    write_log(home, &kept)?;
+    let (gone, used) = (hashes(&going), hashes(&kept));
+    for hash in gone.difference(&used) {
+        remove_blob(&blob(home, hash))?;
+    }
+    Ok(gone.len())
+}
+
+fn write_log(home: &Home, lines: &[LogLine]) -> Result<()> {
+    let mut text = String::new();
+    for line in lines {
+        let line = serde_json::to_string(line).map_err(io::Error::from);
+        text.push_str(&line.map_err(|source| Error::write(&log(home), source))?);
+        text.push('\n');
+    }
+    atomic::write(&log(home), text.as_bytes())
 }
 
 /// The bytes of a kept content, checked against its hash.

@@ -6,6 +6,7 @@ pub mod chunk;
 pub mod compress;
 mod error;
 pub mod extract;
+pub mod handover;
 pub mod identity;
 pub mod import;
 pub mod learn;

@@ -14,6 +14,7 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0003_runs.sql"),
     include_str!("../migrations/memory/0004_by_channel.sql"),
     include_str!("../migrations/memory/0005_facts_listed.sql"),
+    include_str!("../migrations/memory/0006_people.sql"),
 ];
 
 /// The newest schema number in a list of schema files.

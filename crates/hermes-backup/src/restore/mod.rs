@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use crate::manifest::Manifest;
 use crate::seal::Keys;
-use crate::{Error, Progress, Result, Tell};
+use crate::{Error, Progress, Result, Tell, erasure};
 use names::Names;
 use swap::{Alone, Replaced};
 use unpack::Unpacked;
@@ -70,6 +70,9 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     let Unpacked { manifest, files, mut remarks } = unpacked;
     let replaced = Replaced::named(manifest.as_ref().map_or("all", |list| list.what.as_str()))?;
     remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
+    let places = notes_of(from.archive, home, &names);
+    let name = from.archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    remarks.extend(erasure::again(unpacking.path(), &places, &name, from.now));
     let like = if names.root().exists() { names.root() } else { names.parent() };
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });
@@ -84,6 +87,14 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
         Replaced::Whole | Replaced::Default => names.root().to_owned(),
     };
     Ok(Restored { at, aside, files, manifest, remarks })
+}
+
+/// Where it may be noted that people were forgotten: the home that is there, the folder of its backups, the folder of
+/// the archive.
+fn notes_of(archive: &Path, home: &Home, names: &Names) -> Vec<PathBuf> {
+    let mut places = vec![names.root().to_owned(), home.backups()];
+    places.extend(archive.parent().map(Path::to_owned).filter(|folder| *folder != home.backups()));
+    places
 }
 
 /// Unpacks and checks everything into a new or empty folder.
@@ -180,7 +191,11 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let aside = swap::swap(home, &alone, &earlier, &replaced, now)?;
     // Only the note about which part it was is left in it.
     note::remove_emptied(&earlier)?;
-    Ok(done(aside, &format!("{} is back in its place", earlier.display())))
+    let mut back = done(aside, &format!("{} is back in its place", earlier.display()));
+    let mut places = notes_of(&earlier, home, &names);
+    places.extend(back.aside.clone());
+    back.remarks.extend(erasure::again(names.root(), &places, "what was moved aside", now));
+    Ok(back)
 }
 
 /// Fails if a restore of the home was cut off: a backup of it would hold half of two homes.

@@ -13,7 +13,7 @@ use crate::held::{self, Scratch};
 use crate::manifest::{Kind, Manifest};
 use crate::restore::check::{beside, remove_sidecars};
 use crate::restore::{From, foreign, owner, unpack, unpack_and_check};
-use crate::{Error, Result, Tell};
+use crate::{Error, Result, Tell, erasure};
 
 /// What is to be taken in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +70,9 @@ pub fn profile(
     let mut remarks = done.remarks;
     remarks.extend(rename_memory(&folder, (&was, name.as_str()), done.manifest.as_ref())?);
     remarks.extend(done.manifest.as_ref().and_then(without_secrets));
+    if !import.dry_run {
+        remarks.extend(forget_again(from, &root, &folder, &name)?);
+    }
     let (files, bytes) = measure(&folder)?;
     if !import.dry_run {
         put(&folder, &place, root.root())?;
@@ -201,6 +204,33 @@ fn rename_memory(
     }
     remove_sidecars(&path)?;
     Ok(None)
+}
+
+/// Whoever was forgotten here since does not come back with the profile.
+fn forget_again(
+    from: &From<'_>,
+    root: &Home,
+    folder: &Path,
+    name: &ProfileName,
+) -> Result<Vec<String>> {
+    let mut places = vec![root.root().to_owned(), root.backups()];
+    places.extend(from.archive.parent().map(Path::to_owned));
+    // As a home of its own it would be called default, and its memory has its new name already.
+    let path = folder.join("memory.db");
+    let rename = |was: &str, name: &str| -> Result<()> {
+        let wanted = Wanted { path: &path, profile: was };
+        let mut memory = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+        Ok(memory.rename_profile(name)?)
+    };
+    if erasure::noted(&places).is_empty() || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    rename(name.as_str(), DEFAULT_PROFILE)?;
+    let archive = from.archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let said = erasure::again(folder, &places, &archive, from.now);
+    rename(DEFAULT_PROFILE, name.as_str())?;
+    remove_sidecars(&path)?;
+    Ok(said)
 }
 
 fn without_secrets(manifest: &Manifest) -> Option<String> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use hermes_store::memory::{
-    Admin, Change, EXPORT_VERSION, ExportHead, Import, Imported, MemoryStore, PortableItem,
-    PortableText, Uid,
+    Admin, Change, EXPORT_VERSION, ExportHead, Import, Imported, MemoryStore, NewChunk,
+    PortableItem, PortableText, Uid,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -95,6 +95,20 @@ impl ImportReport {
     pub fn is_partial(&self) -> bool {
         self.ending != Ending::Whole || self.imported.total().refused > 0
     }
+}
+
+/// Cuts a text that is carried as it was cut when it was recorded.
+pub fn chunks_of(text: &PortableText<'_>, zone: &TimeZone, vectors: Vectors) -> Vec<NewChunk> {
+    if let Some(further) = text.further {
+        return chunk::prepare_summary(text.text, further, vectors);
+    }
+    let words = Words {
+        text: text.text,
+        caption: text.caption,
+        speaker: text.speaker,
+        day: text.at.map(|at| chunk::day_of(at, zone)),
+    };
+    chunk::prepare(&words, vectors)
 }
 
 /// Takes in a document; `progress` hears how many items and bytes are done.
@@ -225,18 +239,7 @@ impl Taker<'_> {
         self.waiting_since = self.meter.read();
         let change = self.change();
         let ImportSettings { zone, vectors, .. } = *self.settings;
-        let chunker = |text: &PortableText<'_>| {
-            if let Some(further) = text.further {
-                return chunk::prepare_summary(text.text, further, vectors);
-            }
-            let words = Words {
-                text: text.text,
-                caption: text.caption,
-                speaker: text.speaker,
-                day: text.at.map(|at| chunk::day_of(at, zone)),
-            };
-            chunk::prepare(&words, vectors)
-        };
+        let chunker = |text: &PortableText<'_>| chunks_of(text, zone, vectors);
         if let Doing::Importing { store, import: Some(import) } = &mut self.doing {
             self.imported.join(store.import_items(import, &waiting, &chunker, change)?);
         }

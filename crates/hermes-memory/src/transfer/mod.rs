@@ -6,5 +6,5 @@ mod import;
 mod redact;
 
 pub use export::{ExportSettings, Written, export};
-pub use import::{Ending, ImportReport, ImportSettings, LONGEST_ITEM, import, look};
+pub use import::{Ending, ImportReport, ImportSettings, LONGEST_ITEM, chunks_of, import, look};
 pub use redact::redact;

@@ -11,6 +11,7 @@ mod job;
 mod key;
 mod lifecycle;
 mod marks;
+mod people;
 mod portable;
 mod procedure;
 mod proposal;
@@ -42,6 +43,7 @@ pub use key::{
 pub use lifecycle::{
     After, Dropped, Lifecycle, NewSummary, NewTask, Receipt, Session, Step, TakenIn, Task,
 };
+pub use people::{Known, MergedUser, Moved, Passed, People};
 pub use portable::{
     Chunker, EXPORT_VERSION, ExportChoice, ExportHead, Exported, Import, Imported, MESSAGES,
     MOST_REASONS, PortableItem, PortableText, Section, Tally, Transfer,

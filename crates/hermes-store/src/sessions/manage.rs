@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::layout::{Layout, Table};
+use super::layout::{Layout, Owner, Table};
 use super::record::{exists, merge_after_delete, refuse_taken};
 use super::{SessionId, SessionStore};
 use crate::{Error, Result};
@@ -20,6 +20,8 @@ const DELETE_MESSAGES: &str = "delete from messages where session_id = ?1";
 const HAS_NUL: &str = "
     select exists (select 1 from message_view where session_id = ?1
         and (instr(content, char(0)) or instr(tool_name, char(0)) or instr(tool_calls, char(0))))";
+
+const OPTIMIZE: &str = "insert into messages_fts (messages_fts) values ('optimize')";
 
 const DELETE_SESSION: &str = "delete from sessions where id = ?1";
 
@@ -57,6 +59,40 @@ impl SessionStore {
         }
         let messages = delete_rows(&step.transaction, step.layout, id.as_str()).map_err(failed)?;
         step.commit()?;
+        Ok(messages)
+    }
+}
+
+impl SessionStore {
+    /// Deletes sessions with their messages so that no word of them is left in a file of ours; returns how many messages
+    /// went. One that is gone already counts as none.
+    pub fn erase(&mut self, ids: &[SessionId]) -> Result<u64> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        self.require_writable()?;
+        let secure = |store: &SessionStore, how: &str| {
+            let done = store.connection().pragma_update(None, "secure_delete", how);
+            done.map_err(|source| store.fault(source))
+        };
+        secure(self, "on")?;
+        let mut messages = 0;
+        for id in ids {
+            match self.delete(id) {
+                Ok(deleted) => messages += deleted,
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // Words that were deleted stand in the index until its parts are made one.
+        if self.layout().owner() == Owner::Ours && self.layout().has_full_text() {
+            let done = self.connection().execute(OPTIMIZE, []);
+            done.map_err(|source| self.fault(source))?;
+        }
+        secure(self, "fast")?;
+        // Another reader may hold on to the log; then it is folded in later.
+        let folded = self.connection().query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+        folded.map_err(|source| self.fault(source))?;
         Ok(messages)
     }
 }

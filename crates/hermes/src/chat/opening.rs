@@ -7,7 +7,7 @@ use hermes_agent::prompt::Prompt;
 use hermes_agent::window::{Row, Window, size_of};
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatLimits;
-use hermes_store::memory::{Scope, UserNumber, Users as _};
+use hermes_store::memory::{Scope, Users as _};
 use hermes_store::sessions::{
     Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
     Spending, Whose, Window as Shown, random_bytes,
@@ -158,17 +158,11 @@ fn nothing_to_resume() -> Problem {
 fn asker(seat: &mut Seat, user: Option<&UserId>) -> anyhow::Result<Asker> {
     let Some(user) = user else { return Ok(Asker::owner()) };
     let (_, _, memory) = seat.reader()?;
-    let known = memory.store.user(user.as_str())?.map(|found| found.number);
-    let number = match known {
-        Some(number) => number,
-        None => {
-            let (app, _, memory) = seat.writer()?;
-            memory.store.user_or_new(user.as_str(), app.change())?
-        }
-    };
-    if number == UserNumber::OWNER {
-        return Ok(Asker::owner());
+    if let Some(known) = memory.store.user(user.as_str())? {
+        return Ok(Asker::of(&known));
     }
+    let (app, _, memory) = seat.writer()?;
+    let number = memory.store.user_or_new(user.as_str(), app.change())?;
     Ok(Asker { scope: Scope::of(number), user: Some(user.clone()) })
 }
 

@@ -9,6 +9,7 @@ mod config;
 pub(crate) mod dashboard;
 mod demo;
 pub(crate) mod doctor;
+mod handover;
 mod hook;
 mod import;
 pub(crate) mod init;
@@ -139,6 +140,8 @@ enum Command {
     /// Profiles: each one a whole home of its own
     #[command(subcommand)]
     Profile(profile::Command),
+    /// Pass what one profile knows to another: goals, decisions, open points, facts; noted on both sides
+    Handover(handover::Arguments),
     /// Read and change settings
     #[command(subcommand)]
     Config(config::Command),
@@ -222,6 +225,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Paths => paths::run(app),
         Command::Doctor(arguments) => doctor::run(&arguments, app),
         Command::Profile(command) => profile::run(command, app),
+        Command::Handover(arguments) => handover::run(&arguments, app),
         Command::Config(command) => config::run(command, app),
         Command::Memory(command) => memory::run(command, app),
         Command::Import(command) => import::run(&command, app),

@@ -1,7 +1,7 @@
 //! One visit: who looks, at what, in which form, and what their form says.
 
 use hermes_home::UserId;
-use hermes_store::memory::{Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Scope, SqliteMemory, Users as _};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -169,8 +169,7 @@ impl Visit {
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
                 .hint("see who is known with `hermes user list`")
         })?;
-        let is_owner = user.number == UserNumber::OWNER;
-        Ok(Asker { scope: Scope::of(user.number), user: (!is_owner).then_some(id) })
+        Ok(Asker::of(&user))
     }
 
     /// Whose things are read or changed.

@@ -96,9 +96,8 @@ impl Call {
         match self.named_user()? {
             None => Ok(Asker::owner()),
             Some(id) => {
-                let number =
-                    store.user(id.as_str())?.map_or(UserNumber::SHARED, |user| user.number);
-                Ok(asker(number, id))
+                let known = store.user(id.as_str())?;
+                Ok(known.map_or_else(|| asker(UserNumber::SHARED, id), |user| Asker::of(&user)))
             }
         }
     }

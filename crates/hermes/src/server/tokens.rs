@@ -127,6 +127,17 @@ pub(crate) fn revoke(home: &Home, name: &str) -> anyhow::Result<()> {
     write(home, &all)
 }
 
+/// Tokens for one user are another's from now on, because the one is the other.
+pub(crate) fn rebind(home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
+    let mut all = kept(home)?;
+    let mut theirs = all.iter_mut().filter(|token| token.user.as_deref() == Some(from)).peekable();
+    if theirs.peek().is_none() {
+        return Ok(());
+    }
+    theirs.for_each(|token| token.user = Some(to.to_owned()));
+    write(home, &all)
+}
+
 /// Every token but the owner's.
 pub(crate) fn kept(home: &Home) -> anyhow::Result<Vec<Kept>> {
     let path = home.api_tokens();

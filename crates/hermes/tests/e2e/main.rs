@@ -38,6 +38,7 @@ mod moments;
 mod pages;
 mod pages_rest;
 mod peer;
+mod people;
 mod provider;
 mod pty;
 mod recall;

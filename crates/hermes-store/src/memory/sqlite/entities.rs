@@ -217,7 +217,7 @@ fn holder(
 }
 
 /// Two names turned out to be the same: everything of the one becomes the other's.
-fn merge(transaction: &Transaction<'_>, from: i64, into: i64) -> Step<()> {
+pub(super) fn merge(transaction: &Transaction<'_>, from: i64, into: i64) -> Step<()> {
     for step in [MOVE_MENTIONS, MOVE_ALIASES] {
         transaction.execute(step, [from, into])?;
     }

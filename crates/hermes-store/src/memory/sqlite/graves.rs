@@ -141,6 +141,21 @@ pub(super) fn buried_at(
     Ok(last)
 }
 
+/// When a session was buried last, of a user by any number that was theirs; the first is the present one.
+pub(super) fn session_buried_at(
+    transaction: &Transaction<'_>,
+    numbers: &[UserNumber],
+    session_id: &str,
+) -> Step<Option<i64>> {
+    let Some(user) = numbers.first() else { return Ok(None) };
+    let mut last = None;
+    for number in numbers {
+        let grave = (GraveKind::Session, session_key(*number, session_id));
+        last = last.max(buried_at(transaction, *user, grave)?);
+    }
+    Ok(last)
+}
+
 /// Whether anything of a kind is buried for a user: most have nothing to look up.
 pub(super) fn has_any(
     transaction: &Transaction<'_>,

@@ -19,6 +19,7 @@ mod lifecycle;
 mod models;
 mod origins;
 mod passing;
+mod people;
 mod procedures;
 mod proposals;
 mod recorder;

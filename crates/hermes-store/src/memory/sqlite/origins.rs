@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Step, graves};
+use super::{Step, graves, people};
 use crate::memory::{ItemKind, OriginId, UserNumber};
 
 /// The thing that was kept with this origin.
@@ -21,11 +21,17 @@ pub(super) fn look_up(
     (kind, owner): (ItemKind, UserNumber),
     origin: OriginId<'_>,
 ) -> rusqlite::Result<Option<i64>> {
-    let key = graves::item_key(kind, owner, origin.source, origin.external_id);
-    connection
-        .prepare_cached(KNOWN)?
-        .query_row(params![key, kind.number()], |row| row.get(0))
-        .optional()
+    for owner in people::numbers_of(connection, owner)? {
+        let key = graves::item_key(kind, owner, origin.source, origin.external_id);
+        let known = connection
+            .prepare_cached(KNOWN)?
+            .query_row(params![key, kind.number()], |row| row.get(0))
+            .optional()?;
+        if known.is_some() {
+            return Ok(known);
+        }
+    }
+    Ok(None)
 }
 
 /// Notes the origin of a thing that was just kept.

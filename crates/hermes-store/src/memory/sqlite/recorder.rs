@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::graves::{self, GraveKind};
 use super::index::Indexer;
-use super::{Refusal, Step, audit, new_uid};
+use super::{Refusal, Step, audit, new_uid, people};
 use crate::Error;
 use crate::memory::{
     Change, ChunkKey, MessageKey, NewMessage, Recorded, Scope, SessionKey, UserNumber, marks,
@@ -17,6 +17,8 @@ use crate::memory::{
 pub(super) struct Recorder<'t> {
     transaction: &'t Transaction<'t>,
     user: UserNumber,
+    /// Theirs, and those of users merged into them: what was recorded as theirs is known by those.
+    numbers: Vec<UserNumber>,
     change: Change<'t>,
     indexer: Indexer<'t>,
     open: HashMap<String, OpenSession>,
@@ -58,6 +60,7 @@ impl<'t> Recorder<'t> {
         Ok(Recorder {
             transaction,
             user: scope.user(),
+            numbers: people::numbers_of(transaction, scope.user())?,
             change,
             indexer: Indexer::new(transaction)?,
             open: HashMap::new(),
@@ -95,19 +98,22 @@ impl<'t> Recorder<'t> {
     }
 
     fn add(&mut self, message: &NewMessage<'_>) -> Step<()> {
-        let origin =
-            graves::message_key(self.user, message.source, message.session_id, message.external_id);
-        if self.is_buried(message, origin)? {
-            self.done.buried += 1;
-            return Ok(());
-        }
-        let known: bool = self
-            .transaction
-            .prepare_cached(KNOWN_ORIGIN)?
-            .query_row([&origin[..]], |row| row.get(0))?;
-        if known {
-            self.done.known += 1;
-            return Ok(());
+        let NewMessage { source, session_id, external_id, .. } = *message;
+        let key_of = |user| graves::message_key(user, source, session_id, external_id);
+        let origin = key_of(self.user);
+        for key in self.numbers.clone().into_iter().map(key_of) {
+            if self.is_buried(message, key)? {
+                self.done.buried += 1;
+                return Ok(());
+            }
+            let known: bool = self
+                .transaction
+                .prepare_cached(KNOWN_ORIGIN)?
+                .query_row([&key[..]], |row| row.get(0))?;
+            if known {
+                self.done.known += 1;
+                return Ok(());
+            }
         }
         let mut session = match self.open.remove(message.session_id) {
             Some(open) => open,
@@ -134,9 +140,8 @@ impl<'t> Recorder<'t> {
         let buried_until = match self.buried_sessions.get(message.session_id) {
             Some(known) => *known,
             None => {
-                let key = graves::session_key(self.user, message.session_id);
-                let session = (GraveKind::Session, key);
-                let found = graves::buried_at(self.transaction, self.user, session)?;
+                let found =
+                    graves::session_buried_at(self.transaction, &self.numbers, message.session_id)?;
                 self.buried_sessions.insert(message.session_id.to_owned(), found);
                 found
             }

@@ -171,9 +171,14 @@ fn user_of(row: &Row<'_>) -> rusqlite::Result<User> {
 }
 
 // User 0 stands for everybody and has no name: nobody can log in as everybody.
-const EVERY: &str = "select id, uid, name, timezone from user where id <> 0 order by id";
-const BY_NAME: &str = "select id, uid, name, timezone from user where name = ?1 and id <> 0";
-const IS_KNOWN: &str = "select 1 from user where id = ?1 and id <> 0";
+const EVERY: &str = "
+    select id, uid, name, timezone from user where id <> 0 and gone_at is null order by id";
+// The name of somebody who was merged into another leads there.
+const BY_NAME: &str = "
+    select u.id, u.uid, u.name, u.timezone
+    from user n join user u on u.id = coalesce(n.merged_into, n.id)
+    where n.name = ?1 and n.id <> 0 and u.gone_at is null";
+const IS_KNOWN: &str = "select 1 from user where id = ?1 and id <> 0 and gone_at is null";
 const ADD: &str = "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
 const BY_IDENTITY: &str = "select user_id from identity where channel = ?1 and native_id = ?2";
 // How they spoke when they were seen last is kept.

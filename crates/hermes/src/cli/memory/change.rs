@@ -67,7 +67,7 @@ struct Saved {
 
 pub(crate) fn add(arguments: &Add, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let target = arguments.which.target()?;
+    let target = arguments.which.target(app)?;
     let text = input::text(&arguments.text)?;
     let today = app.today(&home)?;
     let context = rules::of_change(app, &home, &target, "memory add")?;
@@ -83,7 +83,7 @@ pub(crate) fn add(arguments: &Add, app: &mut App) -> anyhow::Result<Outcome> {
 
 pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let target = arguments.which.target()?;
+    let target = arguments.which.target(app)?;
     let text = input::text(&arguments.text)?;
     let today = app.today(&home)?;
     let context = rules::of_change(app, &home, &target, "memory replace")?;
@@ -96,7 +96,7 @@ pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outc
 
 pub(crate) fn remove(arguments: &Remove, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let target = arguments.which.target()?;
+    let target = arguments.which.target(app)?;
     let context = rules::of_change(app, &home, &target, "memory remove")?;
     let selector = Selector::typed(&arguments.entry);
     let outcome = memory_file::change(&home, &target, &context, |document| {

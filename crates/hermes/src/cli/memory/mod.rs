@@ -31,11 +31,15 @@ pub(crate) mod whose;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use hermes_home::UserId;
 use hermes_home::layout::MemoryTarget;
 use hermes_memory::record::spool;
+use hermes_store::memory::Users as _;
+use hermes_store::sqlite::Access;
 
 use crate::app::App;
 use crate::daemon;
+use crate::desk::Asker;
 use crate::failure::{Outcome, Problem};
 
 #[derive(Debug, Subcommand)]
@@ -127,9 +131,9 @@ enum FileName {
 }
 
 impl Which {
-    fn target(&self) -> anyhow::Result<MemoryTarget> {
+    fn target(&self, app: &App) -> anyhow::Result<MemoryTarget> {
         match (self.file, &self.user) {
-            (None | Some(FileName::User), Some(id)) => Ok(MemoryTarget::User(Some(id.parse()?))),
+            (None | Some(FileName::User), Some(id)) => Ok(MemoryTarget::User(person(app, id)?)),
             (Some(FileName::User), None) => Ok(MemoryTarget::User(None)),
             (None | Some(FileName::Memory), None) => Ok(MemoryTarget::Memory),
             (Some(FileName::Memory), Some(_)) => {
@@ -138,6 +142,21 @@ impl Which {
                     .into())
             }
         }
+    }
+}
+
+/// Whose file a name means: that of a user merged into another leads to the other's.
+fn person(app: &App, name: &str) -> anyhow::Result<Option<UserId>> {
+    let id: UserId = name.parse()?;
+    let home = app.home()?;
+    // A memory that cannot be opened keeps nobody from a file.
+    let known = match home.folder().is_dir() {
+        true => app.memory(&home, Access::Read).and_then(|memory| Ok(memory.store.user(name)?)),
+        false => Ok(None),
+    };
+    match known.ok().flatten().filter(|user| user.name != name) {
+        Some(user) => Ok(Asker::of(&user).user),
+        None => Ok(Some(id)),
     }
 }
 
@@ -153,11 +172,11 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Add(arguments) => change::add(&arguments, app),
         Command::Replace(arguments) => change::replace(&arguments, app),
         Command::Remove(arguments) => change::remove(&arguments, app),
-        Command::Edit(which) => edit::run(&which.target()?, app),
+        Command::Edit(which) => edit::run(&which.target(app)?, app),
         Command::Prune(arguments) => prune::run(&arguments, app),
-        Command::Versions(which) => history::versions(&which.target()?, app),
+        Command::Versions(which) => history::versions(&which.target(app)?, app),
         Command::Restore(arguments) => {
-            history::restore(&arguments.which.target()?, &arguments.wanted, app)
+            history::restore(&arguments.which.target(app)?, &arguments.wanted, app)
         }
         Command::Undo(arguments) => undo::run(&arguments, app),
         Command::Pending(arguments) => pending::list(&arguments, app),

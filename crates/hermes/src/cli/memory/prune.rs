@@ -32,7 +32,7 @@ struct Plan {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let target = arguments.which.target()?;
+    let target = arguments.which.target(app)?;
     let context = rules::of_change(app, &home, &target, "memory prune")?;
     let zone = app.zone(&home)?;
     let cutoff = clock::parse_moment(&arguments.older_than, app.now, &zone)?.to_zoned(zone).date();

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let home = app.existing_home()?;
     let which = &arguments.which;
     if arguments.raw {
-        let target = which.target()?;
+        let target = which.target(app)?;
         let read = memory_file::read(&home, &target, rules::of_file(app, &home, &target)?)?;
         app.out.raw().write_all(read.document.text().as_bytes())?;
         app.out.raw().flush()?;
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let targets = match (which.file, &which.user) {
         (None, None) => vec![MemoryTarget::Memory, MemoryTarget::User(None)],
-        _ => vec![which.target()?],
+        _ => vec![which.target(app)?],
     };
     let mut results = Vec::new();
     for target in &targets {

@@ -21,11 +21,6 @@ impl Whose {
         Ok(self.user.as_deref().map(str::parse).transpose()?)
     }
 
-    /// Whether the owner is meant.
-    pub(crate) fn is_owner(&self, store: &SqliteMemory) -> anyhow::Result<bool> {
-        Ok(self.known(store)? == Some(Scope::of(UserNumber::OWNER)))
-    }
-
     /// Who reads; somebody who is not known yet reads what is shared.
     pub(crate) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
         if let Some(scope) = self.known(store)? {
@@ -38,8 +33,14 @@ impl Whose {
 
     /// Who asks, with whose USER.md is loaded.
     pub(super) fn asker(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Asker> {
-        let user = if self.is_owner(store)? { None } else { self.id()? };
-        Ok(Asker { scope: self.reader(store, app)?, user })
+        let known = match self.id()? {
+            None => return Ok(Asker::owner()),
+            Some(id) => store.user(id.as_str())?,
+        };
+        match known {
+            Some(user) => Ok(Asker::of(&user)),
+            None => Ok(Asker { scope: self.reader(store, app)?, user: self.id()? }),
+        }
     }
 
     /// Whose things are changed; they must be known.

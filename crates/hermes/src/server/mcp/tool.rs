@@ -89,9 +89,9 @@ pub(super) fn arguments<T: DeserializeOwned>(value: Value) -> Result<T, Problem>
 /// Who reads.
 pub(super) fn asker(store: &SqliteMemory, scoped: &Scoped) -> anyhow::Result<Asker> {
     let Some(id) = &scoped.user else { return Ok(Asker::owner()) };
-    let number = store.user(id.as_str())?.map_or(UserNumber::SHARED, |user| user.number);
-    let user = (number != UserNumber::OWNER).then(|| id.clone());
-    Ok(Asker { scope: Scope::of(number), user })
+    let known = store.user(id.as_str())?;
+    let nobody = || Asker { scope: Scope::of(UserNumber::SHARED), user: Some(id.clone()) };
+    Ok(known.map_or_else(nobody, |user| Asker::of(&user)))
 }
 
 /// Who writes; a new name becomes a user.

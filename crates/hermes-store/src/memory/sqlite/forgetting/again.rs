@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::super::episodes::{self, episode_of, episode_where};
-use super::super::graves::{self, GraveKind};
-use super::super::{Step, audit};
+use super::super::{Step, audit, graves, people};
 use super::choose::{self, Chosen};
 use crate::memory::{Episode, EpisodeState, ItemKind, TakenBack, Uid, UserNumber};
 
@@ -42,8 +41,9 @@ pub(super) fn to_retire(transaction: &Transaction<'_>, taken: &TakenBack) -> Ste
     let mut chosen = found(transaction, &taken.retired, true)?;
     let mut known: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
     for (session, user, session_id) in sessions(transaction)? {
-        let grave = (GraveKind::Session, graves::session_key(user, &session_id));
-        let Some(buried_at) = graves::buried_at(transaction, user, grave)? else { continue };
+        let numbers = people::numbers_of(transaction, user)?;
+        let buried_at = graves::session_buried_at(transaction, &numbers, &session_id)?;
+        let Some(buried_at) = buried_at else { continue };
         let mut statement = transaction.prepare_cached(HELD_IN_SESSION)?;
         for episode in statement.query_map(params![session, buried_at], episode_of)? {
             let episode = episode?;

@@ -54,10 +54,7 @@ impl Forgetting for SqliteMemory {
             Depth::Erase => self.removing(|memory| {
                 memory.without_a_trace(|transaction| {
                     let chosen = choose::chosen(transaction, choice)?;
-                    bury(transaction, (choice, &chosen), change)?;
-                    erase::bury_messages(transaction, &chosen, change)?;
-                    erase::erase(transaction, (choice, &chosen), change)?;
-                    note(transaction, choice, "memory.erase", change)?;
+                    erase_chosen(transaction, (choice, &chosen), change)?;
                     Ok(chosen.count())
                 })
             }),
@@ -76,6 +73,29 @@ impl Forgetting for SqliteMemory {
     ) -> Result<Forgotten> {
         take_back(self, taken, change)
     }
+}
+
+/// Erases everything of one user, inside the caller's transaction.
+pub(super) fn erase_user(
+    transaction: &Transaction<'_>,
+    user: UserNumber,
+    change: Change<'_>,
+) -> Step<Forgotten> {
+    let choice = Choice::User(user);
+    let chosen = choose::chosen(transaction, &choice)?;
+    erase_chosen(transaction, (&choice, &chosen), change)?;
+    Ok(chosen.count())
+}
+
+fn erase_chosen(
+    transaction: &Transaction<'_>,
+    (choice, chosen): (&Choice, &Chosen),
+    change: Change<'_>,
+) -> Step<()> {
+    bury(transaction, (choice, chosen), change)?;
+    erase::bury_messages(transaction, chosen, change)?;
+    erase::erase(transaction, (choice, chosen), change)?;
+    note(transaction, choice, "memory.erase", change)
 }
 
 /// Retires and erases here what was taken back elsewhere; the graves are here already.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::episodes::{self, episode_of, episode_where};
-use super::{SqliteMemory, graves};
+use super::{SqliteMemory, graves, people};
 use crate::Result;
 use crate::memory::{
     Admin, After, Change, Dropped, Episode, Event, EventKind, Events, Lifecycle, MessageKey,
@@ -41,16 +41,19 @@ impl Lifecycle for SqliteMemory {
     ) -> Result<u64> {
         self.write(|transaction| {
             let mut retired = 0;
+            let numbers = people::numbers_of(transaction, scope.user())?;
             for external_id in external_ids {
-                let key = graves::message_key(scope.user(), source, session_id, external_id);
-                let episode = transaction
-                    .prepare_cached(BY_ORIGIN)?
-                    .query_row([&key[..]], episode_of)
-                    .optional()?;
-                if let Some(episode) = episode
-                    && episodes::retire(transaction, &episode, change)?
-                {
-                    retired += 1;
+                for user in &numbers {
+                    let key = graves::message_key(*user, source, session_id, external_id);
+                    let episode = transaction
+                        .prepare_cached(BY_ORIGIN)?
+                        .query_row([&key[..]], episode_of)
+                        .optional()?;
+                    if let Some(episode) = episode
+                        && episodes::retire(transaction, &episode, change)?
+                    {
+                        retired += 1;
+                    }
                 }
             }
             Ok(retired)
@@ -222,13 +225,18 @@ impl Lifecycle for SqliteMemory {
         session_id: &str,
         external_id: &str,
     ) -> Result<Option<MessageKey>> {
-        let key = graves::message_key(scope.user(), source, session_id, external_id);
-        self.connection
-            .prepare_cached(ORIGIN)
-            .and_then(|mut found| {
-                found.query_row([&key[..]], |row| row.get(0).map(MessageKey::from_row)).optional()
-            })
-            .map_err(|source| self.failed(source))
+        let read = || -> rusqlite::Result<_> {
+            let mut statement = self.connection.prepare_cached(ORIGIN)?;
+            for user in people::numbers_of(&self.connection, scope.user())? {
+                let key = graves::message_key(user, source, session_id, external_id);
+                let found = statement.query_row([&key[..]], |row| row.get(0)).optional()?;
+                if let Some(message) = found {
+                    return Ok(Some(MessageKey::from_row(message)));
+                }
+            }
+            Ok(None)
+        };
+        read().map_err(|source| self.failed(source))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 
 /// The further words of every summary, as the index has them.
-pub(super) struct Further {
+pub(in super::super) struct Further {
     terms: Vec<String>,
     /// The places of its terms, by the number of a summary.
     of: HashMap<i64, Vec<u32>>,
@@ -33,7 +33,7 @@ impl Further {
     }
 
     /// The words that find a summary and are not in its text, in an order that is always the same.
-    pub(super) fn of(&self, summary: i64, body: &str) -> rusqlite::Result<String> {
+    pub(in super::super) fn of(&self, summary: i64, body: &str) -> rusqlite::Result<String> {
         let shown = self.stems.of(body)?;
         let places = self.of.get(&summary).map_or(&[][..], Vec::as_slice);
         let terms = places.iter().filter_map(|place| self.terms.get(*place as usize));

@@ -254,6 +254,9 @@ impl Importer<'_> {
     pub(super) fn whose(&self, fields: &Fields) -> Taking<Whose> {
         let there = integer(fields, "user")?;
         let here = self.here(Thing::User, there)?;
+        if self.is_forgotten(Thing::User, there)? {
+            return Err(format!("its user {there} was forgotten here").into());
+        }
         let missing = || format!("its user {there} is not in the document");
         Ok(Whose { there, here: here.map(UserNumber::new).ok_or_else(missing)? })
     }

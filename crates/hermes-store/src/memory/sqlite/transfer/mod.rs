@@ -20,12 +20,19 @@ mod tables;
 mod values;
 mod writing;
 
+pub(super) use further::Further;
+
 use super::SqliteMemory;
 use crate::Result;
 use crate::memory::{
     Admin, Change, Chunker, ExportChoice, ExportHead, Exported, Import, Imported, PortableItem,
     Transfer, Uid,
 };
+
+/// The further words of every summary, as the index has them.
+pub(super) fn further_words(connection: &rusqlite::Connection) -> rusqlite::Result<Further> {
+    Further::read(connection)
+}
 
 impl Transfer for SqliteMemory {
     fn export(

@@ -24,22 +24,38 @@ impl Importer<'_> {
             return Ok(Fate::Known);
         }
         let name = needed_text(fields, "name")?;
-        let known: Option<i64> = self
+        let known: Option<(i64, bool)> = self
             .transaction
             .prepare_cached(writing::USER_KNOWN)?
-            .query_row(params![uid(fields)?, name], |row| row.get(0))
+            .query_row(params![uid(fields)?, name], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        if let Some(known) = known {
-            self.note(Thing::User, there, known)?;
-            return Ok(Fate::Known);
+        match known {
+            // Nothing of somebody who was forgotten here comes back.
+            Some((_, true)) => return self.forget(Thing::User, there),
+            Some((known, false)) => {
+                self.note(Thing::User, there, known)?;
+                return Ok(Fate::Known);
+            }
+            None => {}
         }
         let id = self.number(Table::User, Some(there).filter(|there| *there < MOST_USERS))?;
         if id >= MOST_USERS {
             return Err("there is no room for more users".to_owned().into());
         }
-        self.write(writing::USER, fields, &[("id", Column::Integer(id))])?;
+        let fixed = [("id", Column::Integer(id)), ("merged_into", self.merged_into(fields)?)];
+        self.write(writing::USER, fields, &fixed)?;
         self.note(Thing::User, there, id)?;
         Ok(Fate::Added)
+    }
+
+    /// Who somebody is now who was merged there: the number means the same in a twin alone.
+    fn merged_into(&self, fields: &Fields) -> Taking<Column> {
+        let Some(there) = fields.get("merged_into").and_then(serde_json::Value::as_i64) else {
+            return Ok(Column::Null);
+        };
+        let here = self.here(Thing::User, there)?;
+        let kept = here.or(self.import.keeps_numbers().then_some(there));
+        Ok(kept.map_or(Column::Null, Column::Integer))
     }
 
     pub(super) fn take_identity(&mut self, fields: &Fields) -> Taking<Fate> {

@@ -28,8 +28,8 @@ pub(super) fn of(section: Section) -> &'static str {
 }
 
 const USERS: &str = "
-    select id, uid, name, timezone, created_at from user
-    where ?1 is null or id in (0, ?1) order by id";
+    select id, uid, name, timezone, created_at, gone_at, merged_into from user
+    where ?1 is null or id in (0, ?1) or merged_into = ?1 order by id";
 const IDENTITIES: &str = "
     select channel, native_id, user_id as user, linked_at, chat from identity
     where ?1 is null or user_id = ?1 order by channel, native_id";

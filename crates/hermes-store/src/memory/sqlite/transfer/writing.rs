@@ -8,10 +8,11 @@ pub(super) const USER_AS_IS: &str = "
     update user set uid = :uid, name = :name, timezone = :timezone, created_at = :created_at
     where id = :id";
 pub(super) const USER_KNOWN: &str = "
-    select id from user where id <> 0 and (uid = ?1 or name = ?2) order by uid = ?1 desc limit 1";
+    select coalesce(merged_into, id), gone_at is not null and merged_into is null from user
+    where id <> 0 and (uid = ?1 or name = ?2) order by uid = ?1 desc limit 1";
 pub(super) const USER: &str = "
-    insert into user (id, uid, name, timezone, created_at)
-    values (:id, :uid, :name, :timezone, :created_at)";
+    insert into user (id, uid, name, timezone, created_at, gone_at, merged_into)
+    values (:id, :uid, :name, :timezone, :created_at, :gone_at, :merged_into)";
 pub(super) const IDENTITY: &str = "
     insert or ignore into identity (channel, native_id, user_id, linked_at, chat)
     values (:channel, :native_id, :user, :linked_at, coalesce(:chat, 'direct'))";

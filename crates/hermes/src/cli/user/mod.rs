@@ -1,11 +1,17 @@
-//! hermes user list, add, link, unlink, timezone
+//! hermes user list, add, link, unlink, timezone, merge, export, forget
+
+mod export;
+mod forget;
+mod merge;
 
 use std::io;
 
 use clap::Subcommand;
 use hermes_home::{Home, UserId};
 use hermes_memory::identity;
-use hermes_store::memory::{Admin, Identity, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{
+    Admin, Identity, MergedUser, People as _, SqliteMemory, User, UserNumber, Users as _,
+};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -50,12 +56,20 @@ pub(crate) enum Command {
         /// The zone, such as Europe/Lisbon; `none` for the one of the settings
         zone: String,
     },
+    /// Make one user another: everything of the first becomes the second's, and the name leads there
+    Merge(merge::Arguments),
+    /// Write everything of one person to a folder
+    Export(export::Arguments),
+    /// Erase everything of one person, with a receipt that says which backups still hold it
+    Forget(forget::Arguments),
 }
 
 #[derive(Debug, Serialize)]
 struct Users {
     results: Vec<Listed>,
     unlinked: Vec<Unlinked>,
+    /// Those who are somebody else now.
+    merged: Vec<MergedUser>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,6 +112,9 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Link { channel, native_id, user } => link(app, &home, [channel, native_id], user),
         Command::Unlink { channel, native_id } => unlink(app, &home, [channel, native_id]),
         Command::Timezone { user, zone } => set_timezone(app, &home, user, zone),
+        Command::Merge(arguments) => merge::run(arguments, app),
+        Command::Export(arguments) => export::run(arguments, app),
+        Command::Forget(arguments) => forget::run(arguments, app),
     }
 }
 
@@ -132,7 +149,8 @@ fn list(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
             identities: known_of(user.number),
         })
         .collect();
-    app.out.show(&Users { results, unlinked })?;
+    let merged = store.merged_users(Admin)?;
+    app.out.show(&Users { results, unlinked, merged })?;
     Ok(Outcome::Done)
 }
 
@@ -141,7 +159,14 @@ fn add(app: &mut App, home: &Home, name: &UserId, zone: Option<&str>) -> anyhow:
         check_zone(zone)?;
     }
     let mut store = app.memory(home, Access::Write)?.store;
-    let is_known = store.user(name.as_str())?.is_some();
+    let found = store.user(name.as_str())?;
+    if let Some(other) = found.as_ref().filter(|found| found.name != name.as_str()) {
+        let message = format!("{name} was merged into {}", other.name);
+        return Err(Problem::new(Kind::Refused, message)
+            .hint(format!("say {} instead, or choose another name", other.name))
+            .into());
+    }
+    let is_known = found.is_some();
     let number = store.user_or_new(name.as_str(), app.change())?;
     if let Some(zone) = zone {
         store.set_timezone(number, Some(zone), app.change())?;
@@ -211,8 +236,12 @@ fn set_timezone(app: &mut App, home: &Home, user: &UserId, zone: &str) -> anyhow
 }
 
 fn known(store: &SqliteMemory, user: &UserId) -> anyhow::Result<UserNumber> {
+    known_user(store, user).map(|user| user.number)
+}
+
+fn known_user(store: &SqliteMemory, user: &UserId) -> anyhow::Result<User> {
     match store.user(user.as_str())? {
-        Some(user) => Ok(user.number),
+        Some(user) => Ok(user),
         None => Err(Problem::new(Kind::NotFound, format!("could not find user {user}"))
             .hint(format!("add them with `hermes user add {user}`"))
             .into()),
@@ -236,6 +265,10 @@ impl Show for Users {
                 let id = printable(&one.native_id);
                 page.line(format_args!("  {} {id}", printable(&one.channel)))?;
             }
+        }
+        for one in &self.merged {
+            let at = one.at.strftime("%Y-%m-%d");
+            page.line(format_args!("{:<20} {DIM}is {} since {at}{DIM:#}", one.name, one.into))?;
         }
         if !self.unlinked.is_empty() {
             page.line("\nlinked to nobody:")?;

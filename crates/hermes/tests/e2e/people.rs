@@ -1,0 +1,264 @@
+//! People as a whole: merged, given all that is theirs, forgotten for good, also after a restore.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::turns::found;
+
+/// Ana talked, is known, has files and an identity; ben and the owner too, so that there is something to mix up.
+fn three_people(sandbox: &Sandbox) {
+    sandbox.ok(&["config", "set", "users.mode", "several"]);
+    for (user, word) in [("ana", "marmalade"), ("ben", "porridge"), ("owner", "espresso")] {
+        sandbox.ok(&["user", "add", user]);
+        let text = format!("I had {word} this morning");
+        let turn = ["memory", "turn", "--user", user, "--user-text", &text];
+        sandbox.ok(&[&turn[..], &["--assistant-text", "Enjoy."]].concat());
+        sandbox.ok(&["memory", "fact", "add", &format!("{word} is good"), "--user", user]);
+        sandbox.ok(&["memory", "fact", "add", "Tea is served at four", "--user", user]);
+        let note = format!("Likes {word} a lot");
+        match user {
+            "owner" => sandbox.ok(&["memory", "add", "--file", "user", &note]),
+            _ => sandbox.ok(&["memory", "add", "--file", "user", "--user", user, &note]),
+        };
+    }
+    sandbox.ok(&["memory", "fact", "add", "The office is in Lisbon", "--user", "ana", "--shared"]);
+    sandbox.ok(&["user", "link", "telegram", "7", "ana"]);
+}
+
+fn facts(sandbox: &Sandbox, user: &str) -> Vec<String> {
+    let listed = sandbox.json(&["memory", "fact", "list", "--user", user]);
+    let mut texts: Vec<String> = listed["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fact| fact["text"].as_str().unwrap().to_owned())
+        .collect();
+    texts.sort();
+    texts
+}
+
+fn names(sandbox: &Sandbox) -> Vec<String> {
+    let listed = sandbox.json(&["user", "list"]);
+    let all = listed["results"].as_array().unwrap().clone();
+    all.iter().map(|user| user["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The files below a folder that hold a word, backups aside.
+fn holding(folder: &Path, word: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(holding(&path, word));
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let name = path.display().to_string();
+        let has = |bytes: &[u8]| bytes.windows(word.len()).any(|part| part == word.as_bytes());
+        if has(&bytes) || has(name.as_bytes()) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    let plan = sandbox.json(&["user", "merge", "ana", "ben", "--dry-run"]);
+    assert_eq!(
+        (&plan["facts"], &plan["joined"], &plan["done"]),
+        (&json!(2), &json!(1), &json!(false))
+    );
+    assert!(facts(&sandbox, "ben").iter().all(|text| !text.contains("marmalade")));
+    sandbox.fails(&["user", "merge", "ana", "ben"], 5, &["--yes"]);
+    sandbox.fails(&["user", "merge", "owner", "ben", "--yes"], 5, &["owner"]);
+    let done = sandbox.json(&["user", "merge", "ana", "ben", "--yes"]);
+    assert_eq!((&done["done"], &done["entries"]), (&json!(true), &json!(1)), "{done}");
+    let expected = [
+        "Tea is served at four",
+        "The office is in Lisbon",
+        "marmalade is good",
+        "porridge is good",
+    ];
+    assert_eq!(facts(&sandbox, "ben"), expected);
+    assert_eq!(facts(&sandbox, "ana"), expected, "the old name leads to the new one");
+    for (user, word, is_theirs) in
+        [("ben", "marmalade", true), ("ben", "porridge", true), ("owner", "marmalade", false)]
+    {
+        let hits = found(&sandbox, &[word, "--user", user]);
+        assert_eq!(hits.iter().any(|text| text.contains(word)), is_theirs, "{user}: {hits:?}");
+    }
+    let file = sandbox.read("memories/users/ben/USER.md");
+    assert!(file.contains("marmalade") && file.contains("porridge"), "{file}");
+    assert!(!sandbox.path("memories/users/ana").exists());
+    let listed = sandbox.json(&["user", "list"]);
+    assert_eq!(listed["merged"][0]["name"], "ana");
+    assert_eq!(listed["merged"][0]["into"], "ben");
+    assert_eq!(listed["results"][1]["identities"][0]["native_id"], "7", "{listed}");
+    let turn = ["memory", "turn", "--channel", "telegram", "--identity", "7"];
+    sandbox.ok(&[&turn[..], &["--user-text", "And rusks today"]].concat());
+    assert!(found(&sandbox, &["rusks", "--user", "ben"]).iter().any(|text| text.contains("rusks")));
+    sandbox.fails(&["user", "add", "ana"], 5, &["merged into ben"]);
+    // As they were they can be looked at in a profile of their own.
+    let kept = done["kept_in"].as_str().unwrap();
+    assert!(fs::read_to_string(format!("{kept}/USER.md")).unwrap().contains("marmalade"));
+    sandbox.ok(&["profile", "create", "before"]);
+    sandbox.ok(&["--profile", "before", "memory", "import", &format!("{kept}/memory.json")]);
+    let there = sandbox.json(&["--profile", "before", "memory", "fact", "list", "--user", "ana"]);
+    assert!(there.to_string().contains("marmalade is good"), "{there}");
+    assert!(sandbox.ok(&["doctor"]).contains("memory.db"));
+    assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 0);
+}
+
+#[test]
+fn an_export_holds_everything_of_one_person_and_nothing_of_another() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["memory", "add", "--file", "user", "--user", "ana", "Speaks Portuguese"]);
+    let folder = sandbox.folder().join("ana");
+    let to = folder.to_str().unwrap();
+    let done = sandbox.json(&["user", "export", "ana", "--to", to]);
+    assert_eq!((&done["user"], &done["sessions"]), (&json!("ana"), &json!(1)), "{done}");
+    for (name, word) in [
+        ("memory.json", "marmalade is good"),
+        ("sessions.jsonl", "I had marmalade"),
+        ("USER.md", "Speaks Portuguese"),
+        ("person.json", "telegram"),
+    ] {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains(word), "{name}: {text}");
+        assert!(!text.contains("porridge") && !text.contains("espresso"), "{name}: {text}");
+    }
+    assert!(!holding(&folder.join("versions"), "marmalade").is_empty());
+    sandbox.fails(&["user", "export", "ana", "--to", to], 5, &["is there already"]);
+    sandbox.fails(&["user", "export", "nobody", "--to", "x"], 4, &["nobody"]);
+    let inside = sandbox.path("x");
+    sandbox.fails(&["user", "export", "ana", "--to", inside.to_str().unwrap()], 5, &["inside"]);
+}
+
+#[test]
+fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["token", "create", "phone", "--user", "ana"]);
+    sandbox.ok(&["backup", "create", "--plaintext"]);
+    let plan = sandbox.json(&["user", "forget", "ana", "--dry-run"]);
+    assert_eq!(plan["erased"]["facts"], 2, "{plan}");
+    assert_eq!(plan["backups"].as_array().unwrap().len(), 1, "{plan}");
+    sandbox.fails(&["user", "forget", "ana"], 5, &["--yes"]);
+    assert!(names(&sandbox).contains(&"ana".to_owned()));
+    let done = sandbox.json(&["user", "forget", "ana", "--yes"]);
+    assert_eq!((&done["done"], &done["erased"]["sessions"]), (&json!(true), &json!(1)), "{done}");
+    let ends = done["backups"][0]["ends"].as_str().unwrap();
+    assert!(ends.contains("never by itself"), "{ends}");
+    assert_eq!(names(&sandbox), ["owner", "ben"]);
+    for word in ["marmalade", "ana/"] {
+        assert_eq!(holding(&sandbox.home(), word), Vec::<String>::new(), "{word}");
+    }
+    assert!(!sandbox.ok(&["token", "list"]).contains("phone"));
+    assert_eq!(facts(&sandbox, "owner").len(), 3, "what is shared stays");
+    let receipt = |sandbox: &Sandbox| -> Value {
+        let path = done["receipt"].as_str().unwrap();
+        let receipts = sandbox.folder().join(".hermes-backups/receipts");
+        assert_eq!(holding(&receipts, "marmalade"), Vec::<String>::new());
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    assert_eq!(receipt(&sandbox)["applied_again"], json!([]));
+    // The archive has her; the restored home has not.
+    let restored = sandbox.json(&["backup", "restore", "latest", "--yes"]);
+    let remarks = restored["remarks"].to_string();
+    assert!(remarks.contains("erased again"), "{remarks}");
+    assert_eq!(names(&sandbox), ["owner", "ben"]);
+    for word in ["marmalade", "ana/"] {
+        assert_eq!(holding(&sandbox.home(), word), Vec::<String>::new(), "{word}");
+    }
+    assert_eq!(
+        facts(&sandbox, "ben"),
+        ["Tea is served at four", "The office is in Lisbon", "porridge is good"]
+    );
+    let again = receipt(&sandbox)["applied_again"].clone();
+    assert_eq!(again.as_array().unwrap().len(), 1, "{again}");
+    assert_eq!(again[0]["erased"]["facts"], 2, "{again}");
+    // Somebody of that name who comes later is another person, and stays.
+    sandbox.ok(&["memory", "fact", "add", "Plays the cello", "--user", "ana"]);
+    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("nobody who was forgotten"));
+    assert_eq!(facts(&sandbox, "ana"), ["Plays the cello", "The office is in Lisbon"]);
+}
+
+#[test]
+fn a_home_that_is_put_back_by_a_rollback_brings_nobody_back() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["backup", "create", "--plaintext"]);
+    sandbox.ok(&["backup", "restore", "latest", "--yes"]);
+    let done = sandbox.json(&["user", "forget", "ana", "--yes"]);
+    assert!(done["stays"].to_string().contains(".before-restore-"), "{done}");
+    let back = sandbox.json(&["backup", "restore", "--rollback", "--yes"]);
+    assert!(back["remarks"].to_string().contains("erased again"), "{back}");
+    assert_eq!(holding(&sandbox.home(), "marmalade"), Vec::<String>::new());
+}
+
+#[test]
+fn the_owner_can_be_forgotten_and_goes_on() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["backup", "create", "--plaintext"]);
+    let done = sandbox.json(&["user", "forget", "owner", "--yes"]);
+    assert!(done["stays"].to_string().contains("MEMORY.md"), "{done}");
+    assert_eq!(holding(&sandbox.home(), "espresso"), Vec::<String>::new());
+    assert_eq!(names(&sandbox), ["owner", "ana", "ben"]);
+    sandbox.ok(&["memory", "fact", "add", "Drinks tea now"]);
+    sandbox.ok(&["backup", "create", "--plaintext"]);
+    sandbox.ok(&["backup", "restore", "latest", "--yes"]);
+    assert!(facts(&sandbox, "owner").contains(&"Drinks tea now".to_owned()));
+    assert!(facts(&sandbox, "ana").contains(&"marmalade is good".to_owned()));
+}
+
+#[test]
+fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
+    let sandbox = Sandbox::ready();
+    for profile in ["coder", "writer"] {
+        sandbox.ok(&["profile", "create", profile]);
+    }
+    let coder = |arguments: &[&str]| sandbox.ok(&[&["--profile", "coder"], arguments].concat());
+    coder(&["memory", "fact", "add", "The parser is written in Rust"]);
+    coder(&["memory", "fact", "add", "Lunch is at noon"]);
+    let turn = ["memory", "turn", "--session", "s1", "--user-text", "Please port the lexer"];
+    coder(&[&turn[..], &["--assistant-text", "Done."]].concat());
+    let chosen = ["handover", "coder", "writer", "--query", "parser Rust", "--session", "s1"];
+    let plan =
+        sandbox.json(&[&chosen[..], &["--note", "Go on with the docs", "--dry-run"]].concat());
+    assert_eq!(plan["key_facts"][0]["text"], "The parser is written in Rust", "{plan}");
+    assert_eq!(plan["goals"], json!(["Please port the lexer"]));
+    let writer = |arguments: &[&str]| sandbox.ok(&[&["--profile", "writer"], arguments].concat());
+    assert!(!writer(&["memory", "fact", "list"]).contains("parser"), "a dry run passes nothing");
+    sandbox.fails(&chosen, 5, &["--yes"]);
+    let done = sandbox.json(&[&chosen[..], &["--note", "Go on with the docs", "--yes"]].concat());
+    assert_eq!(done["done"], true, "{done}");
+    let fact = done["kept"]["facts"][0].as_str().unwrap().to_owned();
+    let shown = writer(&["memory", "fact", "show", &fact]);
+    assert!(shown.contains("profile coder"), "{shown}");
+    assert!(
+        writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
+    );
+    assert!(writer(&["memory", "search", "docs", "--type", "episodes"]).contains("Go on"));
+    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(coder(&["memory", "timeline"]).contains("Handed over"));
+    for (profile, action) in [("coder", "handover.give"), ("writer", "handover.take")] {
+        let path = sandbox.path(&format!("profiles/{profile}/memory.db"));
+        let sql = format!("select count(*) from audit where action = '{action}'");
+        let ran = std::process::Command::new("sqlite3").arg(path).arg(sql).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "1", "{profile}");
+    }
+    let again = sandbox.json(&["handover", "coder", "writer", "--query", "parser Rust", "--yes"]);
+    assert_eq!(again["kept"]["known"], 1, "{again}");
+    sandbox.fails(&["handover", "coder", "coder"], 2, &["itself"]);
+    sandbox.fails(&["handover", "coder", "nobody"], 4, &["nobody"]);
+    sandbox.fails(&["handover", "coder", "writer", "--session", "nope"], 4, &["nope"]);
+}
