@@ -69,10 +69,10 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     let unpacked = unpack_and_check(from, unpacking.path(), tell)?;
     let Unpacked { manifest, files, mut remarks } = unpacked;
     let replaced = Replaced::named(manifest.as_ref().map_or("all", |list| list.what.as_str()))?;
-    remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
     let places = notes_of(from.archive, home, &names);
     let name = from.archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
     remarks.extend(erasure::again(unpacking.path(), &places, &name, from.now));
+    remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
     let like = if names.root().exists() { names.root() } else { names.parent() };
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });

@@ -21,7 +21,7 @@ const HAS_NUL: &str = "
     select exists (select 1 from message_view where session_id = ?1
         and (instr(content, char(0)) or instr(tool_name, char(0)) or instr(tool_calls, char(0))))";
 
-const OPTIMIZE: &str = "insert into messages_fts (messages_fts) values ('optimize')";
+const ANEW: &str = "insert into messages_fts (messages_fts) values ('optimize'); vacuum;";
 
 const DELETE_SESSION: &str = "delete from sessions where id = ?1";
 
@@ -84,9 +84,11 @@ impl SessionStore {
                 Err(error) => return Err(error),
             }
         }
-        // Words that were deleted stand in the index until its parts are made one.
-        if self.layout().owner() == Owner::Ours && self.layout().has_full_text() {
-            let done = self.connection().execute(OPTIMIZE, []);
+        // Words that were deleted stand in the index until its parts are made one, and in pages that were let go of
+        // earlier until the file is written anew.
+        if self.layout().owner() == Owner::Ours {
+            let anew = if self.layout().has_full_text() { ANEW } else { "vacuum" };
+            let done = self.connection().execute_batch(anew);
             done.map_err(|source| self.fault(source))?;
         }
         secure(self, "fast")?;

@@ -111,7 +111,7 @@ fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
     sandbox.ok(&["--profile", "before", "memory", "import", &format!("{kept}/memory.json")]);
     let there = sandbox.json(&["--profile", "before", "memory", "fact", "list", "--user", "ana"]);
     assert!(there.to_string().contains("marmalade is good"), "{there}");
-    assert!(sandbox.ok(&["doctor"]).contains("memory.db"));
+    sandbox.ok(&["doctor"]);
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 0);
 }
 
@@ -257,7 +257,7 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
         assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "1", "{profile}");
     }
     let again = sandbox.json(&["handover", "coder", "writer", "--query", "parser Rust", "--yes"]);
-    assert_eq!(again["kept"]["known"], 1, "{again}");
+    assert_eq!(again["kept"]["facts"], json!([]), "{again}");
     sandbox.fails(&["handover", "coder", "coder"], 2, &["itself"]);
     sandbox.fails(&["handover", "coder", "nobody"], 4, &["nobody"]);
     sandbox.fails(&["handover", "coder", "writer", "--session", "nope"], 4, &["nope"]);
