@@ -147,9 +147,9 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, Head { title: one.name.clone(), section: NAME, command }, &one)
 }
 
-/// Each deed is a command: `approve`, `reject`, `lock`, `unlock`, `delete`.
+/// Each deed is a command: `approve`, `reject`, `lock`, `unlock`, `delete`, `restore`.
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
-    let known = ["approve", "reject", "lock", "unlock", "delete"];
+    let known = ["approve", "reject", "lock", "unlock", "delete", "restore"];
     let asked = known.iter().find_map(|deed| visit.said(deed).map(|name| (*deed, name)));
     let (deed, name) = asked.ok_or_else(|| unknown_deed(visit))?;
     let said = command::tell(seat, &["skills", deed, name])?;
@@ -158,6 +158,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let notice = match deed {
         "lock" => notice.undo(&address, "", &[("unlock", name)]),
         "unlock" => notice.undo(&address, "", &[("lock", name)]),
+        "reject" | "delete" => notice.undo(&address, "", &[("restore", name)]),
         _ => notice,
     };
     let back = if matches!(deed, "reject" | "delete") { address } else { visit.back() };
