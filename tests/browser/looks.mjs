@@ -19,6 +19,7 @@ export function pages(desk) {
     file: "files/memory?version=2",
     skills: "skills",
     skill: "skills/deploy-staging",
+    "skill-edit": "skills/deploy-staging/edit",
     sessions: "sessions",
     "sessions-search": "sessions?q=seat+locks",
     session: `sessions/${session}`,
@@ -28,6 +29,8 @@ export function pages(desk) {
     people: "people",
     jobs: "jobs?doctor=1",
     integrations: "integrations",
+    connect: "integrations?agent=claude-code",
+    prune: "sessions?older=30d",
     settings: "settings",
     carry: "carry",
     missing: "facts/99999",
@@ -77,7 +80,7 @@ export async function noViolations(desk) {
 // The pictures of the documents: written anew when asked, else only there and small.
 export async function pictures(desk) {
   const folder = process.env.HERMES_TEST_IMAGES;
-  const shown = ["overview", "search", "timeline", "facts", "fact", "procedures", "files", "file", "skills", "sessions", "session", "inspector", "backups", "backup", "people", "jobs", "integrations", "settings", "carry"];
+  const shown = ["overview", "search", "timeline", "facts", "fact", "procedures", "files", "file", "skills", "sessions", "session", "inspector", "backups", "backup", "people", "jobs", "integrations", "connect", "settings", "carry"];
   if (process.env.HERMES_UPDATE_DOCS === "1") {
     mkdirSync(folder, { recursive: true });
     const known = pages(desk);

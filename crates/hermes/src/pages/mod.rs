@@ -24,6 +24,7 @@ mod settings;
 mod shell;
 mod shell_word;
 mod show;
+mod skill_edit;
 mod skills;
 mod text;
 mod timeline;
@@ -100,6 +101,7 @@ pub(crate) fn all() -> Vec<Page> {
     pages.push(procedures::page());
     pages.extend(files::pages());
     pages.extend(skills::pages());
+    pages.push(skill_edit::page());
     pages.extend(sessions::pages());
     pages.push(inspector::page());
     pages.extend(backups::pages());

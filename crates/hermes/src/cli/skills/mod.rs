@@ -104,7 +104,7 @@ fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
 
 /// Lets the context of a task name the skills in use. The skill itself is in place, so this never
 /// fails the command: what is missed is made up for at the next `hermes memory reflect`.
-fn note_in_memory(app: &App) {
+pub(crate) fn note_in_memory(app: &App) {
     let note = || -> anyhow::Result<()> {
         let home = app.existing_home()?;
         if !app.memory_path(&home)?.exists() {

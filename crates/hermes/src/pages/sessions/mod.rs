@@ -2,6 +2,7 @@
 
 mod list;
 mod one;
+mod prune;
 
 use hermes_store::sessions::{SessionId, SessionStore, SessionSummary};
 use hermes_store::sqlite::Access;
@@ -52,6 +53,7 @@ fn many(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             let back = visit.frame(seat)?.link(format_args!("sessions/{id}"));
             Ok(Answer::Done { back, notice: Notice::new("The session is back") })
         }
+        "prune" => prune::prune(seat, visit),
         _ => Err(unknown_deed(visit)),
     }
 }
