@@ -43,6 +43,9 @@ pub(crate) fn open_in_browser(page: &Path) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
     command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // It outlives the terminal that it was opened from.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().is_ok()
 }
 

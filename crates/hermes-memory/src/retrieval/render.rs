@@ -130,9 +130,7 @@ fn why_section(page: &mut String, filled: &Filled) {
 
 /// What the score is made of, and what the relevance rests on.
 fn why_parts(page: &mut String, item: &Item) {
-    let told = |parts: &[Part]| {
-        parts.iter().map(Part::told).collect::<Vec<_>>().join(", ")
-    };
+    let told = |parts: &[Part]| parts.iter().map(Part::told).collect::<Vec<_>>().join(", ");
     if item.section != Section::Files && !item.parts.is_empty() {
         let _ = writeln!(page, "    score: {}", told(&item.parts));
     }

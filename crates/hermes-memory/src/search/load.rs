@@ -59,7 +59,10 @@ pub(super) fn item(
         None => None,
     };
     let Some(found) = found else { return Ok(None) };
-    if !is_in_time(&found, question) || !is_from(&found, question) || !mentions(store, scope, question, key, &found)? {
+    if !is_in_time(&found, question)
+        || !is_from(&found, question)
+        || !mentions(store, scope, question, key, &found)?
+    {
         return Ok(None);
     }
     Ok(Some(found))
@@ -120,7 +123,8 @@ fn is_from(item: &Item, question: &Question<'_>) -> bool {
     let is_in = |wanted: &str| {
         let wanted = wanted.trim_end_matches('/');
         item.project().is_some_and(|project| {
-            project == wanted || project.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
+            project == wanted
+                || project.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
         })
     };
     filter.project.is_none_or(is_in) && filter.source.is_none_or(|from| item.source() == Some(from))

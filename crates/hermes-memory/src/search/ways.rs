@@ -1,14 +1,15 @@
-//! How a result was found: by words that stand in it, by its meaning, or only for what stands beside it.
+//! How a result was found: by words that stand in it, by its meaning, or by neither.
 
 use super::run::Looked;
 use super::terms::Hits;
 
 /// From so many texts on, those that stand out among them are near; among fewer nothing can stand out.
 const ENOUGH: usize = 50;
-/// How many standard deviations above the others a text must come.
+/// How many standard deviations above the others a text must come: of 461 answers in recorded conversations 37 in
+/// 100 do, of 192,000 other messages 2 in 100.
 const STANDS_OUT: f32 = 2.0;
-/// Among few texts a cosine says it.
-const FLOOR: f32 = 0.3;
+/// Among few texts a cosine says it: of the same answers 50 in 100 have it, of the others 15.
+const FLOOR: f32 = 0.5;
 
 /// What is known about how a result was found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,13 +23,13 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// `keyword`, `semantic`, `both`; `nearby` where it is found for what stands beside it.
+    /// `keyword`, `semantic`, `both`; `weak` where neither is so: it stands beside what answers, or comes nearest.
     pub fn label(&self) -> &'static str {
         match (!self.words.is_empty(), self.is_near) {
             (true, true) => "both",
             (true, false) => "keyword",
             (false, true) => "semantic",
-            (false, false) => "nearby",
+            (false, false) => "weak",
         }
     }
 }
@@ -83,7 +84,7 @@ mod tests {
         assert_eq!(label(&["tea"], true), "both");
         assert_eq!(label(&["tea"], false), "keyword");
         assert_eq!(label(&[], true), "semantic");
-        assert_eq!(label(&[], false), "nearby");
+        assert_eq!(label(&[], false), "weak");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) struct Hit {
     /// The fact that holds in the place of what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<String>,
-    /// How it was found: `keyword`, `semantic`, `both`; `nearby` for what stands beside it.
+    /// How it was found: `keyword`, `semantic`, `both`; `weak` for what only comes nearest.
     pub(crate) found: &'static str,
     /// The words of the question that stand in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -113,8 +113,11 @@ fn to_skill(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer> 
     let frame = visit.frame(seat)?;
     let (name, skills) = (promoted.skill.as_str(), frame.link("skills"));
     let notice = match promoted.changed {
-        true => Notice::new(format!("{name} waits for your word in Skills"))
-            .undo(&skills, "", &[("reject", name)]),
+        true => Notice::new(format!("{name} waits for your word in Skills")).undo(
+            &skills,
+            "",
+            &[("reject", name)],
+        ),
         false => Notice::new(format!("The skill {name} says so already")),
     };
     Ok(Answer::Done { back: visit.back(), notice })

@@ -77,7 +77,7 @@ fn a_search_is_narrowed_by_project_source_and_name_in_the_address_and_in_the_ter
     let daemon = Listening::at(of_two_projects());
     let visitor = Visitor::new(&daemon);
     let all = visitor.json("search?q=checkout+deployed");
-    assert_eq!(ids(&all).len(), 3, "{all}");
+    assert!(ids(&all).len() >= 3, "{all}");
     let names: Vec<&str> =
         all["facets"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"source") && names.contains(&"project"), "{all}");
@@ -88,9 +88,15 @@ fn a_search_is_narrowed_by_project_source_and_name_in_the_address_and_in_the_ter
         ("entity=Rosa", ["--entity", "Rosa"]),
     ] {
         let page = visitor.json(&format!("search?q=checkout+deployed&{rest}"));
-        assert_eq!(ids(&page).len(), 1, "{rest}: {page}");
-        let told = daemon.sandbox.json(&[&["memory", "search", "checkout deployed"], &flags[..]].concat());
-        assert_eq!(ids(&told), ids(&page), "{rest}");
+        let found = ids(&page);
+        assert!(!found.is_empty() && found.len() < ids(&all).len(), "{rest}: {page}");
+        let words = ["memory", "search", "checkout deployed", flags[0], flags[1]];
+        assert_eq!(ids(&daemon.sandbox.json(&words)), found, "{rest}");
+    }
+    for (name, value) in [("project", "/srv/shop"), ("source", "user")] {
+        let page = visitor.json(&format!("search?q=checkout+deployed&{name}={value}"));
+        let results = page["results"].as_array().unwrap();
+        assert!(results.iter().all(|hit| hit[name] == value), "{page}");
     }
     let shop = visitor.json("search?q=checkout+deployed&project=shop");
     assert!(shop["results"][0]["text"].as_str().unwrap().contains("blue cluster"));
@@ -98,7 +104,8 @@ fn a_search_is_narrowed_by_project_source_and_name_in_the_address_and_in_the_ter
     assert_eq!(ids(&api), ["fact:001"]);
     let text = visitor.page("search?q=checkout+deployed").text;
     assert!(text.contains("Narrow by source:") && text.contains("user (1)"), "{text}");
-    assert!(text.contains("--project") || !text.contains("project=shop\" class"), "{text}");
+    let narrowed = visitor.page("search?q=checkout+deployed&project=shop").text;
+    assert!(narrowed.contains("--project shop"), "the same command: {narrowed}");
 }
 
 #[test]
@@ -112,7 +119,10 @@ fn a_label_says_whether_the_words_stand_there_or_the_meaning_is_near() {
         let hit = hits.into_iter().find(|hit| hit["text"].as_str().unwrap().contains(text));
         hit.map(|hit| (hit["found"].as_str().unwrap().to_owned(), hit["words"].clone()))
     };
-    assert_eq!(found("medicine from the doctor", "physician").unwrap(), ("semantic".to_owned(), Value::Null));
+    assert_eq!(
+        found("medicine from the doctor", "physician").unwrap(),
+        ("semantic".to_owned(), Value::Null)
+    );
     let (label, words) = found("antibiotics for the child", "physician").unwrap();
     assert_eq!((label.as_str(), &words), ("both", &json!(["antibiotics", "child"])));
     let (label, _) = found("what happened to my yellow bicycle 4711", "4711").unwrap();
@@ -132,7 +142,8 @@ fn a_reason_may_be_said_in_ones_own_words_and_goes_with_what_is_erased() {
     assert!(history.contains("by user (painted it over the weekend)"), "{history}");
     let daemon = Listening::at(sandbox);
     let visitor = Visitor::new(&daemon);
-    let page = visitor.does("facts/1", &[("deed", "forget"), ("reason", "we moved <b>to</b> Lisbon")]);
+    let page =
+        visitor.does("facts/1", &[("deed", "forget"), ("reason", "we moved <b>to</b> Lisbon")]);
     assert!(page.text.contains("Forgotten"), "{}", page.text);
     let shown = visitor.page("facts/1").text;
     assert!(shown.contains("we moved") && !shown.contains("<b>to</b>"), "{shown}");
@@ -166,14 +177,18 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     let daemon = Listening::at(sandbox);
     let visitor = Visitor::new(&daemon);
     let page = visitor.does("skills", &[("reject", "steep-tea")]);
-    assert!(page.text.contains("data-undo") && page.text.contains("name=\"restore\""), "{}", page.text);
+    assert!(
+        page.text.contains("data-undo") && page.text.contains("name=\"restore\""),
+        "{}",
+        page.text
+    );
     assert!(!daemon.sandbox.path("hermesd/pending-skills/steep-tea").exists());
     visitor.does("skills", &[("restore", "steep-tea")]);
     assert_eq!(daemon.sandbox.read("hermesd/pending-skills/steep-tea/SKILL.md"), text);
     visitor.does("skills", &[("delete", "bake-bread")]);
     assert!(daemon.sandbox.ok(&["skills", "restore", "bake-bread"]).contains("is back, and used"));
     assert!(daemon.sandbox.path("skills/kitchen/bake-bread/SKILL.md").exists());
-    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 3, &["taken away"]);
+    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 4, &["taken away"]);
 
     let before = daemon.sandbox.ok(&["sessions", "export", "s1"]);
     let page = visitor.does("sessions/s1", &[("deed", "delete")]);
@@ -185,14 +200,15 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     // What was remembered of it is not remembered twice.
     daemon.sandbox.ok(&["memory", "catch-up"]);
     let found = daemon.sandbox.json(&["memory", "search", "blue cluster", "--type", "episodes"]);
-    let texts = ids(&found).len();
-    assert_eq!(texts, ids(&found).iter().collect::<std::collections::BTreeSet<_>>().len(), "{found}");
+    let hits = found["results"].as_array().unwrap();
+    let same = hits.iter().filter(|hit| hit["text"].as_str().unwrap().contains("blue cluster"));
+    assert_eq!(same.count(), 1, "{found}");
     daemon.sandbox.ok(&["sessions", "delete", "s1", "--yes"]);
     assert!(daemon.sandbox.ok(&["sessions", "restore"]).contains("s1"));
     daemon.sandbox.ok(&["sessions", "restore", "s1"]);
     assert!(daemon.sandbox.ok(&["sessions", "restore"]).contains("no deleted session"));
     daemon.sandbox.ok(&["sessions", "delete", "s1", "--erase", "--yes"]);
-    daemon.sandbox.fails(&["sessions", "restore", "s1"], 3, &["no deleted session s1"]);
+    daemon.sandbox.fails(&["sessions", "restore", "s1"], 4, &["no deleted session s1"]);
 
     let page = visitor.does("people", &[("deed", "delete"), ("name", "work"), ("sure", "work")]);
     assert!(page.text.contains("data-undo"), "{}", page.text);
@@ -215,7 +231,8 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
     let visitor = Visitor::new(&daemon);
     let seen = |rest: &str| {
         let text = visitor.page(rest).text;
-        let (_, rest) = text.split_once("name=\"seen\" value=\"").unwrap_or_else(|| panic!("{text}"));
+        let (_, rest) =
+            text.split_once("name=\"seen\" value=\"").unwrap_or_else(|| panic!("{text}"));
         rest.split('"').next().unwrap().to_owned()
     };
     let shown = visitor.page("integrations?agent=cursor").text;
@@ -223,7 +240,11 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
     let old = seen("integrations?agent=cursor");
     fs::write(&file, settings.replace("mine", "theirs")).unwrap();
     let fields = |seen: &str| -> Vec<(&'static str, String)> {
-        vec![("deed", "connect".to_owned()), ("agent", "cursor".to_owned()), ("seen", seen.to_owned())]
+        vec![
+            ("deed", "connect".to_owned()),
+            ("agent", "cursor".to_owned()),
+            ("seen", seen.to_owned()),
+        ]
     };
     let send = |fields: &[(&str, String)]| {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -259,7 +280,11 @@ fn a_skill_is_edited_when_it_is_valid_and_over_no_newer_text() {
     let first = hash(());
     let bad = save(&first, "---\nname: other\n---\nno <script>alert(1)</script>", "save");
     assert_eq!(bad.status, 422, "{}", bad.text);
-    assert!(bad.text.contains("description") && !bad.text.contains("<script>alert"), "{}", bad.text);
+    assert!(
+        bad.text.contains("description") && !bad.text.contains("<script>alert"),
+        "{}",
+        bad.text
+    );
     let better = text.replace("Boil", "Heat");
     assert!(save(&first, &better, "check").text.contains("Nothing is wrong"));
     assert_eq!(daemon.sandbox.read("skills/steep-tea/SKILL.md"), text);
@@ -275,7 +300,7 @@ fn a_skill_is_edited_when_it_is_valid_and_over_no_newer_text() {
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert_eq!(daemon.sandbox.read("skills/steep-tea/SKILL.md"), better);
     let ran = daemon.sandbox.feed(&["skills", "edit", "steep-tea", "-"], b"no skill");
-    ran.failed(5, &["frontmatter"]);
+    ran.failed(5, &["the first line must be"]);
 }
 
 #[test]

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use hermes_home::{Home, atomic};
+use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
 use hermes_store::sessions::{SessionId, SessionStore};
+use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{export, import};
+use super::{export, import, reading};
 use crate::app::App;
+use crate::desk::Asker;
 use crate::failure::{Kind, Outcome, Problem};
 use crate::output::{DIM, Page, Show, one_line};
 
@@ -58,11 +61,45 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
             .hint("`hermes sessions restore` lists those that can be brought back")
     })?;
     let outcome = import::file(&found.file, home, app)?;
+    note_as_known(app, home, &found.id)?;
     if outcome == Outcome::Done {
         let failed = || format!("could not remove {}", found.file.display());
         fs::remove_file(&found.file).with_context(failed)?;
     }
     Ok(outcome)
+}
+
+/// What the memory took in of the session before it was deleted is not taken in again: its messages have other
+/// numbers now.
+fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
+    let mut memory = app.memory(home, Access::Read)?;
+    if !memory.exists {
+        return Ok(());
+    }
+    let sessions = reading(app, home)?;
+    let Some(mark) = sessions.marks()?.into_iter().find(|mark| mark.session_id.as_str() == id)
+    else {
+        return Ok(());
+    };
+    let before = memory.store.taken_in(Admin)?.into_iter().find(|taken| taken.session_id == id);
+    let is_known = !memory.store.sessions_named(Asker::owner().scope, id)?.is_empty();
+    let live = match before {
+        Some(taken) => taken.live.min(mark.live),
+        None if is_known => mark.live,
+        None => return Ok(()),
+    };
+    let last_message = match usize::try_from(live).ok().filter(|_| live < mark.live) {
+        Some(count) => {
+            let session = sessions.live_session(&mark.session_id)?;
+            let messages = sessions.live_messages(&session, 0)?;
+            count.checked_sub(1).and_then(|at| messages.get(at)).map_or(0, |one| one.id)
+        }
+        None => mark.last_message,
+    };
+    memory = app.memory(home, Access::Write)?;
+    let taken = TakenIn { session_id: id.to_owned(), last_message, live };
+    memory.store.note_taken_in(Admin, &taken, app.now)?;
+    Ok(())
 }
 
 /// Keeps a session that is about to be deleted; what was kept for a month goes.

@@ -42,7 +42,7 @@ struct List {
 struct Row {
     #[serde(flatten)]
     fact: Shown,
-    /// How it was found: `keyword`, `semantic`, `both`, `nearby`.
+    /// How it was found: `keyword`, `semantic`, `both`, `weak`.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'static str>,
     #[serde(skip)]

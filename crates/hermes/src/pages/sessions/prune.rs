@@ -72,9 +72,12 @@ pub(super) fn prune(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let shown = visit.must_say("count")?;
     let plan = plan(seat, older)?;
     if plan.count().to_string() != shown {
-        return Err(Problem::new(Kind::Refused, "other sessions are old by now; nothing was deleted")
-            .hint("look again at which would go")
-            .into());
+        return Err(Problem::new(
+            Kind::Refused,
+            "other sessions are old by now; nothing was deleted",
+        )
+        .hint("look again at which would go")
+        .into());
     }
     let said = command::tell(seat, &["sessions", "prune", "--older-than", older])?;
     let first = said.lines().next().unwrap_or_default().to_owned();

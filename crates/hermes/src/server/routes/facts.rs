@@ -218,8 +218,7 @@ fn retire(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let why = Why::parse(asked.reason.as_deref().unwrap_or_default())?;
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    let fact =
-        facts::retire_because(app, home, (memory, scope), (call.param("id"), why.as_ref()))?;
+    let fact = facts::retire_because(app, home, (memory, scope), (call.param("id"), why.as_ref()))?;
     Reply::json(&json!({ "id": name_of(fact.id), "text": fact.statement }))
 }
 

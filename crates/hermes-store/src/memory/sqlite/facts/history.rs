@@ -17,10 +17,7 @@ pub(super) fn history(
     texts.push(fact.statement.clone());
     let mut changes: Vec<FactChange> = connection
         .prepare_cached(CHANGES)?
-        .query_map(
-            params![audit::item_name(ItemKind::Fact, fact.id), REASONS, fact.id],
-            change_of,
-        )?
+        .query_map(params![audit::item_name(ItemKind::Fact, fact.id), REASONS, fact.id], change_of)?
         .collect::<rusqlite::Result<_>>()?;
     let mut edits = 0;
     for change in &mut changes {
@@ -53,9 +50,13 @@ pub(super) fn keep_reason(
     (reason, change): (&str, Change<'_>),
 ) -> Step<()> {
     let at = change.at.as_millisecond();
-    transaction
-        .prepare_cached(KEEP_REASON)?
-        .execute(params![REASONS, fact, at, change.actor, reason])?;
+    transaction.prepare_cached(KEEP_REASON)?.execute(params![
+        REASONS,
+        fact,
+        at,
+        change.actor,
+        reason
+    ])?;
     Ok(())
 }
 
