@@ -1,5 +1,4 @@
-//! Integrations: which agents are here, which are connected, what they did last; one is connected or taken out
-//! after its change was shown.
+//! Integrations: which agents are here and connected, what they did last; one is connected after a look at the change.
 
 use askama::Template;
 use axum::http::StatusCode;
