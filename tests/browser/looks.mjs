@@ -80,7 +80,7 @@ export async function noViolations(desk) {
 // The pictures of the documents: written anew when asked, else only there and small.
 export async function pictures(desk) {
   const folder = process.env.HERMES_TEST_IMAGES;
-  const shown = ["overview", "search", "timeline", "facts", "fact", "procedures", "files", "file", "skills", "sessions", "session", "inspector", "backups", "backup", "people", "jobs", "integrations", "connect", "settings", "carry"];
+  const shown = ["overview", "search", "timeline", "facts", "fact", "procedures", "files", "file", "skills", "sessions", "session", "inspector", "backups", "backup", "people", "jobs", "integrations", "settings", "carry"];
   if (process.env.HERMES_UPDATE_DOCS === "1") {
     mkdirSync(folder, { recursive: true });
     const known = pages(desk);
