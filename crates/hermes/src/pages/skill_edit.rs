@@ -58,6 +58,7 @@ struct Version {
 }
 
 /// Why a text is shown again.
+#[derive(Clone, Copy)]
 enum Again {
     /// It is shown for the first time, or was checked.
     No,

@@ -172,7 +172,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     let sandbox = of_two_projects();
     let text = "---\nname: steep-tea\ndescription: How tea is made\n---\nBoil water.\n";
     sandbox.write("hermesd/pending-skills/steep-tea/SKILL.md", text);
-    sandbox.write("skills/kitchen/bake-bread/SKILL.md", &text.replace("steep-tea", "bake-bread"));
+    sandbox.write("skills/kitchen/bake-bread/SKILL.md", text.replace("steep-tea", "bake-bread"));
     sandbox.ok(&["profile", "create", "work"]);
     let daemon = Listening::at(sandbox);
     let visitor = Visitor::new(&daemon);
@@ -226,7 +226,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
     let settings = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
     fs::create_dir_all(sandbox.folder().join(".cursor")).unwrap();
     let file = sandbox.folder().join(".cursor/mcp.json");
-    fs::write(&file, settings).unwrap();
+    sandbox.write("../.cursor/mcp.json", settings);
     let daemon = Listening::at(sandbox);
     let visitor = Visitor::new(&daemon);
     let seen = |rest: &str| {
@@ -238,7 +238,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
     let shown = visitor.page("integrations?agent=cursor").text;
     assert!(shown.contains(".cursor/mcp.json") && shown.contains("Connect it"), "{shown}");
     let old = seen("integrations?agent=cursor");
-    fs::write(&file, settings.replace("mine", "theirs")).unwrap();
+    daemon.sandbox.write("../.cursor/mcp.json", settings.replace("mine", "theirs"));
     let fields = |seen: &str| -> Vec<(&'static str, String)> {
         vec![
             ("deed", "connect".to_owned()),
@@ -315,7 +315,7 @@ fn a_browser_is_led_to_the_dashboard_by_a_private_page_and_not_by_a_code_that_ot
     );
     for name in ["xdg-open", "open"] {
         let program = programs.join(name);
-        fs::write(&program, &script).unwrap();
+        sandbox.write(&format!("../programs/{name}"), &script);
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let daemon = Listening::at(sandbox);
