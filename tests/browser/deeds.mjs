@@ -17,6 +17,17 @@ export async function search(desk) {
   assert.ok((await main.locator("mark").count()) > 0, "what was asked for is marked");
   const labels = await main.innerText();
   assert.match(labels, /keyword|semantic|both/);
+  // A facet narrows, the address keeps it, and a click lets go of it.
+  const all = await main.locator("[data-row]").count();
+  const facet = main.locator("p:has-text('Narrow by source') a").first();
+  const counted = Number((await facet.innerText()).match(/\((\d+)\)/)[1]);
+  assert.ok(counted < all, "a facet says how many it leaves");
+  await facet.click();
+  await page.waitForURL("**source=*");
+  await main.locator("a.badge.on").first().waitFor();
+  assert.ok((await main.locator("[data-row]").count()) >= counted);
+  await main.locator("p:has-text('Narrow by source') a.on").click();
+  await page.waitForURL((url) => !url.search.includes("source="));
 }
 
 export async function editAndUndo(desk) {
@@ -136,6 +147,63 @@ export async function inspector(desk) {
   await budget.fill("300");
   await budget.press("Enter");
   await page.waitForURL("**budget=300*");
+  const row = main.locator("tr[data-row]:has-text('fact:')").first();
+  const parts = await row.locator("td[data-label=Score] .parts li").allInnerTexts();
+  const sum = parts.reduce((all, part) => all + Number(part.match(/[\d.]+$/)[0]), 0);
+  const score = Number((await row.locator("td[data-label=Score]").innerText()).match(/^[\d.]+/)[0]);
+  assert.ok(Math.abs(sum - score) < 0.02, `${parts} is not ${score}`);
+  assert.match(await row.locator("td[data-label=Relevance]").innerText(), /words|name/);
+}
+
+// What was rejected, deleted or edited comes back from the notice; agents are connected after a look.
+export async function waysBack(desk) {
+  const page = await desk.window({ expected: ["status of 409", "status of 422"] });
+  page.acceptDialogs = true;
+  await page.show("skills");
+  const pending = () => desk.json("skills", "list", "--pending").results.length;
+  const before = pending();
+  assert.ok(before > 0, "the demo has a skill that waits");
+  await page.locator("button[name=reject]").first().click();
+  await notice(page).waitFor();
+  assert.equal(pending(), before - 1);
+  await page.keyboard.press("u");
+  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("is back"));
+  assert.equal(pending(), before);
+  // A skill is checked before it is saved.
+  await page.show("skills/deploy-staging");
+  await page.keyboard.press("e");
+  await page.waitForURL("**/edit");
+  const area = page.locator("#text");
+  const text = await area.inputValue();
+  await area.fill(text.replace(/description:.*\n/, ""));
+  await page.locator("button[value=save]").click();
+  await page.locator("[role=alert]").getByText("description").waitFor();
+  assert.ok(!(await area.inputValue()).includes("description:"), "what was typed stays");
+  await area.fill(`${text}\n- Look twice\n`);
+  await page.locator("button[value=save]").click();
+  await notice(page).waitFor();
+  assert.ok(desk.hermes("skills", "show", "deploy-staging").includes("Look twice"));
+  await page.locator("form[data-undo] button").click();
+  await page.waitForFunction(() => !document.querySelector("#text")?.value.includes("Look twice"));
+  // A session comes back.
+  const { id } = desk.json("sessions", "list", "--source", "cli").results[0];
+  await page.show(`sessions/${id}`);
+  await page.locator("#delete summary").click();
+  await page.locator("button[value=delete]").click();
+  await notice(page).waitFor();
+  assert.ok(!desk.json("sessions", "list").results.some((one) => one.id === id));
+  await page.locator("form[data-undo] button").click();
+  await page.locator(".transcript").waitFor();
+  assert.ok(desk.json("sessions", "list").results.some((one) => one.id === id));
+  // An agent is connected as it was shown, and taken out.
+  await page.show("integrations?agent=claude-code");
+  await page.locator("#plan pre").first().waitFor();
+  await page.locator("button[value=connect]").click();
+  await notice(page).waitFor();
+  await page.getByText("Take out …").first().waitFor();
+  await page.locator("form[data-undo] button").click();
+  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("no longer connected"));
+  assert.equal(await page.getByText("Take out …").count(), 0);
 }
 
 export async function backupNow(desk) {
@@ -245,7 +313,7 @@ export async function keyboardOnly(desk) {
 
 export async function withoutScript(desk) {
   const page = await desk.window({ javaScriptEnabled: false });
-  for (const rest of ["", "facts", "sessions", "files", "backups", "procedures", "skills", "people", "jobs", "settings", "carry", "timeline", "search?q=ferry"]) {
+  for (const rest of ["", "facts", "sessions", "sessions?older=30d", "files", "backups", "procedures", "skills", "skills/deploy-staging/edit", "people", "jobs", "integrations?agent=claude-code", "settings", "carry", "timeline", "search?q=ferry"]) {
     const answer = await page.show(rest);
     assert.equal(answer.status(), 200, rest);
     assert.ok((await page.locator("main").innerText()).length > 80, `${rest} says something`);
@@ -261,4 +329,9 @@ export async function withoutScript(desk) {
   assert.ok(readFileSync(path.join(desk.home, "memories", "USER.md"), "utf8").includes("without scripts"));
   await page.locator("form[data-undo] button").click();
   assert.ok(!readFileSync(path.join(desk.home, "memories", "USER.md"), "utf8").includes("without scripts"));
+  await page.show("skills/deploy-staging/edit");
+  await page.locator("#text").fill(`${await page.locator("#text").inputValue()}\n- Without scripts\n`);
+  await page.locator("button[value=save]").click();
+  await notice(page).waitFor();
+  assert.ok(desk.hermes("skills", "show", "deploy-staging").includes("Without scripts"));
 }

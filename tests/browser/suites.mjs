@@ -16,6 +16,7 @@ export const suites = {
   inspector: deeds.inspector,
   backup: deeds.backupNow,
   skills: deeds.skillsAndSettings,
+  ways: deeds.waysBack,
   carry: deeds.carry,
   keyboard: deeds.keyboardOnly,
   scriptless: deeds.withoutScript,

@@ -290,6 +290,11 @@ impl Home {
         self.own().join("deleted-skills")
     }
 
+    /// Sessions that were deleted, kept for a while.
+    pub fn deleted_sessions(&self) -> PathBuf {
+        self.own().join("deleted-sessions")
+    }
+
     /// Which skills the user did not want.
     pub fn rejected_skills(&self) -> PathBuf {
         self.own().join("rejected-skills.json")
@@ -328,6 +333,11 @@ impl Home {
     /// Codes that let somebody look at the dashboard once, as hashes.
     pub fn login_codes(&self) -> PathBuf {
         self.root.join(OWN).join("login")
+    }
+
+    /// Pages that lead a browser to the dashboard, each until it was used.
+    pub fn login_doors(&self) -> PathBuf {
+        self.root.join(OWN).join("open")
     }
 
     /// Those who may look at the dashboard, as hashes.

@@ -64,6 +64,24 @@ pub fn set_aside(home: &Home, name: &ProfileName, now: Timestamp) -> Result<std:
     Ok(kept)
 }
 
+/// Brings the profile of this name back that was taken away last; returns where it was kept.
+pub fn restore(home: &Home, name: &ProfileName) -> Result<std::path::PathBuf> {
+    let target = home.sibling(Some(name.clone()));
+    if target.folder().symlink_metadata().is_ok() {
+        return Err(Error::ProfileExists { name: name.to_string() });
+    }
+    let aside = home.deleted_profiles();
+    let kept = fs::read_dir(&aside).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_it = |path: &std::path::PathBuf| {
+        let kept = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        kept.rsplit_once('-').is_some_and(|(kept, _)| kept == name.as_str()) && path.is_dir()
+    };
+    let Some(kept) = kept.filter(is_it).max() else { return Err(missing(&target)) };
+    atomic::make_folder(&home.profiles())?;
+    fs::rename(&kept, target.folder()).map_err(|source| Error::write(target.folder(), source))?;
+    Ok(kept)
+}
+
 /// Removes the profile and everything in it, for ever.
 pub fn erase(home: &Home, name: &ProfileName) -> Result<()> {
     let target = existing(home, name)?;

@@ -37,12 +37,15 @@ pub(crate) fn on_interrupt_once(
     on_interrupt(flag)
 }
 
-/// Opens an address in the browser of the desktop, where there is one; nobody waits for it.
-pub(crate) fn open_in_browser(url: &str) -> bool {
+/// Opens a page in the browser of the desktop, where there is one; nobody waits for it.
+pub(crate) fn open_in_browser(page: &Path) -> bool {
     use std::process::{Command, Stdio};
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // It outlives the terminal that it was opened from.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().is_ok()
 }
 

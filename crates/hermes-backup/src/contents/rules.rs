@@ -92,7 +92,7 @@ impl Place {
             Place::Own if name == "checkpoints" => {
                 Some("copies of project files for `hermes checkpoint`; not of this home")
             }
-            Place::Own if matches!(name, "login" | "visitors") => {
+            Place::Own if matches!(name, "login" | "open" | "visitors") => {
                 Some("who may look at the dashboard of this machine")
             }
             Place::Own if name.starts_with(STAGING) => Some(TEMPORARY),

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::layout::Home;
 use crate::skill::{
     Catalog, Keep, NewSkill, OfLocked, Offered, Origin, Refusal, State, Trouble, add, approve,
-    check_path, delete, lock, offer, reject, unlock,
+    check_path, delete, edit as edit_skill, lock, offer, read_text, reject, restore, unlock,
 };
 use crate::{atomic, testing, versions};
 
@@ -340,4 +340,52 @@ fn what_a_write_that_was_cut_short_left_behind_is_not_in_the_way() {
     write(&home.pending_skills().join("deploy/.hermes_a1b2c3.tmp"), "---\nname: dep");
     let offered = offer(home, &new("x"), Keep::Pending).unwrap();
     assert_eq!(written(&offered), (State::Pending, false));
+}
+
+#[test]
+fn a_rejected_skill_comes_back_to_wait_and_may_be_offered_again() {
+    let Case { home, .. } = &case();
+    offer(home, &new("wanted after all"), Keep::Pending).unwrap();
+    reject(home, "deploy", now(7)).unwrap();
+    assert_eq!(restore(home, "deploy").unwrap().state, State::Pending);
+    assert_eq!(Catalog::find_pending(home, "deploy").unwrap().content.body, "wanted after all");
+    let same = offer(home, &new("wanted after all"), Keep::Pending).unwrap();
+    assert!(matches!(same, Offered::Same { .. }), "{same:?}");
+    let again = restore(home, "deploy").unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::NotFound, "{again}");
+}
+
+#[test]
+fn a_skill_that_was_taken_away_comes_back_to_its_category_and_never_over_another() {
+    let Case { home, .. } = &case();
+    let text = "---\nname: deploy\ndescription: m\n---\nmine";
+    write(&home.skills().join("ops/deploy/SKILL.md"), text);
+    delete(home, "deploy", OfLocked::Refuse, now(3)).unwrap();
+    write(&home.skills().join("ops/deploy/SKILL.md"), &text.replace("mine", "newer"));
+    delete(home, "deploy", OfLocked::Refuse, now(9)).unwrap();
+    let back = restore(home, "deploy").unwrap();
+    assert_eq!((back.folder, back.state), (home.skills().join("ops/deploy"), State::Active));
+    assert_eq!(Catalog::find(home, "deploy").unwrap().content.body, "newer");
+    let error = restore(home, "deploy").unwrap_err();
+    assert!(matches!(error, Error::Skill { trouble: Trouble::Exists { .. }, .. }), "{error}");
+}
+
+#[test]
+fn an_edit_is_checked_first_kept_as_a_version_and_written_over_no_newer_text() {
+    let Case { home, .. } = &case();
+    let text = "---\nname: deploy\ndescription: m\n---\nmine\n";
+    write(&home.skills().join("deploy/SKILL.md"), text);
+    let of = ("deploy", State::Active);
+    let read = read_text(home, "deploy", State::Active).unwrap();
+    let bad = edit_skill(home, of, ("no frontmatter", &read.hash), now(2)).unwrap_err();
+    assert!(matches!(bad, Error::Skill { trouble: Trouble::Bad { .. }, .. }), "{bad}");
+    let renamed = text.replace("name: deploy", "name: other");
+    assert!(edit_skill(home, of, (&renamed, &read.hash), now(2)).is_err());
+    let better = text.replace("mine", "better");
+    let edited = edit_skill(home, of, (&better, &read.hash), now(2)).unwrap();
+    assert!(edited.changed && edited.before == read.hash);
+    assert_eq!(versions::content(home, &read.hash).unwrap(), text.as_bytes());
+    let late = edit_skill(home, of, (text, &read.hash), now(3)).unwrap_err();
+    assert!(matches!(late, Error::ChangedMeanwhile { .. }), "{late}");
+    assert_eq!(Catalog::find(home, "deploy").unwrap().content.body, "better\n");
 }

@@ -33,8 +33,20 @@ pub(super) fn remember(home: &Home, name: &str, hashes: &[String], now: Timestam
     for hash in hashes {
         rejections.skills.push(Rejection { name: name.to_owned(), content: hash.clone(), at: now });
     }
+    write(home, &rejections)
+}
+
+/// Lets a skill of this name be offered again; the caller holds the guard of the skills.
+pub(super) fn forget(home: &Home, name: &str) -> Result<()> {
+    let mut rejections = read(home)?;
+    let before = rejections.skills.len();
+    rejections.skills.retain(|rejection| rejection.name != name);
+    if rejections.skills.len() == before { Ok(()) } else { write(home, &rejections) }
+}
+
+fn write(home: &Home, rejections: &Rejections) -> Result<()> {
     let path = home.rejected_skills();
-    let text = serde_json::to_string_pretty(&rejections)
+    let text = serde_json::to_string_pretty(rejections)
         .map_err(|error| Error::write(&path, error.into()))?;
     atomic::write(&path, format!("{text}\n").as_bytes())
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
 use crate::skill::trouble::{Trouble, missing};
-use crate::skill::{Catalog, State};
+use crate::skill::{Catalog, State, restore};
 
 /// What happens to a skill that is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,7 @@ pub(super) fn set_aside(home: &Home, folder: &Path, now: Timestamp) -> Result<Pa
         kept = aside.join(format!("{stamp}-{name}-{number}"));
         number += 1;
     }
+    restore::note_place(home, &kept, folder)?;
     fs::rename(folder, &kept).map_err(|source| Error::write(&kept, source))?;
     for changed in [Some(aside.as_path()), folder.parent()].into_iter().flatten() {
         atomic::sync_folder(changed).map_err(|source| Error::write(changed, source))?;

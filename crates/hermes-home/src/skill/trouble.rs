@@ -24,6 +24,8 @@ pub enum Trouble {
         /// Where.
         path: PathBuf,
     },
+    /// None of this name was taken away.
+    NotKept,
     /// The user locked it.
     Locked,
     /// The skill in use may not be replaced.
@@ -70,6 +72,7 @@ impl Trouble {
             Trouble::Exists { path } => {
                 format!("could not add the skill {name}: {} is there already", path.display())
             }
+            Trouble::NotKept => format!("no skill named {name} was taken away or rejected"),
             Trouble::Locked => format!("could not change the skill {name}: it is locked"),
             Trouble::Kept { why } => format!("could not replace the skill {name}: {why}"),
             Trouble::Bad { path, problems } => {
@@ -84,7 +87,7 @@ impl Trouble {
 
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Trouble::Missing { .. } => ErrorKind::NotFound,
+            Trouble::Missing { .. } | Trouble::NotKept => ErrorKind::NotFound,
             _ => ErrorKind::Refused,
         }
     }
@@ -100,7 +103,9 @@ impl Trouble {
             Trouble::Missing { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`? `hermes skills list --all` shows all")
             }
-            Trouble::Missing { .. } => "`hermes skills list --all` shows all".to_owned(),
+            Trouble::Missing { .. } | Trouble::NotKept => {
+                "`hermes skills list --all` shows all".to_owned()
+            }
             Trouble::Exists { .. } => {
                 format!(
                     "take the old one away with `hermes skills delete {name}`; it is kept aside"

@@ -4,7 +4,7 @@ use hermes_store::memory::{Entity, Fact, ItemKind};
 use jiff::Timestamp;
 
 use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
-use crate::search::Item;
+use crate::search::{Item, Part};
 use crate::{Result, chunk, task};
 
 /// How many facts of one name are looked at, newest first.
@@ -68,7 +68,8 @@ fn names_known(asking: &Asking<'_>, names: &[String]) -> Result<Vec<Entity>> {
 fn tagged(request: &Request<'_>, fact: &Fact, names: &[&str]) -> Candidate {
     let further = names.len().saturating_sub(1) as f64;
     let relevance = (ONE_NAME + FURTHER_NAME * further).min(1.0);
-    candidate(request, fact, relevance, format!("about {}", names.join(" and ")))
+    let evidence = vec![Part { name: "name", value: relevance }];
+    candidate(request, fact, (relevance, evidence), format!("about {}", names.join(" and ")))
 }
 
 fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
@@ -79,7 +80,8 @@ fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
             continue;
         }
         let reason = "answers the task".to_owned();
-        let candidate = candidate(request, fact, result.relevance, reason);
+        let judged = (result.relevance, result.parts.clone());
+        let candidate = candidate(request, fact, judged, reason);
         found.propose(candidate, result.relevance, request);
     }
     Ok(())
@@ -89,7 +91,7 @@ fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
 pub(super) fn candidate(
     request: &Request<'_>,
     fact: &Fact,
-    relevance: f64,
+    (relevance, evidence): (f64, Vec<Part>),
     reason: String,
 ) -> Candidate {
     let since = fact.valid_from.unwrap_or(fact.recorded_at);
@@ -106,6 +108,7 @@ pub(super) fn candidate(
         },
         pass: Pass::Entity,
         relevance: Some(relevance),
+        evidence,
         reason,
     }
 }

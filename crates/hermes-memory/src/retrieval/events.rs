@@ -3,6 +3,7 @@
 use hermes_store::memory::{Event, EventKind, ItemKind};
 
 use super::{Asking, Candidate, Pass, Request, Section, Thing};
+use crate::search::Part;
 use crate::{Result, chunk, when};
 
 const MOST_EVENTS: usize = 30;
@@ -46,6 +47,7 @@ fn candidate(request: &Request<'_>, event: &Event) -> Candidate {
         },
         pass: Pass::Time,
         relevance: Some(SAME_TIME),
+        evidence: vec![Part { name: "time asked about", value: SAME_TIME }],
         reason: "happened in the time the task asks about".to_owned(),
     }
 }

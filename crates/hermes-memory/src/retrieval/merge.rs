@@ -6,6 +6,7 @@ use hermes_home::tokens;
 use jiff::Timestamp;
 
 use super::{Candidate, Item, Pass, Section, render};
+use crate::search::Part;
 
 /// How much relevance counts; the rest is recency.
 const RELEVANCE_SHARE: f64 = 0.7;
@@ -40,12 +41,16 @@ pub fn merge(candidates: Vec<Candidate>, now: Timestamp) -> Vec<Item> {
 
 /// A candidate with its score and cost.
 pub(super) fn item_of(candidate: Candidate, now: Timestamp) -> Item {
-    let Candidate { thing, pass, relevance, reason } = candidate;
+    let Candidate { thing, pass, relevance, evidence, reason } = candidate;
     let recency = thing.at.map_or(0.0, |at| freshness(at, now, half_life(thing.section)));
     let relevant = relevance.unwrap_or(0.0).clamp(0.0, 1.0);
-    let score = match thing.section {
-        Section::Files => 1.0,
-        _ => thing.weight * (RELEVANCE_SHARE * relevant + (1.0 - RELEVANCE_SHARE) * recency),
+    let part = |name, value| Part { name, value };
+    let parts = match thing.section {
+        Section::Files => vec![part("always loaded", 1.0)],
+        _ => vec![
+            part("relevance", thing.weight * RELEVANCE_SHARE * relevant),
+            part("recency", thing.weight * (1.0 - RELEVANCE_SHARE) * recency),
+        ],
     };
     let mut item = Item {
         name: thing.name,
@@ -53,8 +58,10 @@ pub(super) fn item_of(candidate: Candidate, now: Timestamp) -> Item {
         head: thing.head,
         text: thing.text,
         tokens: 0,
-        score,
+        score: parts.iter().map(|part| part.value).sum(),
+        parts,
         relevance,
+        evidence,
         passes: vec![pass],
         reason,
         at: thing.at,
@@ -75,10 +82,18 @@ fn join(kept: &mut Item, again: Item) {
     } else {
         kept.reason.clone()
     };
-    let score = kept.score.max(again.score) + agreement;
+    let better = if again.score > kept.score { &again } else { &*kept };
+    let (score, mut parts) = (better.score + agreement, better.parts.clone());
+    if is_new_pass {
+        parts.push(Part { name: "another pass", value: agreement });
+    }
+    let mut evidence = kept.evidence.clone();
+    evidence.extend(again.evidence.iter().filter(|part| !kept.evidence.contains(part)).cloned());
     if again.relevance > kept.relevance {
         *kept = again;
     }
+    kept.parts = parts;
+    kept.evidence = evidence;
     kept.passes = passes;
     kept.reason = reason;
     kept.score = score;
@@ -129,6 +144,7 @@ mod tests {
             },
             pass,
             relevance,
+            evidence: relevance.map(|value| Part { name: "words", value }).into_iter().collect(),
             reason: format!("{pass:?}"),
         }
     }
@@ -144,6 +160,11 @@ mod tests {
         assert_eq!(merged[0].reason, "Recency; Semantic");
         let once = merge(vec![episode(1, Pass::Semantic, Some(0.9), 1)], now());
         assert!(merged[0].score > once[0].score);
+        let named = |item: &Item| item.parts.iter().map(|part| part.name).collect::<Vec<_>>();
+        assert_eq!(named(&merged[0]), ["relevance", "recency", "another pass"]);
+        let sum: f64 = merged[0].parts.iter().map(|part| part.value).sum();
+        assert!((sum - merged[0].score).abs() < 1e-9);
+        assert_eq!(merged[0].evidence, [Part { name: "words", value: 0.9 }]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::Result;
-use crate::search::{self, Filter, Looks, Question};
+use crate::search::{self, Filter, Looks, Part, Question};
 use crate::task::{self, TaskType};
 
 pub use budget::fit;
@@ -120,6 +120,8 @@ pub struct Candidate {
     pub pass: Pass,
     /// How sure the pass is that it belongs to the task, from 0 to 1; none where it does not judge.
     pub relevance: Option<f64>,
+    /// What that rests on: what a search measured, or the rule by which the pass judges.
+    pub evidence: Vec<Part>,
     /// Why, for a person.
     pub reason: String,
 }
@@ -160,8 +162,12 @@ pub struct Item {
     pub tokens: usize,
     /// The score by which it was chosen.
     pub score: f64,
+    /// What the score is made of; together they are the score.
+    pub parts: Vec<Part>,
     /// How sure we are that it belongs to the task, where a pass judged it.
     pub relevance: Option<f64>,
+    /// What that rests on: what a search measured, or the rule by which a pass judges.
+    pub evidence: Vec<Part>,
     /// What found it.
     pub passes: Vec<Pass>,
     /// Why, for a person.
@@ -367,6 +373,7 @@ fn files(files: &[FileText]) -> impl Iterator<Item = Candidate> {
         },
         pass: Pass::File,
         relevance: None,
+        evidence: Vec::new(),
         reason: "always loaded".to_owned(),
     })
 }

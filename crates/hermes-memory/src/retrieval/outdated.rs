@@ -4,7 +4,7 @@ use hermes_store::memory::{Fact, ItemKind};
 
 use super::{Asking, Found, Section, entity};
 use crate::Result;
-use crate::search::heir_of_episode;
+use crate::search::{Part, heir_of_episode};
 
 /// How much what no longer holds counts.
 const OUTDATED: f64 = 0.1;
@@ -46,7 +46,8 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     }
     for (heir, relevance, episode) in heirs {
         let reason = format!("holds in the place of what was said in {episode}");
-        found.candidates.push(entity::candidate(asking.request, &heir, relevance, reason));
+        let judged = (relevance, vec![Part { name: "what it replaces", value: relevance }]);
+        found.candidates.push(entity::candidate(asking.request, &heir, judged, reason));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use hermes_store::memory::{ItemKind, Procedure, ProcedureKind};
 
 use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
-use crate::search::Item;
+use crate::search::{Item, Part};
 use crate::task::TaskType;
 use crate::{Result, chunk};
 
@@ -23,7 +23,9 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         // A skill is for one sort of task: its type alone does not make it belong.
         let is_general = |one: &&Procedure| is_held(one) && one.kind != ProcedureKind::Skill;
         let held = same.iter().filter(is_general).take(MOST_OF_TYPE);
-        found.candidates.extend(held.map(|one| candidate(request, one, SAME_TYPE, reason.clone())));
+        let judged = (SAME_TYPE, vec![Part { name: "type of task", value: SAME_TYPE }]);
+        let judge = |one| candidate(request, one, judged.clone(), reason.clone());
+        found.candidates.extend(held.map(judge));
     }
     for result in asking.search(&[ItemKind::Procedure], MOST_FOUND, &mut found.notes)?.results {
         let Item::Procedure(procedure) = &result.item else { continue };
@@ -35,7 +37,8 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
             _ => "answers the task",
         };
         let reason = reason.to_owned();
-        let candidate = candidate(request, procedure, result.relevance, reason);
+        let judged = (result.relevance, result.parts.clone());
+        let candidate = candidate(request, procedure, judged, reason);
         found.propose(candidate, result.relevance, request);
     }
     Ok(())
@@ -48,7 +51,7 @@ fn is_held(procedure: &Procedure) -> bool {
 fn candidate(
     request: &Request<'_>,
     procedure: &Procedure,
-    relevance: f64,
+    (relevance, evidence): (f64, Vec<Part>),
     reason: String,
 ) -> Candidate {
     let mut head = chunk::written_day(chunk::day_of(procedure.recorded_at, request.zone));
@@ -75,6 +78,7 @@ fn candidate(
         },
         pass: Pass::Procedural,
         relevance: Some(relevance),
+        evidence,
         reason,
     }
 }

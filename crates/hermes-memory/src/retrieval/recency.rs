@@ -69,6 +69,7 @@ fn candidate(
         },
         pass: Pass::Recency,
         relevance: None,
+        evidence: Vec::new(),
         reason: format!("among the latest {place}"),
     }
 }

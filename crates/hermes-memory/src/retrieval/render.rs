@@ -6,6 +6,7 @@ use hermes_home::tokens;
 
 use super::{Context, Filled, Item, Pass, Section};
 use crate::record::strip::{self, OUR_FENCE, OUR_OPENING};
+use crate::search::Part;
 
 /// The context for a model: Markdown, every recalled line quoted, all of it inside a fence by which it is
 /// known again. Nothing if nothing is remembered.
@@ -60,6 +61,7 @@ pub fn why(context: &Context) -> String {
     for dropped in &context.dropped {
         let _ = writeln!(page, "  {}", why_item(&dropped.item));
         let _ = writeln!(page, "    left out: {}", one_line(&dropped.dropped));
+        why_parts(&mut page, &dropped.item);
     }
     page
 }
@@ -122,6 +124,18 @@ fn why_section(page: &mut String, filled: &Filled) {
     for item in &filled.items {
         let _ = writeln!(page, "  {}", why_item(item));
         let _ = writeln!(page, "    because: {}", one_line(&item.reason));
+        why_parts(page, item);
+    }
+}
+
+/// What the score is made of, and what the relevance rests on.
+fn why_parts(page: &mut String, item: &Item) {
+    let told = |parts: &[Part]| parts.iter().map(Part::told).collect::<Vec<_>>().join(", ");
+    if item.section != Section::Files && !item.parts.is_empty() {
+        let _ = writeln!(page, "    score: {}", told(&item.parts));
+    }
+    if !item.evidence.is_empty() {
+        let _ = writeln!(page, "    relevance rests on: {}", told(&item.evidence));
     }
 }
 
@@ -193,7 +207,9 @@ mod tests {
             text: text.to_owned(),
             tokens: 10,
             score: 0.8,
+            parts: vec![Part { name: "relevance", value: 0.6 }],
             relevance: Some(0.9),
+            evidence: vec![Part { name: "name", value: 0.9 }],
             passes: vec![Pass::Entity],
             reason: "about Postgres".to_owned(),
             at: None,

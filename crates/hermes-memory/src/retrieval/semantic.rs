@@ -9,7 +9,7 @@ use super::render::one_line;
 use super::{
     Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold, whole_threshold,
 };
-use crate::search::Item;
+use crate::search::{Item, Part};
 use crate::{Result, chunk, search};
 
 /// How much surer we must be of a conversation about another project.
@@ -31,6 +31,8 @@ struct Hit {
     messages: Vec<(MessageKey, Range<usize>)>,
     best: Best,
     relevance: f64,
+    /// The parts of the best one's score.
+    parts: Vec<Part>,
 }
 
 /// What was found first.
@@ -128,8 +130,8 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
             Item::Message { message, episode } => (message, episode),
             Item::Summary(episode) => {
                 let best = Best::Summary(found.best);
-                let relevance = found.relevance;
-                hits.push(Hit { episode, messages: Vec::new(), best, relevance });
+                let (relevance, parts) = (found.relevance, found.parts);
+                hits.push(Hit { episode, messages: Vec::new(), best, relevance, parts });
                 continue;
             }
             _ => continue,
@@ -146,9 +148,9 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
             }
             None => {
                 places.insert(episode.id, hits.len());
-                let relevance = found.relevance;
+                let (relevance, parts) = (found.relevance, found.parts);
                 let best = Best::Message(message);
-                hits.push(Hit { episode, messages: vec![here], best, relevance });
+                hits.push(Hit { episode, messages: vec![here], best, relevance, parts });
             }
         }
     }
@@ -212,6 +214,7 @@ fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidat
         },
         pass: Pass::Semantic,
         relevance: Some(hit.relevance),
+        evidence: hit.parts.clone(),
         reason,
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn recall_filter(
         // Only conversations have a session or a channel; a time everything has.
         recall.only_messages = filter.session.is_some() || filter.channel.is_some();
     }
+    recall.only_messages |= filter.project.is_some();
     if let Some(session) = filter.except_session {
         let choice = SessionChoice { session_id: Some(session), ..SessionChoice::default() };
         recall.without_sessions = store.sessions(scope, &choice)?;
@@ -58,7 +59,10 @@ pub(super) fn item(
         None => None,
     };
     let Some(found) = found else { return Ok(None) };
-    if !is_in_time(&found, question) || !mentions(store, scope, question, key, &found)? {
+    if !is_in_time(&found, question)
+        || !is_from(&found, question)
+        || !mentions(store, scope, question, key, &found)?
+    {
         return Ok(None);
     }
     Ok(Some(found))
@@ -111,6 +115,19 @@ fn is_in_time(item: &Item, question: &Question<'_>) -> bool {
     known
         && question.filter.since.is_none_or(|since| at >= since)
         && question.filter.until.is_none_or(|until| at < until)
+}
+
+/// Whether it comes from where it should, and belongs to the project.
+fn is_from(item: &Item, question: &Question<'_>) -> bool {
+    let filter = &question.filter;
+    let is_in = |wanted: &str| {
+        let wanted = wanted.trim_end_matches('/');
+        item.project().is_some_and(|project| {
+            project == wanted
+                || project.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
+        })
+    };
+    filter.project.is_none_or(is_in) && filter.source.is_none_or(|from| item.source() == Some(from))
 }
 
 /// Whether a thing mentions the name that was asked for: as noted, or in its own words.

@@ -10,10 +10,11 @@ mod relevance;
 mod run;
 mod score;
 mod terms;
+mod ways;
 
 use hermes_llm::Embedder;
 use hermes_store::memory::{
-    Episode, Event, Fact, ItemKind, MemoryStore, Message, Procedure, Scope,
+    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -22,6 +23,7 @@ use crate::Result;
 
 pub use looks::Looks;
 pub(crate) use outdated::heir_of_episode;
+pub use ways::Ways;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -49,6 +51,10 @@ pub struct Filter<'a> {
     pub except_session: Option<&'a str>,
     /// Messages only of this channel.
     pub channel: Option<&'a str>,
+    /// Messages only of this project: its folder, or the last part of it.
+    pub project: Option<&'a str>,
+    /// Only what comes from there, as `Item::source` says it.
+    pub source: Option<&'a str>,
     /// Only what mentions this name.
     pub entity: Option<&'a str>,
     /// Only what was said, or happened, at or after.
@@ -88,6 +94,8 @@ pub struct Found {
     pub relevance: f64,
     /// The parts of the score.
     pub parts: Vec<Part>,
+    /// How it was found.
+    pub ways: Ways,
     /// Where in the text the best chunk is, in bytes.
     pub best: std::ops::Range<usize>,
     /// The fact that holds in the place of what it says.
@@ -127,6 +135,33 @@ impl Item {
         }
     }
 
+    /// Where it comes from: a `user` who said so, an `agent` that noted it, a `conversation`, an `import`, an
+    /// external `provider`; none where nobody knows.
+    pub fn source(&self) -> Option<&'static str> {
+        match self {
+            Item::Message { episode, .. } | Item::Summary(episode) if episode.imported => {
+                Some("import")
+            }
+            Item::Message { .. } | Item::Summary(_) | Item::Event(_) => Some("conversation"),
+            Item::Fact(fact) => Some(match fact.origin {
+                Origin::User => "user",
+                Origin::Agent => "agent",
+                Origin::Extract => "conversation",
+                Origin::Import => "import",
+                Origin::Provider => "provider",
+            }),
+            Item::Procedure(_) => None,
+        }
+    }
+
+    /// The project it belongs to.
+    pub fn project(&self) -> Option<&str> {
+        match self {
+            Item::Message { episode, .. } | Item::Summary(episode) => episode.project.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Its name, and of messages which one of the episode.
     fn place(&self) -> (String, i64) {
         let message = match self {
@@ -155,6 +190,22 @@ pub struct Part {
     pub name: &'static str,
     /// What it added to the score, or the factor it was multiplied with.
     pub value: f64,
+}
+
+/// What a score is multiplied with.
+const FACTORS: [&str; 6] = ["role", "speaker", "question", "first", "time", "superseded"];
+
+impl Part {
+    /// Whether the score was multiplied with it, not added to.
+    pub fn is_factor(&self) -> bool {
+        FACTORS.contains(&self.name)
+    }
+
+    /// For a person: `words 0.62`, `speaker ×1.35`.
+    pub fn told(&self) -> String {
+        let times = if self.is_factor() { "×" } else { "" };
+        format!("{} {times}{:.2}", self.name, self.value)
+    }
 }
 
 /// Finds what answers the question. `embedder` must be the store's active model; none means words only.

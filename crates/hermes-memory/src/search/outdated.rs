@@ -138,8 +138,8 @@ fn lead(
             }
             let Some(item) = load::fact(store, scope, question, heir.id)? else { return Ok(()) };
             let best = 0..heir.statement.len();
-            let parts = results[at].parts.clone();
-            Found { item, score, relevance, parts, best, superseded_by: None }
+            let (parts, ways) = (results[at].parts.clone(), results[at].ways.clone());
+            Found { item, score, relevance, parts, ways, best, superseded_by: None }
         }
     };
     found.score = found.score.max(score);
@@ -171,6 +171,7 @@ fn is_source(message: &Message, sources: &[Source]) -> bool {
 
 /// Whether a question asks for a part of what is remembered.
 fn narrows(filter: &Filter<'_>) -> bool {
-    let Filter { session, channel, entity, since, until, .. } = filter;
-    session.is_some() || channel.is_some() || entity.is_some() || since.is_some() || until.is_some()
+    let Filter { session, channel, project, source, entity, since, until, .. } = filter;
+    let is_asked = [session, channel, project, source, entity].iter().any(|word| word.is_some());
+    is_asked || since.is_some() || until.is_some()
 }

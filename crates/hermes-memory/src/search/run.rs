@@ -9,7 +9,7 @@ use super::places::{Places, is_with_assistant};
 use super::question::{self, Asked};
 use super::score::{self, Evidence, Scores};
 use super::terms::{self, Hits};
-use super::{Answer, Found, Looks, Part, Question, candidates, load, outdated, relevance};
+use super::{Answer, Found, Looks, Part, Question, candidates, load, outdated, relevance, ways};
 use crate::{Result, reembed};
 
 /// How many of the best are looked at for being too much alike, at most.
@@ -70,6 +70,7 @@ pub(super) fn search(
     let scores = score::score(&evidence, &places);
     let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
     let confidence = relevance::of_all(&looked, &scores, &ranked);
+    let floor = ways::floor(&looked);
     let mut results = Vec::new();
     for ranked in ranked {
         if results.len() == question.limit {
@@ -81,7 +82,8 @@ pub(super) fn search(
             let parts = parts(&scores, &ranked);
             let best = chunk.start..chunk.start + chunk.length;
             let score = f64::from(ranked.score);
-            results.push(Found { item, score, relevance, parts, best, superseded_by: None });
+            let ways = ways::of(&looked, ranked.text, floor);
+            results.push(Found { item, score, relevance, parts, ways, best, superseded_by: None });
         }
     }
     outdated::settle(store, scope, question, &mut results)?;

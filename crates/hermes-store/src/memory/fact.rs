@@ -232,6 +232,9 @@ pub struct FactChange {
     pub action: String,
     /// The text when it was added, after an edit or before a supersession.
     pub text: Option<String>,
+    /// Why, in the words of the person who did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What was undone.

@@ -1,9 +1,9 @@
 //! The simple memory: facts.
 
 use hermes_store::memory::{
-    Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly,
-    FactOrder, Facts, FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope, Source,
-    Uid, Undone, UserNumber,
+    Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
+    FactOnly, FactOrder, Facts, FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope,
+    Source, Uid, Undone, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -326,6 +326,14 @@ impl Facts for ModelMemory {
         _: Change<'_>,
     ) -> Result<Undone> {
         Err(not_here("undo"))
+    }
+
+    fn held_facts(&self, _: Admin) -> Result<Vec<(UserNumber, u64)>> {
+        let mut held = std::collections::BTreeMap::new();
+        for fact in self.facts.values().filter(|fact| is_held(fact) && !fact.quarantined) {
+            *held.entry(fact.user).or_insert(0) += 1;
+        }
+        Ok(held.into_iter().collect())
     }
 
     fn conflicts(&self, _: Scope) -> Result<Vec<Conflict>> {

@@ -29,21 +29,42 @@ struct Address {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     launch::start(&home)?;
-    let url = address(app, &home)?.ok_or_else(|| not_listening(&home))?;
+    let door = door(app, &home)?.ok_or_else(|| not_listening(&home))?;
     let is_watched = io::stdout().is_terminal() && !app.json;
-    let opened = is_watched && !arguments.print && platform::open_in_browser(&url);
-    app.out.show(&Address { url, opened })?;
+    let opened = is_watched && !arguments.print && open(&home, &door)?;
+    app.out.show(&Address { url: door.url, opened })?;
     Ok(Outcome::Done)
+}
+
+/// An address that lets whoever opens it in, once.
+struct Door {
+    url: String,
+    code: String,
 }
 
 /// An address that lets whoever opens it in, once; none if the daemon does not listen.
 pub(crate) fn address(app: &App, home: &Home) -> anyhow::Result<Option<String>> {
+    Ok(door(app, home)?.map(|door| door.url))
+}
+
+/// Opens it in a browser: by a private page, so that the code is in no list of processes.
+fn open(home: &Home, door: &Door) -> anyhow::Result<bool> {
+    let page = login::open_door(home, &door.url, &door.code)?;
+    let opened = platform::open_in_browser(&page);
+    if !opened {
+        login::close_doors(home);
+    }
+    Ok(opened)
+}
+
+fn door(app: &App, home: &Home) -> anyhow::Result<Option<Door>> {
+    login::close_doors(home);
     let found = daemon::find(home)?;
     let Some(url) = found.pid.and(found.state).and_then(|state| state.url) else { return Ok(None) };
     // An address that stands for every address is none that a browser can open.
     let url = url.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
     let code = login::new_code(home, app.now)?;
-    Ok(Some(format!("{url}/login?code={code}")))
+    Ok(Some(Door { url: format!("{url}/login?code={code}"), code }))
 }
 
 fn not_listening(home: &Home) -> Problem {

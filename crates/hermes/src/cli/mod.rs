@@ -27,7 +27,7 @@ mod run;
 mod service;
 mod sessions;
 mod shell;
-mod skills;
+pub(crate) mod skills;
 mod soul;
 mod start;
 mod status;

@@ -1,4 +1,4 @@
-//! hermes profile create, list, use, show, rename, delete, export, import
+//! hermes profile create, list, use, show, rename, delete, restore, export, import
 
 use std::io;
 use std::path::PathBuf;
@@ -53,6 +53,11 @@ pub(crate) enum Command {
         #[arg(long)]
         erase: bool,
     },
+    /// Bring back the profile of this name that was taken away last
+    Restore {
+        /// Its name
+        name: String,
+    },
     /// Write a profile into one file that can be carried elsewhere
     Export(carry::Export),
     /// Take in a profile that was exported, under a name that is free
@@ -84,6 +89,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Show { name } => show(name.as_deref(), app)?,
         Command::Rename { from, to } => rename(&from, &to, app)?,
         Command::Delete { name, erase } => delete(&name, erase, app)?,
+        Command::Restore { name } => restore(&name, app)?,
         Command::Export(arguments) => return carry::export(&arguments, app),
         Command::Import(arguments) => return carry::import(&arguments, app),
     }
@@ -188,11 +194,20 @@ fn delete(name: &str, erase: bool, app: &mut App) -> anyhow::Result<()> {
     }
     confirm::consent(app.asking, &format!("take profile {name} away (its files are kept aside)?"))?;
     let kept = profile::set_aside(&root, &name, app.now)?;
-    let undo = format!("undo with `mv {} {folder}`", kept.display());
+    let undo = format!("undo with `hermes profile restore {name}`");
     let done = format!("{name} is taken away and kept in {}", kept.display());
     app.out.show(&Changed { profile: name.to_string(), done, kept_in: Some(kept) })?;
     app.out.hint(undo);
     Ok(())
+}
+
+fn restore(name: &str, app: &mut App) -> anyhow::Result<()> {
+    let root = app.root_home()?;
+    let Some(name) = parse_profile(name)? else {
+        return Err(HomeError::DefaultProfile { action: "brought back" }.into());
+    };
+    profile::restore(&root, &name)?;
+    app.out.show(&Changed::new(name.as_str(), format!("{name} is back")))
 }
 
 fn describe(home: &Home, in_use: bool) -> Profile {

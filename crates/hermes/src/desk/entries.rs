@@ -5,7 +5,7 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, places};
 use hermes_llm::EmbeddedModel;
 use hermes_memory::chunk;
-use hermes_memory::search::Part;
+use hermes_memory::search::{Part, Ways};
 use hermes_memory::task;
 
 use super::hit::Hit;
@@ -30,9 +30,9 @@ pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow:
         for (path, document) in files {
             let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
             for entry in document.entries() {
-                let parts = score(text, &entry.text);
+                let scored = score(text, &entry.text);
                 hits.extend(
-                    parts.map(|parts| Hit::of_entry(&name, entry.number, &entry.text, parts)),
+                    scored.map(|scored| Hit::of_entry(&name, entry.number, &entry.text, scored)),
                 );
             }
         }
@@ -42,7 +42,7 @@ pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow:
 }
 
 /// How well an entry answers; none if it does not.
-fn score(question: &str, entry: &str) -> Option<Vec<Part>> {
+fn score(question: &str, entry: &str) -> Option<(Vec<Part>, Ways)> {
     let mut asked = task::content_words(question);
     if asked.is_empty() {
         asked = chunk::question_words(question);
@@ -51,15 +51,17 @@ fn score(question: &str, entry: &str) -> Option<Vec<Part>> {
     let said = chunk::question_words(&said).into_iter().chain(task::content_words(entry));
     let said: Vec<String> = said.map(|word| stem(&word)).collect();
     let asked_words: Vec<String> = chunk::question_words(&asked.join(" "));
-    let found = asked_words.iter().filter(|word| said.contains(&stem(word))).count();
-    let words = found as f64 / asked_words.len().max(1) as f64;
+    let all = asked_words.len().max(1) as f64;
+    let found: Vec<String> =
+        asked_words.into_iter().filter(|word| said.contains(&stem(word))).collect();
+    let words = found.len() as f64 / all;
     let meaning = f64::from(likeness(question, entry)).max(0.0);
-    (found > 0 || meaning >= NEAR).then(|| {
-        vec![
-            Part { name: "words", value: WORDS * words },
-            Part { name: "meaning", value: MEANING * meaning },
-        ]
-    })
+    let ways = Ways { words: found, cosine: Some(meaning), is_near: meaning >= NEAR };
+    let parts = vec![
+        Part { name: "words", value: WORDS * words },
+        Part { name: "meaning", value: MEANING * meaning },
+    ];
+    (!ways.words.is_empty() || ways.is_near).then_some((parts, ways))
 }
 
 fn likeness(left: &str, right: &str) -> f32 {
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     fn value(question: &str, entry: &str) -> f64 {
-        score(question, entry).map_or(0.0, |parts| parts.iter().map(|part| part.value).sum())
+        score(question, entry).map_or(0.0, |(parts, _)| parts.iter().map(|part| part.value).sum())
     }
 
     #[test]
@@ -92,5 +94,8 @@ mod tests {
         assert_eq!(value("kubernetes rollout", tea), 0.0);
         assert!(value("季度计划", "白板上写着季度计划") > 0.0);
         assert_eq!(value("", tea), 0.0);
+        let label = |question: &str| score(question, tea).map(|(_, ways)| ways.label());
+        assert_eq!((label("tea"), label("kubernetes")), (Some("both"), None));
+        assert_eq!(label("What hot drink does she prefer?"), Some("keyword"));
     }
 }

@@ -10,7 +10,7 @@ use hermes_store::memory::{
 use jiff::Timestamp;
 
 use super::fact_view::{Change, Changed, Detail, From, Shown, name_of};
-use super::reason::{self, Reason};
+use super::reason::{self, Why};
 use super::{in_step, later};
 use crate::app::{App, Memory};
 use crate::embedding;
@@ -123,15 +123,15 @@ pub(crate) fn retire(
     retire_because(app, home, whose, (id, None))
 }
 
-/// The same, and the chain of changes says why.
+/// The same, and its history says why.
 pub(crate) fn retire_because(
     app: &App,
     home: &Home,
     (memory, scope): (&mut Memory, Scope),
-    (id, why): (&str, Option<Reason>),
+    (id, why): (&str, Option<&Why>),
 ) -> anyhow::Result<Fact> {
     let fact = memory.store.find_fact(scope, id)?;
-    memory.store.retire_fact(scope, fact.id, reason::change(app, why))?;
+    reason::retire(app, &mut memory.store, (scope, fact.id), why)?;
     in_step::follow(app, home, memory, (scope, &[fact.id]))?;
     Ok(fact)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use hermes_memory::search::{Found, Item, Part};
+use hermes_memory::search::{Found, Item, Part, Ways};
 use hermes_memory::task;
 use hermes_store::memory::UserNumber;
 use hermes_store::sessions::SearchResult;
@@ -47,10 +47,24 @@ pub(crate) struct Hit {
     pub(crate) channel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
+    /// Where it comes from: `user`, `agent`, `conversation`, `import`, `provider`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<&'static str>,
+    /// The names that a fact is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) entities: Vec<String>,
     pub(crate) shared: bool,
     /// The fact that holds in the place of what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<String>,
+    /// How it was found: `keyword`, `semantic`, `both`; `weak` for what only comes nearest.
+    pub(crate) found: &'static str,
+    /// The words of the question that stand in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) words: Vec<String>,
+    /// How near it comes in meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cosine: Option<f64>,
     /// What the score is made of.
     pub(crate) parts: Vec<Part>,
 }
@@ -84,8 +98,13 @@ impl Hit {
             snippet: snippet(text, best),
             score: found.score,
             relevance: Some(found.relevance),
+            found: found.ways.label(),
+            words: found.ways.words.clone(),
+            cosine: found.ways.cosine,
             parts: found.parts.clone(),
             superseded_by: found.superseded_by.map(|id| format!("fact:{id:03}")),
+            source: found.item.source(),
+            project: found.item.project().map(str::to_owned),
             ..Hit::default()
         };
         match &found.item {
@@ -97,7 +116,6 @@ impl Hit {
                 hit.session_id = Some(episode.session_id.clone());
                 hit.message_id = Some(message.key.get());
                 hit.channel = episode.channel.clone();
-                hit.project = episode.project.clone();
                 if let (true, Some(caption)) = (text.trim().is_empty(), &message.caption) {
                     hit.snippet = snippet(caption, 0..caption.len());
                 }
@@ -107,10 +125,10 @@ impl Hit {
                 hit.at = Some(episode.started_at);
                 hit.until = Some(episode.ended_at);
                 hit.channel = episode.channel.clone();
-                hit.project = episode.project.clone();
             }
             Item::Fact(fact) => {
                 hit.kind = "fact";
+                hit.entities = fact.entities.clone();
                 hit.at = Some(fact.recorded_at);
                 hit.shared = fact.user == UserNumber::SHARED;
             }
@@ -133,6 +151,7 @@ impl Hit {
         let snippet: String = result.snippet.pieces().into_iter().map(|(piece, _)| piece).collect();
         Hit {
             kind: "session",
+            found: "keyword",
             id: result.session_id.to_string(),
             text: result.text.clone(),
             snippet: lines(&snippet, ("", "")),
@@ -146,13 +165,21 @@ impl Hit {
     }
 
     /// An entry of a memory file.
-    pub(crate) fn of_entry(file: &str, number: usize, text: &str, parts: Vec<Part>) -> Hit {
+    pub(crate) fn of_entry(
+        file: &str,
+        number: usize,
+        text: &str,
+        (parts, ways): (Vec<Part>, Ways),
+    ) -> Hit {
         Hit {
             kind: "file",
             id: format!("{file}#{number}"),
             text: text.to_owned(),
             snippet: snippet(text, 0..text.len()),
             score: parts.iter().map(|part| part.value).sum(),
+            found: ways.label(),
+            words: ways.words,
+            cosine: ways.cosine,
             parts,
             ..Hit::default()
         }
@@ -206,11 +233,14 @@ impl Hit {
     }
 
     fn explanation(&self) -> String {
-        let parts: Vec<String> =
-            self.parts.iter().map(|part| format!("{} {:.2}", part.name, part.value)).collect();
+        let parts: Vec<String> = self.parts.iter().map(Part::told).collect();
         let relevance =
             self.relevance.map(|value| format!(", relevance {value:.2}")).unwrap_or_default();
-        format!("score {:.2}{relevance}: {}", self.score, parts.join(", "))
+        let found = match self.words.is_empty() {
+            true => self.found.to_owned(),
+            false => format!("{} ({})", self.found, self.words.join(", ")),
+        };
+        format!("{found}, score {:.2}{relevance}: {}", self.score, parts.join(", "))
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod hit;
 pub(crate) mod in_step;
 pub(crate) mod items;
 pub(crate) mod later;
+pub(crate) mod promote;
 pub(crate) mod reason;
 pub(crate) mod rules;
 pub(crate) mod search;

@@ -36,6 +36,41 @@ pub(crate) enum Kind {
     All,
 }
 
+/// Where something comes from.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// The user said so or typed it.
+    User,
+    /// An agent noted it.
+    Agent,
+    /// It was said in a conversation, or drawn from one.
+    Conversation,
+    /// It came with an import.
+    Import,
+    /// An external memory gave it.
+    Provider,
+}
+
+impl Source {
+    /// Every source.
+    pub(crate) const ALL: [Source; 5] =
+        [Source::User, Source::Agent, Source::Conversation, Source::Import, Source::Provider];
+
+    /// In a word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Source::User => "user",
+            Source::Agent => "agent",
+            Source::Conversation => "conversation",
+            Source::Import => "import",
+            Source::Provider => "provider",
+        }
+    }
+}
+
 /// What is looked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish<'a> {
@@ -49,6 +84,10 @@ pub(crate) struct Wish<'a> {
     pub(crate) session: Option<&'a str>,
     /// Only in conversations of this channel.
     pub(crate) channel: Option<&'a str>,
+    /// Only in conversations about this project: its folder, or the last part of it.
+    pub(crate) project: Option<&'a str>,
+    /// Only what comes from there: `user`, `agent`, `conversation`, `import`, `provider`.
+    pub(crate) source: Option<&'a str>,
     /// Only what mentions this name.
     pub(crate) entity: Option<&'a str>,
     /// Only since this time.
@@ -113,6 +152,8 @@ fn in_memory(
             session: wish.session,
             except_session: None,
             channel: wish.channel,
+            project: wish.project,
+            source: wish.source,
             entity: wish.entity,
             since: wish.since,
             until: wish.until,
@@ -159,14 +200,18 @@ fn in_sessions(
         SearchRequest { query: wish.text.to_owned(), filter, limit: wish.limit, neighbours: 0 };
     let answer = store.search(&request)?;
     let results = answer.results.into_iter().map(Hit::of_session).collect();
-    Ok(Answer { results, notes: answer.note.into_iter().collect() })
+    let mut notes: Vec<String> = answer.note.into_iter().collect();
+    if [wish.project, wish.source, wish.entity].iter().any(Option::is_some) {
+        notes.push("whole conversations are not narrowed by project, source or name".to_owned());
+    }
+    Ok(Answer { results, notes })
 }
 
 impl Wish<'_> {
     /// Entries of files have no session, channel or hour, so what asks for these leaves them out.
     fn takes_files(&self) -> bool {
-        let Wish { session, channel, entity, since, until, as_of, .. } = self;
-        let words = [session, channel, entity].iter().all(|word| word.is_none());
+        let Wish { session, channel, project, source, entity, since, until, as_of, .. } = self;
+        let words = [session, channel, project, source, entity].iter().all(|word| word.is_none());
         words && [since, until, as_of].iter().all(|time| time.is_none())
     }
 }

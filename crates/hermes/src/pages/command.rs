@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
-use crate::cli::run_words;
+use crate::cli::{run_words, skills};
 use crate::confirm::Asking;
 use crate::failure::Outcome;
 use crate::output::{Output, Sheet};
@@ -60,6 +60,11 @@ pub(super) fn tell_long(seat: &Seat, words: &[&str]) -> anyhow::Result<Told> {
         Ok(outcome) => outcome.map(|_| Told::Done(plain(&sheet))),
         Err(_) => Ok(Told::GoesOn),
     }
+}
+
+/// Lets the memory know of skills that changed; what is missed is made up for at the next look.
+pub(super) fn note_skills(seat: &Seat) {
+    skills::note_in_memory(&inside(seat, &["skills"], (Sheet::default(), false)));
 }
 
 /// A person sits before the page and has said yes. Backups are of the whole home, whatever profile is looked at.

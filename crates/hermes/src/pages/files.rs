@@ -234,7 +234,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 fn save(seat: &mut Seat, visit: &Visit, target: &MemoryTarget) -> anyhow::Result<Answer> {
     let name = visit.param("name");
     let before = read(seat, target)?;
-    let mine = as_in(before.document.text(), visit.raw_said("text").unwrap_or_default());
+    let mine = text::as_in(before.document.text(), visit.raw_said("text").unwrap_or_default());
     if visit.must_say("hash")? != before.hash {
         return conflict(seat, visit, mine, &before);
     }
@@ -300,15 +300,6 @@ fn decide(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
 }
 
-/// A browser sends other line ends than the file may have.
-fn as_in(file: &str, sent: &str) -> String {
-    let plain = sent.replace("\r\n", "\n");
-    match file.contains("\r\n") {
-        true => plain.replace('\n', "\r\n"),
-        false => plain,
-    }
-}
-
 fn read(seat: &Seat, target: &MemoryTarget) -> anyhow::Result<MemoryText> {
     let rules = rules::of_file(&seat.app, &seat.home, target)?;
     Ok(memory_file::read(&seat.home, target, rules)?)
@@ -358,15 +349,4 @@ fn command_of(name: &str) -> String {
 
 fn not_a_number() -> Problem {
     Problem::usage("that is not the number of a version")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_ends_stay_those_of_the_file() {
-        assert_eq!(as_in("a\nb\n", "a\r\nc\r\n"), "a\nc\n");
-        assert_eq!(as_in("a\r\nb\r\n", "a\r\nc\r\n"), "a\r\nc\r\n");
-    }
 }

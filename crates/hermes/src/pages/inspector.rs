@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use askama::Template;
 use hermes_memory::retrieval::{Item, Pass, Section};
-use hermes_memory::search::Looks;
+use hermes_memory::search::{Looks, Part};
 use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Receipt, Scope, SqliteMemory,
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::show::{self, Head};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, facts, found};
+use super::{Answer, Menu, Page, Visit, facts, shell_word};
 use crate::desk::Asker;
 use crate::desk::context::{self, Given, Knobs, Wish};
 use crate::desk::fact_view::name_of;
@@ -105,8 +105,12 @@ struct Candidate {
     text: String,
     passes: Vec<&'static str>,
     score: f64,
+    /// What the score is made of.
+    parts: Vec<Part>,
     #[serde(skip_serializing_if = "Option::is_none")]
     relevance: Option<f64>,
+    /// What the relevance rests on.
+    evidence: Vec<Part>,
     tokens: usize,
     reason: String,
     /// For each side: nothing if it was kept, else why not; none if nobody thought of it.
@@ -169,7 +173,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     };
     let command = match page.task.is_empty() {
         true => String::new(),
-        false => format!("hermes memory context {} --why", found::quoted(&page.task)),
+        false => format!("hermes memory context {} --why", shell_word::quoted(&page.task)),
     };
     let head = Head { title: "Context inspector".to_owned(), section: NAME, command };
     show::view(visit, head, &page)
@@ -267,7 +271,9 @@ fn candidate(item: &Item, count: usize, frame: &Frame) -> Candidate {
         text: one_line(&item.text, 160),
         passes: item.passes.iter().map(|pass| word(*pass)).collect(),
         score: (item.score * 1000.0).round() / 1000.0,
+        parts: item.parts.clone(),
         relevance: item.relevance.map(|value| (value * 100.0).round() / 100.0),
+        evidence: item.evidence.clone(),
         tokens: item.tokens,
         reason: item.reason.clone(),
         kept: vec![None; count],

@@ -1,10 +1,12 @@
 //! Who may look at the dashboard: codes that let somebody in once, and the visitors who were let in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_home::{Home, atomic};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
+
+use super::text;
 
 /// The name of the cookie that a visitor shows.
 pub(crate) const COOKIE: &str = "hermes";
@@ -21,7 +23,41 @@ pub(crate) fn new_code(home: &Home, now: Timestamp) -> anyhow::Result<String> {
 /// Whether the code was good; whoever takes its file away has it, so it is good once.
 pub(crate) fn redeem(home: &Home, code: &str, now: Timestamp) -> bool {
     let path = home.login_codes().join(hash(code));
-    is_alive(&path, now) && std::fs::remove_file(path).is_ok()
+    let is_good = is_alive(&path, now) && std::fs::remove_file(path).is_ok();
+    if is_good {
+        // Where no page led here there is none to take away.
+        let _ = std::fs::remove_file(door(home, code));
+    }
+    is_good
+}
+
+/// A page that only its owner can read and that leads a browser to an address with a code: what a program is
+/// started with, everybody on the machine can see.
+pub(crate) fn open_door(home: &Home, address: &str, code: &str) -> anyhow::Result<PathBuf> {
+    close_doors(home);
+    atomic::make_folder(&home.login_doors())?;
+    let path = door(home, code);
+    let address = text::escape(address);
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Hermes</title>\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\"></head>\n\
+         <body><p><a href=\"{address}\">To the dashboard</a></p></body></html>\n"
+    );
+    atomic::write_private(&path, page.as_bytes())?;
+    Ok(path)
+}
+
+/// Takes away the pages that led to the dashboard and were not used.
+pub(crate) fn close_doors(home: &Home) {
+    let Ok(entries) = std::fs::read_dir(home.login_doors()) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn door(home: &Home, code: &str) -> PathBuf {
+    home.login_doors().join(format!("{}.html", hash(code)))
 }
 
 /// Makes a visitor; what their cookie says is seen this once, and kept only as a hash.
@@ -112,6 +148,23 @@ mod tests {
         // What is over goes with the next code.
         new_code(&home, at(601)).unwrap();
         assert_eq!(std::fs::read_dir(home.login_codes()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_page_leads_to_the_dashboard_until_its_code_was_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        let code = new_code(&home, at(0)).unwrap();
+        let page = open_door(&home, "http://localhost:1/login?code=\"x", &code).unwrap();
+        assert!(std::fs::read_to_string(&page).unwrap().contains("code=&quot;x"));
+        assert!(!page.display().to_string().contains(&code));
+        assert!(!redeem(&home, "another", at(1)) && page.exists());
+        assert!(redeem(&home, &code, at(1)) && !page.exists());
+        let first = open_door(&home, "http://localhost:1/", "first").unwrap();
+        let second = open_door(&home, "http://localhost:1/", "second").unwrap();
+        assert!(!first.exists() && second.exists());
+        close_doors(&home);
+        assert!(!second.exists());
     }
 
     #[test]

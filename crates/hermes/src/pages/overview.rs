@@ -278,7 +278,7 @@ fn writes(memory: &Memory, frame: &Frame) -> anyhow::Result<Vec<Write>> {
                 _ => None,
             },
             at: entry.at,
-            by: reason::told(&entry.actor),
+            by: reason::told(&entry.actor, None),
             action: entry.action.replace('.', " "),
             item: entry.item,
         })

@@ -157,7 +157,12 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
                     .hint("go to another profile first")
                     .into());
             }
-            Notice::new(command::tell(seat, &["profile", "delete", name])?)
+            let said = command::tell(seat, &["profile", "delete", name])?;
+            Notice::new(said).undo(&address, "restore", &[("name", name)])
+        }
+        "restore" => {
+            let name = visit.must_say("name")?;
+            Notice::new(command::tell(seat, &["profile", "restore", name])?)
         }
         _ => return Err(unknown_deed(visit)),
     };

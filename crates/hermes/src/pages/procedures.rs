@@ -8,6 +8,7 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
+use crate::desk::promote;
 use crate::failure::{Kind, Problem};
 use crate::output::one_line;
 use crate::server::pool::Seat;
@@ -61,6 +62,10 @@ impl Row {
         }
     }
 
+    fn can_be_skill(&self) -> bool {
+        self.procedure.kind != ProcedureKind::Skill
+    }
+
     fn outcome(&self) -> (&'static str, &str) {
         match self.procedure.outcome.as_deref() {
             Some("success") => ("good", "success"),
@@ -99,7 +104,29 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, Head { title: NAME.to_owned(), section: NAME, command }, &list)
 }
 
+/// A skill from a lesson: it waits in Skills.
+fn to_skill(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer> {
+    let number: i64 = id.parse().map_err(|_| missing(id))?;
+    let (app, home, memory) = seat.reader()?;
+    let scope = visit.scope(&memory.store)?;
+    let promoted = promote::promote(app, home, (&memory.store, scope), (number, None))?;
+    let frame = visit.frame(seat)?;
+    let (name, skills) = (promoted.skill.as_str(), frame.link("skills"));
+    let notice = match promoted.changed {
+        true => Notice::new(format!("{name} waits for your word in Skills")).undo(
+            &skills,
+            "",
+            &[("reject", name)],
+        ),
+        false => Notice::new(format!("The skill {name} says so already")),
+    };
+    Ok(Answer::Done { back: visit.back(), notice })
+}
+
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    if let Some(id) = visit.said("promote") {
+        return to_skill(seat, visit, id);
+    }
     let (id, forgets) = match (visit.said("forget"), visit.said("restore")) {
         (Some(id), _) => (id, true),
         (_, Some(id)) => (id, false),

@@ -4,13 +4,14 @@ use askama::Template;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::facets::{self, Choice, Facet};
 use super::show::{self, Head};
 use super::text::{self, Html};
 use super::visit::{Frame, ROWS, with};
-use super::{Answer, Menu, Page, Visit, facts, found};
+use super::{Answer, Menu, Page, Visit, facts, shell_word};
 use crate::clock;
 use crate::desk::hit::Hit;
-use crate::desk::search::{self as desk, Kind, Wish};
+use crate::desk::search::{self as desk, Kind, Source, Wish};
 use crate::server::pool::Seat;
 
 const NAME: &str = "Search";
@@ -37,7 +38,7 @@ struct Search {
     asked: Asked,
     #[serde(skip)]
     tabs: Vec<Choice>,
-    #[serde(skip)]
+    /// What the results could be narrowed to, counted among them.
     facets: Vec<Facet>,
     took_ms: u64,
 }
@@ -49,6 +50,8 @@ struct Asked {
     kind: String,
     entity: String,
     channel: String,
+    project: String,
+    source: String,
     since: String,
     until: String,
 }
@@ -57,26 +60,12 @@ struct Asked {
 struct Row {
     #[serde(flatten)]
     hit: Hit,
-    /// How it was found.
-    found: &'static str,
     #[serde(skip)]
     shown: Html,
     #[serde(skip)]
     address: Option<String>,
     #[serde(skip)]
     score: String,
-}
-
-struct Choice {
-    name: String,
-    address: String,
-    is_here: bool,
-}
-
-/// What the results could be narrowed to.
-struct Facet {
-    name: &'static str,
-    values: Vec<Choice>,
 }
 
 /// Where one can look: how the address and the tab say it.
@@ -106,6 +95,8 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         limit: ROWS,
         session: visit.asked("session"),
         channel: visit.asked("channel"),
+        project: visit.asked("project"),
+        source: visit.asked("source"),
         entity: visit.asked("entity"),
         since: moment("since")?,
         until: moment("until")?,
@@ -122,11 +113,12 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         place <= FEWEST || is_likely(hit)
     });
     let words = text::asked_words(&asked.q);
-    let facets = facets(visit, &answer.results);
+    let names = facets::names(&memory.store, asker.scope, &answer.results)?;
+    let facets = facets::of(visit, (&answer.results, &names), app.now);
+    let tabs = tabs(visit, &asked, &answer.results);
     let results = answer.results.into_iter().map(|hit| row(hit, &words, &frame)).collect();
     let head = Head { title: asked.title(), section: NAME, command: asked.command() };
     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let tabs = tabs(visit, &asked);
     let page = Search { frame, results, notes: answer.notes, tabs, facets, asked, took_ms };
     show::view(visit, head, &page)
 }
@@ -137,7 +129,6 @@ fn is_likely(hit: &Hit) -> bool {
 }
 
 fn row(mut hit: Hit, words: &[String], frame: &Frame) -> Row {
-    let found = if hit.kind == "session" { "keyword" } else { found::label(&hit) };
     let address = address(&hit, frame);
     let score = match hit.relevance {
         Some(relevance) if relevance < 0.01 => "hardly sure".to_owned(),
@@ -148,7 +139,7 @@ fn row(mut hit: Hit, words: &[String], frame: &Frame) -> Row {
     let shown = text::marked(&short, words);
     // What is long is had at its own address.
     hit.text = hit.text.chars().take(LONGEST * 4).collect();
-    Row { hit, found, shown, address, score }
+    Row { hit, shown, address, score }
 }
 
 fn address(hit: &Hit, frame: &Frame) -> Option<String> {
@@ -179,37 +170,52 @@ fn address(hit: &Hit, frame: &Frame) -> Option<String> {
     }
 }
 
-fn tabs(visit: &Visit, asked: &Asked) -> Vec<Choice> {
-    let tab = |(value, name, _): (&str, &str, Kind)| Choice {
-        name: name.to_owned(),
+/// Where to look; what all of it holds is counted.
+fn tabs(visit: &Visit, asked: &Asked, hits: &[Hit]) -> Vec<Choice> {
+    let count = |kind: Kind| hits.iter().filter(|hit| place_of(hit) == kind).count();
+    let named = |name: &str, kind: Kind| match count(kind) {
+        found if found > 0 && asked.place() == Kind::All => format!("{name} ({found})"),
+        _ => name.to_owned(),
+    };
+    let tab = |(value, name, kind): (&str, &str, Kind)| Choice {
+        name: named(name, kind),
         address: visit.here_with(&[("type", value)]),
         is_here: asked.kind == value,
     };
     KINDS.into_iter().map(tab).collect()
 }
 
-/// Channels and projects that the results come from, the most frequent first.
-fn facets(visit: &Visit, hits: &[Hit]) -> Vec<Facet> {
-    let counted = |name: &'static str, values: Vec<&String>| {
-        let mut counts: Vec<(&String, usize)> = Vec::new();
-        for value in values {
-            match counts.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((value, 1)),
-            }
-        }
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let choice = |(value, count): (&String, usize)| Choice {
-            name: format!("{value} ({count})"),
-            address: visit.here_with(&[(name, value)]),
-            is_here: visit.asked(name) == Some(value),
+/// Where one looks for such a thing.
+fn place_of(hit: &Hit) -> Kind {
+    match hit.kind {
+        "fact" => Kind::Facts,
+        "message" | "summary" => Kind::Episodes,
+        "procedure" => Kind::Procedures,
+        "event" => Kind::Events,
+        "file" => Kind::Files,
+        _ => Kind::Sessions,
+    }
+}
+
+impl Row {
+    /// How it was found, in a sentence.
+    fn how(&self) -> String {
+        let words = match self.hit.words.is_empty() {
+            true => "none of the words stands in it".to_owned(),
+            false => format!("has {}", self.hit.words.join(", ")),
         };
-        Facet { name, values: counts.into_iter().take(6).map(choice).collect() }
-    };
-    let channels = hits.iter().filter_map(|hit| hit.channel.as_ref()).collect();
-    let sessions = hits.iter().filter_map(|hit| hit.session_id.as_ref()).collect();
-    let facets = [counted("channel", channels), counted("session", sessions)];
-    facets.into_iter().filter(|facet| facet.values.len() > 1).collect()
+        match self.hit.cosine {
+            Some(cosine) => format!("{words}; likeness in meaning {cosine:.2}"),
+            None => words,
+        }
+    }
+}
+
+impl Search {
+    /// Every source, for the form.
+    fn sources(&self) -> [&'static str; 5] {
+        Source::ALL.map(Source::word)
+    }
 }
 
 impl Asked {
@@ -220,6 +226,8 @@ impl Asked {
             kind: text("type"),
             entity: text("entity"),
             channel: text("channel"),
+            project: text("project"),
+            source: text("source"),
             since: text("since"),
             until: text("until"),
         }
@@ -241,16 +249,18 @@ impl Asked {
         if self.q.is_empty() {
             return String::new();
         }
-        let mut command = format!("hermes memory search {}", found::quoted(&self.q));
+        let mut command = format!("hermes memory search {}", shell_word::quoted(&self.q));
         let flags = [
             ("--type", &self.kind),
             ("--entity", &self.entity),
             ("--channel", &self.channel),
+            ("--project", &self.project),
+            ("--source", &self.source),
             ("--since", &self.since),
             ("--until", &self.until),
         ];
         for (flag, value) in flags.into_iter().filter(|(_, value)| !value.is_empty()) {
-            command += &format!(" {flag} {}", found::quoted(value));
+            command += &format!(" {flag} {}", shell_word::quoted(value));
         }
         command
     }

@@ -64,6 +64,8 @@ struct One {
     frame: Frame,
     #[serde(skip)]
     address: String,
+    #[serde(skip)]
+    edit: String,
     name: String,
     description: String,
     state: State,
@@ -108,7 +110,8 @@ fn list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             origin: None,
             locked: broken.is_locked,
             problems: broken.problems.iter().map(ToString::to_string).collect(),
-            address: String::new(),
+            // What is broken cannot be shown, but mended.
+            address: edit_address(&frame, &broken.name, broken.state),
         }));
     }
     let address = frame.link("skills");
@@ -129,6 +132,7 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     };
     let one = One {
         address: frame.link("skills"),
+        edit: edit_address(&frame, skill.name(), skill.state),
         problems: problems(&skill)?,
         origin: skill.origin(),
         name: skill.name().to_owned(),
@@ -147,9 +151,9 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, Head { title: one.name.clone(), section: NAME, command }, &one)
 }
 
-/// Each deed is a command: `approve`, `reject`, `lock`, `unlock`, `delete`.
+/// Each deed is a command: `approve`, `reject`, `lock`, `unlock`, `delete`, `restore`.
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
-    let known = ["approve", "reject", "lock", "unlock", "delete"];
+    let known = ["approve", "reject", "lock", "unlock", "delete", "restore"];
     let asked = known.iter().find_map(|deed| visit.said(deed).map(|name| (*deed, name)));
     let (deed, name) = asked.ok_or_else(|| unknown_deed(visit))?;
     let said = command::tell(seat, &["skills", deed, name])?;
@@ -158,6 +162,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let notice = match deed {
         "lock" => notice.undo(&address, "", &[("unlock", name)]),
         "unlock" => notice.undo(&address, "", &[("lock", name)]),
+        "reject" | "delete" => notice.undo(&address, "", &[("restore", name)]),
         _ => notice,
     };
     let back = if matches!(deed, "reject" | "delete") { address } else { visit.back() };
@@ -179,6 +184,14 @@ impl Row {
                 State::Pending => frame.link_with(place, "pending", "1"),
             },
         })
+    }
+}
+
+fn edit_address(frame: &Frame, name: &str, state: State) -> String {
+    let place = format!("skills/{name}/edit");
+    match state {
+        State::Active => frame.link(place),
+        State::Pending => frame.link_with(place, "pending", "1"),
     }
 }
 

@@ -170,9 +170,24 @@ fn is_harmless(address: &str) -> bool {
     ["https://", "http://", "mailto:"].iter().any(|scheme| address.starts_with(scheme))
 }
 
+/// A browser sends other line ends than the file may have.
+pub(crate) fn as_in(file: &str, sent: &str) -> String {
+    let plain = sent.replace("\r\n", "\n");
+    match file.contains("\r\n") {
+        true => plain.replace('\n', "\r\n"),
+        false => plain,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_ends_stay_those_of_the_file() {
+        assert_eq!(as_in("a\nb\n", "a\r\nc\r\n"), "a\nc\n");
+        assert_eq!(as_in("a\r\nb\r\n", "a\r\nc\r\n"), "a\r\nc\r\n");
+    }
 
     #[test]
     fn nothing_that_is_stored_becomes_markup() {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::{Frame, ROWS};
-use super::{Answer, Menu, Page, Visit, facts, found, unknown_deed};
+use super::{Answer, Menu, Page, Visit, facts, shell_word, unknown_deed};
 use crate::daemon::jobs;
 use crate::desk::fact_view::name_of;
 use crate::desk::items::{self, Wanted};
@@ -280,7 +280,7 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         facts: drawn.collect(),
         frame,
     };
-    let command = format!("hermes sessions show {}", found::quoted(&page.session));
+    let command = format!("hermes sessions show {}", shell_word::quoted(&page.session));
     let head = Head { title: page.id.clone(), section: NAME, command };
     show::view(visit, head, &page)
 }

@@ -136,6 +136,11 @@ fn skills_settings_people_and_jobs_do_what_their_buttons_say() {
 }
 
 #[test]
+fn what_was_taken_away_comes_back_and_agents_are_connected_after_a_look() {
+    suite("ways");
+}
+
+#[test]
 fn a_memory_is_carried_away_and_forgotten_by_its_name() {
     suite("carry");
 }

@@ -37,6 +37,7 @@ mod models;
 mod moments;
 mod pages;
 mod pages_rest;
+mod pages_ways;
 mod peer;
 mod people;
 mod provider;

@@ -14,7 +14,7 @@ use crate::app::{App, Memory};
 use crate::desk::fact_view::{self, Deleted, Listed, Shown, name_of};
 use crate::desk::facts::{self, New};
 use crate::desk::in_step;
-use crate::desk::reason::{self, Reason};
+use crate::desk::reason::{self, Why};
 use crate::failure::{Outcome, Problem};
 use crate::output::{counted, one_line};
 use crate::{clock, confirm, input};
@@ -117,9 +117,9 @@ pub(crate) struct Delete {
     /// Remove every word of them, for good
     #[arg(long)]
     erase: bool,
-    /// Why
-    #[arg(long, value_enum, value_name = "REASON")]
-    because: Option<Reason>,
+    /// Why: wrong, outdated, private, duplicate, useless, or in your own words; its history shows it
+    #[arg(long, value_name = "REASON")]
+    because: Option<String>,
     #[command(flatten)]
     whose: Whose,
 }
@@ -211,6 +211,7 @@ fn show(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> 
 }
 
 fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let why = Why::parse(arguments.because.as_deref().unwrap_or_default())?;
     let mut memory = existing(home, app, &arguments.ids[0])?;
     let scope = arguments.whose.existing(&memory.store)?;
     let mut facts: Vec<Fact> = Vec::new();
@@ -231,11 +232,10 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
         true => in_step::erase(app, home, &memory, (&[scope], &ids))?,
         false => Erased::default(),
     };
-    let change = reason::change(app, arguments.because);
     for fact in &facts {
         match arguments.erase {
-            true => memory.store.erase_fact(scope, fact.id, change)?,
-            false => memory.store.retire_fact(scope, fact.id, change)?,
+            true => memory.store.erase_fact(scope, fact.id, reason::change(app, why.as_ref()))?,
+            false => reason::retire(app, &mut memory.store, (scope, fact.id), why.as_ref())?,
         }
     }
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();

@@ -205,7 +205,7 @@ impl Show for History {
             let text = text.unwrap_or_default();
             page.line(format_args!(
                 "  {DIM}{at}{DIM:#}  {action:<10} by {}{text}",
-                one_line(&reason::told(&change.actor), 40)
+                one_line(&reason::told(&change.actor, change.reason.as_deref()), 120)
             ))?;
         }
         Ok(())

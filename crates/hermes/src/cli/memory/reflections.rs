@@ -1,4 +1,4 @@
-//! hermes memory reflections list
+//! hermes memory reflections list, promote
 
 use std::io;
 
@@ -11,13 +11,27 @@ use serde::Serialize;
 
 use super::whose::Whose;
 use crate::app::App;
-use crate::failure::Outcome;
+use crate::desk::promote;
+use crate::failure::{Outcome, Problem};
 use crate::output::{DIM, Page, Show, one_line};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// List what finished work taught, newest first
     List(List),
+    /// Make a skill from a lesson; it waits for your word
+    Promote(Promote),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Promote {
+    /// The lesson: 7 or procedure:7
+    id: String,
+    /// The name of the skill [default: made from its title]
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    whose: Whose,
 }
 
 #[derive(Debug, Args)]
@@ -55,7 +69,30 @@ struct Reflections {
 }
 
 pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
-    let Command::List(arguments) = command;
+    match command {
+        Command::List(arguments) => list(arguments, app),
+        Command::Promote(arguments) => promote_one(arguments, app),
+    }
+}
+
+fn promote_one(arguments: &Promote, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let id = arguments.id.strip_prefix("procedure:").unwrap_or(&arguments.id);
+    let id: i64 = id.parse().map_err(|_| {
+        Problem::usage(format!("{:?} is not the number of a lesson", arguments.id))
+            .hint("`hermes memory reflections list` shows them")
+    })?;
+    let memory = app.memory(&home, Access::Read)?;
+    let scope = arguments.whose.reader(&memory.store, app)?;
+    let name = arguments.name.as_deref();
+    let promoted = promote::promote(app, &home, (&memory.store, scope), (id, name))?;
+    let skill = promoted.skill.clone();
+    app.out.show(&promoted)?;
+    app.out.hint(format_args!("read it with `hermes skills show {skill} --pending`, use it with `hermes skills approve {skill}`"));
+    Ok(Outcome::Done)
+}
+
+fn list(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let memory = app.memory(&home, Access::Read)?;

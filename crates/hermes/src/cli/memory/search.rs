@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::whose::Whose;
 use crate::app::App;
 use crate::clock;
-use crate::desk::search::{self, Answer, Kind, Wish};
+use crate::desk::search::{self, Answer, Kind, Source, Wish};
 use crate::failure::{Outcome, Problem};
 use crate::output::{Page, Show};
 
@@ -39,6 +39,12 @@ pub(crate) struct Arguments {
     /// Only in conversations of this channel: cli, telegram, …
     #[arg(long)]
     channel: Option<String>,
+    /// Only in conversations about this project: its folder, or the last part of it
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
+    /// Only what comes from there
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    source: Option<Source>,
     /// Only what mentions this name
     #[arg(long, value_name = "NAME")]
     entity: Option<String>,
@@ -92,6 +98,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         limit: usize::from(arguments.limit),
         session: arguments.session.as_deref(),
         channel: arguments.channel.as_deref(),
+        project: arguments.project.as_deref(),
+        source: arguments.source.map(Source::word),
         entity: arguments.entity.as_deref(),
         since: times.since,
         until: times.until,

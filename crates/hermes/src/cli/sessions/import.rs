@@ -31,7 +31,12 @@ struct Imported {
 }
 
 pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let mut lines: Box<dyn BufRead> = match arguments.file.as_path() {
+    file(&arguments.file, home, app)
+}
+
+/// Takes in a file of sessions.
+pub(super) fn file(file: &Path, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+    let mut lines: Box<dyn BufRead> = match file {
         path if path == Path::new("-") => Box::new(io::stdin().lock()),
         path => {
             let failed = || format!("could not read {}", path.display());

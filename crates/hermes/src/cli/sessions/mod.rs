@@ -12,6 +12,7 @@ mod prune;
 mod record;
 mod remove;
 mod repair;
+mod restore;
 mod search;
 mod show;
 mod stats;
@@ -49,8 +50,10 @@ pub(crate) enum Command {
     Pin(pin::Arguments),
     /// Let a session be pruned again
     Unpin(pin::Arguments),
-    /// Delete sessions with all their messages
+    /// Delete sessions with all their messages; they can be brought back for 30 days
     Delete(remove::Arguments),
+    /// Bring back a session that was deleted
+    Restore(restore::Arguments),
     /// Delete sessions without activity for a long time (shows them first; `--yes` does it)
     Prune(prune::Arguments),
     /// Count sessions and messages
@@ -74,6 +77,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Pin(arguments) => pin::run(&arguments, true, &home, app),
         Command::Unpin(arguments) => pin::run(&arguments, false, &home, app),
         Command::Delete(arguments) => remove::run(&arguments, &home, app),
+        Command::Restore(arguments) => restore::run(&arguments, &home, app),
         Command::Prune(arguments) => prune::run(&arguments, &home, app),
         Command::Stats => stats::run(&home, app),
         Command::Repair(arguments) => repair::run(&arguments, &home, app),

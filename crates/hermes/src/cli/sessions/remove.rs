@@ -8,7 +8,7 @@ use hermes_home::{Home, pins};
 use hermes_store::sessions::{SessionId, SessionStore};
 use serde::Serialize;
 
-use super::{export, writing};
+use super::{export, restore, writing};
 use crate::app::App;
 use crate::confirm;
 use crate::failure::Outcome;
@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     /// Write them to this file first, for `sessions import`
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
+    /// For ever: keep nothing to bring them back from
+    #[arg(long)]
+    erase: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,7 +60,16 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
         kept: Vec::new(),
     };
     for id in sessions {
-        match store.delete(&id) {
+        let aside = match arguments.erase {
+            true => None,
+            false => Some(restore::keep(home, &store, &id, app.now)?),
+        };
+        let outcome = store.delete(&id);
+        if let (Err(_), Some(aside)) = (&outcome, aside) {
+            // It is still where it was.
+            let _ = std::fs::remove_file(aside);
+        }
+        match outcome {
             Ok(messages) => {
                 deleted.messages += messages;
                 if pinned.contains(id.as_str()) {
@@ -74,6 +86,9 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     }
     let is_partial = !deleted.kept.is_empty();
     app.out.show(&deleted)?;
+    if let (false, Some(id)) = (arguments.erase, deleted.sessions.first()) {
+        app.out.hint(format_args!("undo with `hermes sessions restore {id}`; kept for 30 days"));
+    }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }
 

@@ -1,6 +1,7 @@
 //! hermes skills: how kinds of tasks are done, each in a folder with a SKILL.md
 
 mod add;
+mod edit;
 mod list;
 mod lock;
 mod remove;
@@ -38,10 +39,14 @@ pub(crate) enum Command {
     Approve(Name),
     /// Take a skill that waits away; the same is not offered again
     Reject(Name),
+    /// Give a skill another text; it is checked first, and the one before is kept as a version
+    Edit(edit::Arguments),
     /// Check skills against the agentskills.io form; exit code 6 when something is found
     Validate(validate::Arguments),
     /// Take a skill away; it is kept aside
     Delete(remove::Arguments),
+    /// Bring back the skill of this name that was taken away or rejected last
+    Restore(Name),
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,7 +72,15 @@ struct Changed {
 
 pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     let outcome = perform(command, app)?;
-    if matches!(command, Command::Add(_) | Command::Approve(_) | Command::Delete(_)) {
+    let changes_use = matches!(
+        command,
+        Command::Add(_)
+            | Command::Approve(_)
+            | Command::Delete(_)
+            | Command::Edit(_)
+            | Command::Restore(_)
+    );
+    if changes_use {
         note_in_memory(app);
     }
     Ok(outcome)
@@ -84,12 +97,14 @@ fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Reject(named) => review::reject(&named.name, app),
         Command::Validate(arguments) => validate::run(arguments, app),
         Command::Delete(arguments) => remove::run(arguments, app),
+        Command::Edit(arguments) => edit::run(arguments, app),
+        Command::Restore(named) => remove::restore(&named.name, app),
     }
 }
 
 /// Lets the context of a task name the skills in use. The skill itself is in place, so this never
 /// fails the command: what is missed is made up for at the next `hermes memory reflect`.
-fn note_in_memory(app: &App) {
+pub(crate) fn note_in_memory(app: &App) {
     let note = || -> anyhow::Result<()> {
         let home = app.existing_home()?;
         if !app.memory_path(&home)?.exists() {

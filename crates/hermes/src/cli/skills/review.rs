@@ -22,5 +22,6 @@ pub(super) fn reject(name: &str, app: &mut App) -> anyhow::Result<Outcome> {
     let again = if rejected.remembered { "; the same is not offered again" } else { "" };
     let done = format!("{name} is rejected{again}");
     app.out.show(&Changed { kept_in: Some(rejected.kept_in), ..Changed::new(name, done) })?;
+    app.out.hint(format_args!("undo with `hermes skills restore {name}`"));
     Ok(Outcome::Done)
 }

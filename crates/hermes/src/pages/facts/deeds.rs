@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{NAME, merge, place};
 use crate::desk::fact_view::{Change, name_of};
 use crate::desk::facts::{self, New};
-use crate::desk::reason::Reason;
+use crate::desk::reason::Why;
 use crate::failure::Problem;
 use crate::output::{counted, one_line};
 use crate::pages::notice::Notice;
@@ -83,12 +83,12 @@ pub(super) fn of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 
 /// Takes facts out of every answer, all or none.
 pub(super) fn forget(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> {
-    let why = visit.said("reason").and_then(Reason::parse);
+    let why = Why::parse(visit.said("reason").unwrap_or_default())?;
     let (scope, _) = changer(seat, visit, ids)?;
     let (app, home, memory) = seat.writer()?;
     let mut done = Vec::new();
     for id in ids {
-        done.push(facts::retire_because(app, home, (memory, scope), (id, why))?);
+        done.push(facts::retire_because(app, home, (memory, scope), (id, why.as_ref()))?);
     }
     let text = match done.as_slice() {
         [fact] => format!("Forgotten: {}", one_line(&fact.statement, SHORT)),

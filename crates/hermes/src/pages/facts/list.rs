@@ -13,7 +13,7 @@ use crate::desk::search::{self, Kind, Wish};
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::{Frame, ROWS};
-use crate::pages::{Answer, Visit, found};
+use crate::pages::{Answer, Visit, shell_word};
 use crate::server::pool::Seat;
 
 #[derive(Template, Serialize)]
@@ -42,7 +42,7 @@ struct List {
 struct Row {
     #[serde(flatten)]
     fact: Shown,
-    /// How it was found: `keyword`, `semantic` or `both`.
+    /// How it was found: `keyword`, `semantic`, `both`, `weak`.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<&'static str>,
     #[serde(skip)]
@@ -151,7 +151,7 @@ fn searched(
     for hit in hits {
         let fact = memory.store.find_fact(scope, &hit.id)?;
         if wanted.kind.is_empty() || fact.kind == wanted.kind {
-            rows.push(row(Shown::of(&fact), Some(found::label(hit)), &words, frame));
+            rows.push(row(Shown::of(&fact), Some(hit.found), &words, frame));
         }
     }
     Ok(rows)
@@ -205,7 +205,7 @@ impl Wanted {
 
     fn command(&self) -> String {
         if !self.q.is_empty() {
-            return format!("hermes memory search {} --type facts", found::quoted(&self.q));
+            return format!("hermes memory search {} --type facts", shell_word::quoted(&self.q));
         }
         let mut command = "hermes memory fact list --long".to_owned();
         if matches!(self.show.as_str(), "all" | "forgotten") {
@@ -213,7 +213,7 @@ impl Wanted {
         }
         for (flag, value) in [("--kind", &self.kind), ("--entity", &self.entity)] {
             if !value.is_empty() {
-                command += &format!(" {flag} {}", found::quoted(value));
+                command += &format!(" {flag} {}", shell_word::quoted(value));
             }
         }
         command

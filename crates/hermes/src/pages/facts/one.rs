@@ -129,7 +129,7 @@ fn history(store: &SqliteMemory, scope: Scope, id: &str) -> anyhow::Result<Vec<S
         before = change.text.clone().or(before);
         steps.push(Step {
             at: change.at,
-            by: reason::told(&change.actor),
+            by: reason::told(&change.actor, change.reason.as_deref()),
             what: said(&change.action),
             text: change.text,
             shown,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::NAME;
 use super::order::{Order, Wanted};
+use super::prune::{self, Plan};
 use crate::desk::hit::Hit;
 use crate::desk::search::{self, Kind, Wish};
 use crate::output::thousands;
@@ -37,6 +38,9 @@ struct List {
     sources: Vec<String>,
     #[serde(skip)]
     kind: String,
+    /// What would be deleted if the old ones went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prune: Option<Plan>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +84,7 @@ struct Found {
 
 pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
+    let prune = visit.asked("older").map(|older| prune::plan(seat, older)).transpose()?;
     let (q, kind) = (visit.asked("q"), visit.asked("kind").unwrap_or("all"));
     let (app, home, memory) = seat.reader()?;
     let asker = visit.asker(&memory.store)?;
@@ -118,9 +123,11 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         source: source.unwrap_or_default().to_owned(),
         sources: order.sources(),
         kind: kind.to_owned(),
+        prune,
         frame,
     };
     let command = match q {
+        _ if list.prune.is_some() => "hermes sessions prune --dry-run".to_owned(),
         Some(q) => format!("hermes sessions search {q:?}"),
         None => "hermes sessions list".to_owned(),
     };

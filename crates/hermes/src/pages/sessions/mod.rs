@@ -3,6 +3,7 @@
 mod list;
 mod one;
 pub(super) mod order;
+mod prune;
 
 use hermes_store::sessions::{SessionId, SessionStore, SessionSummary};
 use hermes_store::sqlite::Access;
@@ -17,7 +18,7 @@ const NAME: &str = "Sessions";
 /// The list, and one of it.
 pub(super) fn pages() -> [Page; 2] {
     let menu = Some(Menu { name: NAME, key: "s" });
-    let list = Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: None };
+    let list = Page { path: "/p/{profile}/sessions", menu, show: list::show, deed: Some(many) };
     let one = Page {
         path: "/p/{profile}/sessions/{id}",
         menu: None,
@@ -42,6 +43,20 @@ fn found(
     }
     session.pinned |= hermes_home::pins::read(home)?.contains(id.as_str());
     Ok((store, id, session))
+}
+
+/// What is done to sessions that are not there, or to many.
+fn many(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+    match visit.deed() {
+        "restore" => {
+            let id = visit.must_say("session")?;
+            command::tell(seat, &["sessions", "restore", id])?;
+            let back = visit.frame(seat)?.link(format_args!("sessions/{id}"));
+            Ok(Answer::Done { back, notice: Notice::new("The session is back") })
+        }
+        "prune" => prune::prune(seat, visit),
+        _ => Err(unknown_deed(visit)),
+    }
 }
 
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
@@ -70,7 +85,9 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         }
         "delete" => {
             let said = command::tell(seat, &["sessions", "delete", id])?;
-            Ok(Answer::Done { back: frame.link("sessions"), notice: Notice::new(said) })
+            let back = frame.link("sessions");
+            let notice = Notice::new(said).undo(&back, "restore", &[("session", id)]);
+            Ok(Answer::Done { back, notice })
         }
         _ => Err(unknown_deed(visit)),
     }

@@ -173,12 +173,11 @@ fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
         text: &asked.query,
         kind: asked.types,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 50)),
-        session: None,
-        channel: None,
         entity: asked.entity.as_deref(),
         since: moment(&asked.since)?,
         until: moment(&asked.until)?,
         as_of: moment(&asked.as_of)?,
+        ..Wish::default()
     };
     found(app, home, (&memory.store, &asker(&memory.store, scoped)?), &wish)
 }

@@ -11,7 +11,7 @@ use super::super::route::{Needs, Route, Run};
 use crate::app::App;
 use crate::clock;
 use crate::desk::context::{self, Handed, Wish};
-use crate::desk::search::{self, Kind};
+use crate::desk::search::{self, Kind, Source};
 use crate::failure::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -48,6 +48,10 @@ struct SearchQuery {
     session: Option<String>,
     /// Only in conversations of this channel.
     channel: Option<String>,
+    /// Only in conversations about this project: its folder, or the last part of it.
+    project: Option<String>,
+    /// Only what comes from there.
+    source: Option<Source>,
     /// Only what mentions this name.
     entity: Option<String>,
     /// Only since this time: 2d, 1w, 2026-05-31.
@@ -135,6 +139,8 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
         session: asked.session.as_deref(),
         channel: asked.channel.as_deref(),
+        project: asked.project.as_deref(),
+        source: asked.source.map(Source::word),
         entity: asked.entity.as_deref(),
         since: moment(&asked.since, app)?,
         until: moment(&asked.until, app)?,

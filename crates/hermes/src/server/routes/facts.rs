@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::clock;
 use crate::desk::fact_view::{Change, Shown, name_of};
 use crate::desk::facts::{self, New};
+use crate::desk::reason::Why;
 use crate::failure::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -34,6 +35,12 @@ struct ListQuery {
     limit: Option<u16>,
     /// So many are left out at the beginning.
     offset: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Retiring {
+    /// Why: wrong, outdated, private, duplicate, useless, or other words; its history shows it.
+    reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -110,6 +117,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Take a fact out of every answer; it can be brought back",
             Run::At(retire),
         )
+        .query::<Retiring>()
         .gives(&[("id", "string"), ("text", "string")]),
         Route::change(
             Method::POST,
@@ -206,9 +214,11 @@ fn supersede(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 }
 
 fn retire(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let asked: Retiring = call.query()?;
+    let why = Why::parse(asked.reason.as_deref().unwrap_or_default())?;
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    let fact = facts::retire(app, home, (memory, scope), call.param("id"))?;
+    let fact = facts::retire_because(app, home, (memory, scope), (call.param("id"), why.as_ref()))?;
     Reply::json(&json!({ "id": name_of(fact.id), "text": fact.statement }))
 }
 

@@ -1,10 +1,10 @@
 //! What happened to a fact, from the chain of changes and the texts it had.
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, Transaction, params};
 
-use super::super::{audit, rows};
+use super::super::{Step, audit, rows};
 use super::read;
-use crate::memory::{Fact, FactChange, ItemKind, Scope};
+use crate::memory::{Change, Fact, FactChange, ItemKind, Scope};
 
 /// Every change of a fact, oldest first.
 pub(super) fn history(
@@ -17,7 +17,7 @@ pub(super) fn history(
     texts.push(fact.statement.clone());
     let mut changes: Vec<FactChange> = connection
         .prepare_cached(CHANGES)?
-        .query_map([audit::item_name(ItemKind::Fact, fact.id)], change_of)?
+        .query_map(params![audit::item_name(ItemKind::Fact, fact.id), REASONS, fact.id], change_of)?
         .collect::<rusqlite::Result<_>>()?;
     let mut edits = 0;
     for change in &mut changes {
@@ -34,9 +34,40 @@ pub(super) fn history(
 }
 
 fn change_of(row: &Row<'_>) -> rusqlite::Result<FactChange> {
-    Ok(FactChange { at: rows::time(row, 0)?, actor: row.get(1)?, action: row.get(2)?, text: None })
+    Ok(FactChange {
+        at: rows::time(row, 0)?,
+        actor: row.get(1)?,
+        action: row.get(2)?,
+        text: None,
+        reason: row.get(3)?,
+    })
 }
 
+/// Keeps the words with which a person says why; they go with the fact when it is erased.
+pub(super) fn keep_reason(
+    transaction: &Transaction<'_>,
+    fact: i64,
+    (reason, change): (&str, Change<'_>),
+) -> Step<()> {
+    let at = change.at.as_millisecond();
+    transaction.prepare_cached(KEEP_REASON)?.execute(params![
+        REASONS,
+        fact,
+        at,
+        change.actor,
+        reason
+    ])?;
+    Ok(())
+}
+
+/// Reasons stand among the earlier texts, under a kind of their own and the number of the change.
+const REASONS: i64 = super::REASONS_ABOVE + 1;
+
+const KEEP_REASON: &str = "
+    insert into revision (kind, item, number, at, actor, body)
+    select ?1, ?2, max(id), ?3, ?4, ?5 from audit";
 const CHANGES: &str = "
-    select at, actor, action from audit
+    select at, actor, action,
+      (select body from revision where kind = ?2 and item = ?3 and number = audit.id)
+    from audit
     where item = ?1 and item >= 'fact:' and item < 'fact;' and action like 'fact.%' order by id";

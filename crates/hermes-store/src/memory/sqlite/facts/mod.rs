@@ -28,6 +28,26 @@ const ORIGINS: [(&str, Origin); 5] = [
     ("provider", Origin::Provider),
 ];
 
+/// How far above the number of its kind the reasons for a change of a thing are kept.
+const REASONS_ABOVE: i64 = 100;
+
+impl SqliteMemory {
+    /// Takes a fact out of every answer; its history says why, in a person's own words.
+    pub fn retire_fact_because(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        reason: &str,
+        change: Change<'_>,
+    ) -> Result<()> {
+        self.write(|transaction| {
+            let held = change::held(transaction, scope, id, "retire")?;
+            change::retire(transaction, &held, change)?;
+            history::keep_reason(transaction, id, (reason, change))
+        })
+    }
+}
+
 impl Facts for SqliteMemory {
     fn add_fact(&mut self, scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added> {
         self.write(|transaction| change::add(transaction, scope, fact, change))

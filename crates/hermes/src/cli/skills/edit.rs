@@ -1,0 +1,49 @@
+//! hermes skills edit
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use hermes_home::skill::{self, State};
+
+use super::Changed;
+use crate::app::App;
+use crate::failure::Outcome;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Its name
+    name: String,
+    /// The file with the whole new SKILL.md; `-` is standard input
+    file: PathBuf,
+    /// The one that waits, not the one in use
+    #[arg(long)]
+    pending: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    let name = arguments.name.as_str();
+    let state = if arguments.pending { State::Pending } else { State::Active };
+    let text = text_of(&arguments.file)?;
+    let read = skill::read_text(&home, name, state)?;
+    let edited = skill::edit(&home, (name, state), (&text, &read.hash), app.now)?;
+    let done = match edited.changed {
+        true => format!("{name} has a new text; the one before is kept as a version"),
+        false => format!("{name} says so already"),
+    };
+    let changed = Changed::new(name, done);
+    app.out.show(&Changed { file: Some(edited.path), changed: edited.changed, ..changed })?;
+    Ok(Outcome::Done)
+}
+
+fn text_of(file: &Path) -> anyhow::Result<String> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("could not read standard input")?;
+        return Ok(text);
+    }
+    super::must_be_there(file)?;
+    std::fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))
+}
