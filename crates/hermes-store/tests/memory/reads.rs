@@ -35,6 +35,7 @@ pub(crate) fn admin_reads(store: &dyn Compared) -> Vec<String> {
         line("counts", counts),
         line("users", users),
         line("audit", (store.audit_log(Admin, 100).unwrap(), store.check_audit(Admin).unwrap())),
+        line("held", store.held_facts(Admin).unwrap()),
         line("jobs", store.open_jobs(Admin, 10).unwrap()),
         line("every job", store.jobs(Admin, None, 100).unwrap()),
         line("failed jobs", store.jobs(Admin, Some(JobState::Failed), 2).unwrap()),
