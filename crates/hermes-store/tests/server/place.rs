@@ -110,7 +110,11 @@ fn other_database() -> String {
 
 /// How many cases of a test that takes so many with a file: each is a hundred times the work on a server.
 pub(crate) fn cases(with_a_file: u32) -> u32 {
-    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { with_a_file } else { with_a_file.div_ceil(16) }
+    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") {
+        with_a_file
+    } else {
+        with_a_file.div_ceil(16)
+    }
 }
 
 /// The same address for the role.
