@@ -40,7 +40,7 @@ pub(super) fn connecting(address: &Address, host: &Host, error: &postgres::Error
 
 /// How the client calls a handshake that failed; it has no other sign of it.
 const TLS: &str = "error performing TLS handshake";
-/// How it calls a server that that cannot prove itself, and one that asks for a password when there is none.
+/// How it calls a server that cannot prove itself, and one that asks for a password when there is none.
 const AUTHENTICATION: &str = "authentication error";
 const NO_PASSWORD: &str = "password missing";
 

@@ -249,7 +249,11 @@ impl Wanted {
             if matches!(scope, Scope::Profile(wanted) if wanted != home.profile_name()) {
                 continue;
             }
-            let path = app.for_profile(&home).memory_path(&home)?;
+            let own = app.for_profile(&home);
+            if own.is_on_server(&home)? {
+                continue;
+            }
+            let path = own.memory_path(&home)?;
             if path.starts_with(self.home.root()) {
                 continue;
             }
