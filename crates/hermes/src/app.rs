@@ -1,7 +1,7 @@
 //! The one place that turns flags, environment and settings into opened parts.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_home::config::{self, Loaded};
@@ -250,20 +250,26 @@ impl App {
         if !exists && access == Access::Read {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
-            let store = self.new_memory(home, WantedMemory { path: &inside, profile }, wait)?;
+            let store = self.made_memory(home, WantedMemory { path: &inside, profile }, wait)?;
             return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
         let store = match access {
             Access::Read => SqliteMemory::open(wanted, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
-            Access::Write => self.new_memory(home, wanted, wait)?,
+            Access::Write => self.made_memory(home, wanted, wait)?,
         };
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
 
+    /// A new memory of the profile in a file elsewhere.
+    pub(crate) fn new_memory(&self, home: &Home, path: &Path) -> anyhow::Result<SqliteMemory> {
+        let wanted = WantedMemory { path, profile: home.profile_name() };
+        self.made_memory(home, wanted, self.lock_wait(home)?)
+    }
+
     /// Makes a memory with the embedded model as the one that answers.
-    fn new_memory(
+    fn made_memory(
         &self,
         home: &Home,
         wanted: WantedMemory<'_>,

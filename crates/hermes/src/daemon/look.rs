@@ -140,6 +140,7 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
     let (needed, later) = needed(&Look { app, home, store: Some(store) })?;
     next = earlier(next, later);
     for kind in needed {
+        let kind = &jobs::name_here(app, home, kind);
         let rests_until = rest(store, kind)?.filter(|until| *until > now);
         match rests_until {
             Some(until) => next = earlier(next, Some(until)),
@@ -147,7 +148,8 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
         }
     }
     begin_anew(store, changed, now)?;
-    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| jobs::can(&job.kind)) {
+    let is_ours = |job: &&Job| jobs::is_ours(app, home, &job.kind);
+    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(is_ours) {
         let at = match job.state {
             JobState::Waiting if job.run_at <= now => return Ok(Seen::Due),
             JobState::Waiting if is_too_late(job, now) => {

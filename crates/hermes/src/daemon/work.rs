@@ -136,7 +136,9 @@ pub(crate) fn run_next(
 ) -> anyhow::Result<Option<(Job, Ended)>> {
     let now = clock::now();
     let lease = Lease { owner: means.owner, until: now + LEASE };
-    match memory.store.lease_job(Admin, &jobs::names(), lease, now)? {
+    let names = jobs::names(means.app, means.home);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match memory.store.lease_job(Admin, &names, lease, now)? {
         None => Ok(None),
         Some(job) => carry_out(means, memory, job.clone()).map(|ended| Some((job, ended))),
     }
@@ -145,6 +147,8 @@ pub(crate) fn run_next(
 /// Queues a job of a kind, or takes the one that waits, and does it at once.
 pub(crate) fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyhow::Result<Ended> {
     let now = clock::now();
+    let name = jobs::name_here(means.app, means.home, kind);
+    let kind = name.as_str();
     let wanted = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
     let id = match memory.store.queue_job(Admin, &wanted, now)? {
         Some(id) => id,

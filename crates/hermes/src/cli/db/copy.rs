@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -98,7 +99,7 @@ fn refuse_missing(app: &App, home: &Home) -> anyhow::Result<()> {
 }
 
 /// Exports one memory and takes it into the other. Run again, it goes on where it was cut off: what is known adds nothing.
-fn carry(
+pub(crate) fn carry(
     app: &App,
     home: &Home,
     source: &SqliteMemory,
@@ -133,6 +134,22 @@ fn carry(
     })?;
     progress.end();
     Ok(report.imported.total())
+}
+
+/// A twin of the memory on the server, in a new file.
+pub(crate) fn twin(app: &App, home: &Home, path: &Path) -> anyhow::Result<()> {
+    let wait = app.lock_wait(home)?;
+    let source = app.server_memory(home, Access::Read, wait)?;
+    let mut target = app.new_memory(home, path)?;
+    let Tally { added, refused, .. } = carry(app, home, &source, &mut target)?;
+    if refused > 0 {
+        let what = format!(
+            "could not copy the memory from its server: {refused} of {} items cannot be read",
+            added + refused
+        );
+        return Err(Problem::new(Kind::Failure, what).hint("see `hermes doctor`").into());
+    }
+    Ok(())
 }
 
 /// Every item of a memory, hashed part by part.

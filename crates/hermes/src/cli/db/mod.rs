@@ -1,6 +1,6 @@
 //! hermes db: the database of the memory, a file or a server
 
-mod copy;
+pub(crate) mod copy;
 mod migrate;
 mod status;
 
