@@ -38,6 +38,9 @@ mod moments;
 mod pages;
 mod pages_rest;
 mod peer;
+#[path = "../../../hermes-store/tests/pg_server/mod.rs"]
+mod pg_server;
+mod postgres;
 mod provider;
 mod pty;
 mod recall;
