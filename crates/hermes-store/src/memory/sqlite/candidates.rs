@@ -1,5 +1,6 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
+use crate::memory::sqlite::db;
 use std::ops::RangeInclusive;
 
 use rusqlite::params;
@@ -28,15 +29,11 @@ fn rescored(count: usize) -> usize {
 
 impl Recall for SqliteMemory {
     fn begin_reading(&self) -> Result<bool> {
-        if !self.connection.is_autocommit() {
-            return Ok(false);
-        }
-        self.connection.execute_batch("begin").map_err(|source| self.failed(source))?;
-        Ok(true)
+        self.connection.begin_reading().map_err(|source| self.failed(source))
     }
 
     fn end_reading(&self) -> Result<()> {
-        self.connection.execute_batch("commit").map_err(|source| self.failed(source))
+        self.connection.end_reading().map_err(|source| self.failed(source))
     }
 
     fn postings(
@@ -50,9 +47,9 @@ impl Recall for SqliteMemory {
             return Ok(Postings { chunks: Vec::new(), complete: true, estimated: 0 });
         };
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(POSTINGS)?;
-            let mut passing = Passing::new(&self.connection, filter);
+        let mut read = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(POSTINGS)?;
+            let mut passing = Passing::new(self.asking(scope), filter);
             for range in filter.ranges(scope).iter().rev() {
                 let mut rows = statement.query(params![asked, range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
@@ -62,7 +59,7 @@ impl Recall for SqliteMemory {
                     }
                     if found.chunks.len() == cap {
                         found.complete = false;
-                        found.estimated = (cap as f64 / self.share_above(key)?) as usize;
+                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
                         return Ok(());
                     }
                     found.chunks.push(key);
@@ -82,15 +79,15 @@ impl Recall for SqliteMemory {
         question: &QuestionVector<'_>,
         count: usize,
     ) -> Result<Vec<Near>> {
-        let model = self.model_for(question)?;
+        let model = self.model_for(scope, question)?;
         let mut keys = self
             .nearest_codes(scope, filter, (&model, question.vector), rescored(count))
             .map_err(|source| self.failed(source))?;
         // Neighbours on the disk one after the other.
         keys.sort_unstable();
         let mut near = Vec::with_capacity(keys.len());
-        let rescore = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(VECTOR)?;
+        let rescore = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(VECTOR)?;
             for key in keys {
                 let mut rows = statement.query(params![model.id, key])?;
                 if let Some(row) = rows.next()? {
@@ -114,12 +111,12 @@ impl Recall for SqliteMemory {
         question: Option<&QuestionVector<'_>>,
     ) -> Result<Vec<ChunkRow>> {
         if let Some(question) = question {
-            self.model_for(question)?;
+            self.model_for(scope, question)?;
         }
         let allowed = RecallFilter::default().ranges(scope);
         let mut found = Vec::new();
         for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
-            self.chunks_in(&range, question, &mut found).map_err(|source| self.failed(source))?;
+            self.chunks_in(scope, &range, question, &mut found).map_err(|source| self.failed(source))?;
         }
         Ok(found)
     }
@@ -129,7 +126,7 @@ impl Recall for SqliteMemory {
         for range in filter.ranges(scope) {
             let left = limit.saturating_sub(chunks) + 1;
             let counted: usize = self
-                .connection
+                .asking(scope)
                 .prepare_cached(COUNT)
                 .and_then(|mut count| {
                     count.query_row(params![range.start(), range.end(), left], |row| row.get(0))
@@ -149,8 +146,8 @@ impl Recall for SqliteMemory {
         let mut found: Vec<SessionKey> = Vec::new();
         let statement = if choice.session_id.is_some() { SESSION_NAMED } else { SESSIONS };
         for user in scope.readable() {
-            let read = || -> rusqlite::Result<Vec<SessionKey>> {
-                self.connection
+            let read = || -> db::Result<Vec<SessionKey>> {
+                self.asking(scope)
                     .prepare_cached(statement)?
                     .query_map(
                         params![
@@ -173,13 +170,13 @@ impl Recall for SqliteMemory {
 
     fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
         let mut found: Vec<String> = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(SPEAKERS)?;
+        let mut read = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(SPEAKERS)?;
             for (user, word) in
                 scope.readable().iter().flat_map(|user| words.iter().map(move |word| (user, word)))
             {
                 let names = statement.query_map(params![user.get(), word], |row| row.get(0))?;
-                found.extend(names.collect::<rusqlite::Result<Vec<String>>>()?);
+                found.extend(names.collect::<db::Result<Vec<String>>>()?);
             }
             Ok(())
         };
@@ -196,12 +193,12 @@ impl Recall for SqliteMemory {
     ) -> Result<Vec<MessageHead>> {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(HEADS)?;
+        let mut read = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(HEADS)?;
             for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
                 let mut rows = statement.query(params![range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
-                    found.push(head_of(row)?);
+                    found.push(head_of(&row)?);
                 }
             }
             Ok(())
@@ -213,8 +210,8 @@ impl Recall for SqliteMemory {
 
 impl SqliteMemory {
     /// The model of a question's vector; a vector of other dimensions is refused.
-    fn model_for(&self, question: &QuestionVector<'_>) -> Result<Model> {
-        let model = segments::model(&self.connection, question.model)
+    fn model_for(&self, scope: Scope, question: &QuestionVector<'_>) -> Result<Model> {
+        let model = segments::model(self.asking(scope), question.model)
             .map_err(|source| self.failed(source))?
             .ok_or_else(|| Error::NoSuchItem {
                 item: format!("embedding model {}", question.model),
@@ -230,11 +227,11 @@ impl SqliteMemory {
     }
 
     /// Which share of the chunks of its user and kind lies above one: sessions are numbered one by one.
-    fn share_above(&self, key: ChunkKey) -> rusqlite::Result<f64> {
+    fn share_above(&self, scope: Scope, key: ChunkKey) -> db::Result<f64> {
         let Some(kind) = key.kind() else { return Ok(1.0) };
         let range = ChunkKey::all_of(key.user(), kind);
         let (first, last): (Option<i64>, Option<i64>) = self
-            .connection
+            .asking(scope)
             .prepare_cached(ENDS)?
             .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(1.0) };
@@ -242,7 +239,7 @@ impl SqliteMemory {
     }
 
     /// How many chunks there are, from the sizes of the segments, else by counting.
-    fn estimated_chunks(&self, scope: Scope, filter: &RecallFilter) -> rusqlite::Result<usize> {
+    fn estimated_chunks(&self, scope: Scope, filter: &RecallFilter) -> db::Result<usize> {
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
         let mut users = scope.readable().to_vec();
         users.dedup();
@@ -250,14 +247,14 @@ impl SqliteMemory {
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
             let used: Option<usize> = self
-                .connection
+                .asking(scope)
                 .prepare_cached(USED)?
                 .query_row(params![user.get(), kind.number()], |row| row.get(0))?;
             let range = ChunkKey::all_of(*user, *kind);
             all += match used {
                 Some(used) => used,
                 None => self
-                    .connection
+                    .asking(scope)
                     .prepare_cached(COUNT)?
                     .query_row(params![range.start(), range.end(), 100_000_000], |row| {
                         row.get(0)
@@ -274,13 +271,13 @@ impl SqliteMemory {
         filter: &RecallFilter,
         (model, vector): (&Model, &[f32]),
         wanted: usize,
-    ) -> rusqlite::Result<Vec<i64>> {
+    ) -> db::Result<Vec<i64>> {
         let code = QuestionCode::new(vector);
         let mut best = Best::new(wanted);
         let mut products = Vec::new();
-        let mut passing = Passing::new(&self.connection, filter);
+        let mut passing = Passing::new(self.asking(scope), filter);
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
-        let mut statement = self.connection.prepare_cached(SEGMENTS)?;
+        let mut statement = self.asking(scope).prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
         users.dedup();
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
@@ -309,12 +306,13 @@ impl SqliteMemory {
 
     fn chunks_in(
         &self,
+        scope: Scope,
         range: &RangeInclusive<i64>,
         question: Option<&QuestionVector<'_>>,
         found: &mut Vec<ChunkRow>,
-    ) -> rusqlite::Result<()> {
+    ) -> db::Result<()> {
         let first = found.len();
-        let mut statement = self.connection.prepare_cached(CHUNKS)?;
+        let mut statement = self.asking(scope).prepare_cached(CHUNKS)?;
         let mut rows = statement.query(params![range.start(), range.end()])?;
         while let Some(row) = rows.next()? {
             found.push(ChunkRow {
@@ -326,7 +324,7 @@ impl SqliteMemory {
             });
         }
         let Some(question) = question else { return Ok(()) };
-        let mut statement = self.connection.prepare_cached(VECTORS)?;
+        let mut statement = self.asking(scope).prepare_cached(VECTORS)?;
         let mut rows = statement.query(params![question.model, range.start(), range.end()])?;
         let mut place = first;
         while let Some(row) = rows.next()? {
@@ -414,7 +412,7 @@ pub(super) fn message_ranges(scope: Scope) -> Vec<RangeInclusive<i64>> {
         .collect()
 }
 
-fn head_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<MessageHead> {
+fn head_of(row: &db::Row<'_>) -> db::Result<MessageHead> {
     Ok(MessageHead {
         key: MessageKey::from_row(row.get(0)?),
         episode: row.get(1)?,
@@ -435,7 +433,7 @@ const VECTORS: &str =
 const CHUNKS: &str =
     "select id, start, length, tokens from chunk where id between ?1 and ?2 order by id";
 const COUNT: &str =
-    "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3)";
+    "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3) counted";
 const SPEAKERS: &str = "select name from speaker where user_id = ?1 and word = ?2 limit 20";
 const ENDS: &str = "
     select (select min(id) from chunk where id between ?1 and ?2),
@@ -449,7 +447,7 @@ const SEGMENTS: &str = "
     where s.model = ?1 and s.user_id = ?2 and s.kind = ?3 order by s.number";
 const SESSIONS: &str = "
     select id from session
-    where user_id = ?1 and ?2 is null
+    where user_id = ?1 and cast(?2 as text) is null
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
 // With `?2 is null or` in one statement, every session would be looked at.

@@ -1,8 +1,10 @@
 //! Names, the ways they are written, and what mentions them.
 
+use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::{SqliteMemory, Step, audit};
 use crate::memory::{Change, Entities, Entity, ItemKind, Scope, UserNumber};
@@ -21,7 +23,7 @@ impl Entities for SqliteMemory {
         alias: &str,
         change: Change<'_>,
     ) -> Result<i64> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let entity = known_or_new(transaction, scope.user(), name, change)?;
             let folded = folded_name(alias)?;
             let owner = scope.user().get();
@@ -43,13 +45,13 @@ impl Entities for SqliteMemory {
     }
 
     fn entities_in(&self, scope: Scope, text: &str) -> Result<Vec<Entity>> {
-        let read = || -> rusqlite::Result<_> {
+        let read = || -> db::Result<_> {
             let mut seen = HashSet::new();
             let mut found = Vec::new();
             for candidate in possible_names(&fold(text)) {
-                for id in ids_of(&self.connection, scope.user(), candidate)? {
+                for id in ids_of(self.asking(scope), scope.user(), candidate)? {
                     if seen.insert(id) {
-                        found.extend(by_id(&self.connection, scope, id)?);
+                        found.extend(by_id(self.asking(scope), scope, id)?);
                     }
                 }
             }
@@ -59,9 +61,9 @@ impl Entities for SqliteMemory {
     }
 
     fn entity(&self, scope: Scope, name: &str) -> Result<Option<Entity>> {
-        let read = || -> rusqlite::Result<_> {
-            match ids_of(&self.connection, scope.user(), &fold(name))?.first() {
-                Some(id) => by_id(&self.connection, scope, *id),
+        let read = || -> db::Result<_> {
+            match ids_of(self.asking(scope), scope.user(), &fold(name))?.first() {
+                Some(id) => by_id(self.asking(scope), scope, *id),
                 None => Ok(None),
             }
         };
@@ -76,8 +78,8 @@ impl Entities for SqliteMemory {
         limit: usize,
     ) -> Result<Vec<i64>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(mentions_sql(kind))?
                 .query_map(params![entity.id, scope.user().get(), limit], |row| row.get(0))?
                 .collect()
@@ -93,7 +95,7 @@ impl Entities for SqliteMemory {
         names: &[String],
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let name = audit::item_name(kind, item);
             let owner: Option<i64> = transaction
                 .prepare_cached(owner_sql(kind))?
@@ -139,7 +141,7 @@ pub(super) fn forget_names(transaction: &Transaction<'_>, kind: ItemKind, item: 
     let names: Vec<i64> = transaction
         .prepare_cached(MENTIONED)?
         .query_map([kind.number(), item], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     forget_mentions(transaction, kind, item)?;
     for name in names {
         let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
@@ -162,7 +164,7 @@ pub(super) fn names_of(
     scope: Scope,
     kind: ItemKind,
     item: i64,
-) -> rusqlite::Result<Vec<String>> {
+) -> db::Result<Vec<String>> {
     connection
         .prepare_cached(NAMES_OF_ITEM)?
         .query_map([kind.number(), item, scope.user().get()], |row| row.get(0))?
@@ -207,7 +209,7 @@ fn holder(
     connection: &Connection,
     user: UserNumber,
     alias: &str,
-) -> rusqlite::Result<Option<(i64, UserNumber)>> {
+) -> db::Result<Option<(i64, UserNumber)>> {
     connection
         .prepare_cached(HOLDER)?
         .query_row(params![user.get(), alias], |row| {
@@ -228,14 +230,14 @@ fn merge(transaction: &Transaction<'_>, from: i64, into: i64) -> Step<()> {
 }
 
 /// The entities an alias stands for: the user's own first, then everybody's.
-fn ids_of(connection: &Connection, user: UserNumber, alias: &str) -> rusqlite::Result<Vec<i64>> {
+fn ids_of(connection: &Connection, user: UserNumber, alias: &str) -> db::Result<Vec<i64>> {
     connection
         .prepare_cached(IDS_OF_ALIAS)?
         .query_map(params![user.get(), alias], |row| row.get(0))?
         .collect()
 }
 
-fn by_id(connection: &Connection, scope: Scope, id: i64) -> rusqlite::Result<Option<Entity>> {
+fn by_id(connection: &Connection, scope: Scope, id: i64) -> db::Result<Option<Entity>> {
     let user = scope.user().get();
     let found = connection
         .prepare_cached(BY_ID)?
@@ -253,7 +255,7 @@ fn by_id(connection: &Connection, scope: Scope, id: i64) -> rusqlite::Result<Opt
     entity.aliases = connection
         .prepare_cached(ALIASES)?
         .query_map([id, user], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let own = fold(&entity.name);
     entity.aliases.retain(|alias| *alias != own);
     Ok(Some(entity))

@@ -1,5 +1,6 @@
 //! Who works on which job, so that the jobs of a worker that is gone need not wait for their leases.
 
+use crate::memory::sqlite::db;
 use super::SqliteMemory;
 use crate::Result;
 use crate::memory::Admin;
@@ -7,8 +8,8 @@ use crate::memory::Admin;
 impl SqliteMemory {
     /// The jobs somebody works on, each with its worker.
     pub fn leases(&self, _admin: Admin) -> Result<Vec<(i64, String)>> {
-        let read = || -> rusqlite::Result<_> {
-            let mut statement = self.connection.prepare_cached(LEASES)?;
+        let read = || -> db::Result<_> {
+            let mut statement = self.asking(Admin).prepare_cached(LEASES)?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
         read().map_err(|source| self.failed(source))

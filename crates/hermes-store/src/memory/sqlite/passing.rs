@@ -1,8 +1,9 @@
 //! Which chunks pass the filter of a search; a summary passes by the sessions it tells of.
 
+use crate::memory::sqlite::db;
 use std::collections::HashMap;
 
-use rusqlite::Connection;
+use crate::memory::sqlite::db::Connection;
 
 use crate::memory::{ChunkKey, ItemKind, RecallFilter, SessionKey};
 
@@ -20,7 +21,7 @@ impl<'a> Passing<'a> {
     }
 
     /// Whether a chunk passes.
-    pub(super) fn has(&mut self, key: ChunkKey) -> rusqlite::Result<bool> {
+    pub(super) fn has(&mut self, key: ChunkKey) -> db::Result<bool> {
         if !self.filter.passes(key) {
             return Ok(false);
         }
@@ -34,7 +35,7 @@ impl<'a> Passing<'a> {
             .connection
             .prepare_cached(SESSIONS_OF_SUMMARY)?
             .query_map([key.item()], |row| row.get(0).map(SessionKey::from_row))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         let passes = self.filter.passes_as_summary_of(&sessions);
         self.summaries.insert(key.item(), passes);
         Ok(passes)

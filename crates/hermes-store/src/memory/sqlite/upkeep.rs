@@ -1,9 +1,11 @@
 //! Counting, vacuuming, checking, and noting what was handed out.
 
+use crate::memory::sqlite::db;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::{SqliteMemory, Step, segments};
 use crate::error::words_of;
@@ -15,27 +17,27 @@ use crate::{Error, Result};
 
 impl Upkeep for SqliteMemory {
     fn counts(&self, _admin: Admin) -> Result<Counts> {
-        count(&self.connection).map_err(|source| self.failed(source))
+        count(self.asking(Admin)).map_err(|source| self.failed(source))
     }
 
     fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
-        grown(&self.connection, scope, since).map_err(|source| self.failed(source))
+        grown(self.asking(scope), scope, since).map_err(|source| self.failed(source))
     }
 
     fn vacuum(&mut self, _admin: Admin, now: Timestamp) -> Result<Vacuumed> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
-        shrink(&self.connection, now).map_err(|source| self.failed(source))
+        shrink(self.asking(Admin), now).map_err(|source| self.failed(source))
     }
 
     fn check_memory(&self, _admin: Admin) -> Result<Vec<MemoryFinding>> {
-        let look = || -> rusqlite::Result<_> {
-            let mut problems = pages(&self.connection)?;
-            problems.extend(references(&self.connection)?);
-            problems.extend(keyword_index(&self.connection, self.access)?);
-            problems.extend(summaries(&self.connection)?);
-            let repairable = segment_problems(&self.connection)?;
+        let look = || -> db::Result<_> {
+            let mut problems = pages(self.asking(Admin))?;
+            problems.extend(references(self.asking(Admin))?);
+            problems.extend(keyword_index(self.asking(Admin), self.access)?);
+            problems.extend(summaries(self.asking(Admin))?);
+            let repairable = segment_problems(self.asking(Admin))?;
             let lasting = problems.into_iter().map(|problem| (problem, false));
             let findings = lasting.chain(repairable.into_iter().map(|problem| (problem, true)));
             Ok(findings
@@ -53,7 +55,7 @@ impl Upkeep for SqliteMemory {
     }
 
     fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             for (scope, receipt, at) in receipts {
                 note_receipt(transaction, *scope, receipt, *at)?;
                 count_uses(transaction, *scope, receipt.items, *at)?;
@@ -63,8 +65,8 @@ impl Upkeep for SqliteMemory {
     }
 }
 
-fn count(connection: &Connection) -> rusqlite::Result<Counts> {
-    let number = |sql: &str| -> rusqlite::Result<u64> {
+fn count(connection: &Connection) -> db::Result<Counts> {
+    let number = |sql: &str| -> db::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
     };
     let (episodes, compressed, suspect): (i64, i64, i64) =
@@ -93,7 +95,7 @@ fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     })
 }
 
-fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> rusqlite::Result<Vec<Growth>> {
+fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> db::Result<Vec<Growth>> {
     let mut days: BTreeMap<u32, Growth> = BTreeMap::new();
     for (is_fact, sql) in [(true, FACTS_BY_DAY), (false, EPISODES_BY_DAY)] {
         let mut statement = connection.prepare_cached(sql)?;
@@ -109,7 +111,7 @@ fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> rusqlite::R
 
 /// How many vectors of the active model there are of each kind. Read from the slots, 16 bytes for
 /// each: at a million vectors that is 16 MB, where the vectors themselves are 260 MB.
-fn live_slots(connection: &Connection) -> rusqlite::Result<HashMap<ItemKind, u64>> {
+fn live_slots(connection: &Connection) -> db::Result<HashMap<ItemKind, u64>> {
     let mut live = HashMap::new();
     let Some(model) = segments::active(connection)? else { return Ok(live) };
     let mut statement = connection.prepare_cached(SLOTS)?;
@@ -124,7 +126,7 @@ fn live_slots(connection: &Connection) -> rusqlite::Result<HashMap<ItemKind, u64
     Ok(live)
 }
 
-fn shrink(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vacuumed> {
+fn shrink(connection: &Connection, now: Timestamp) -> db::Result<Vacuumed> {
     let before = size(connection)?;
     connection.execute_batch("insert into chunk_words (chunk_words) values ('optimize')")?;
     connection.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
@@ -139,26 +141,26 @@ fn shrink(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vacuumed>
     Ok(Vacuumed { before, after: size(connection)? })
 }
 
-fn size(connection: &Connection) -> rusqlite::Result<u64> {
+fn size(connection: &Connection) -> db::Result<u64> {
     let read = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     Ok((read("page_count")? * read("page_size")?).unsigned_abs())
 }
 
-fn noted_time(connection: &Connection, key: &str) -> rusqlite::Result<Option<Timestamp>> {
+fn noted_time(connection: &Connection, key: &str) -> db::Result<Option<Timestamp>> {
     let noted: Option<String> = connection
         .query_row("select value from meta where key = ?1", [key], |row| row.get(0))
         .optional()?;
     Ok(noted.and_then(|at| at.parse().ok()).and_then(|at| Timestamp::from_millisecond(at).ok()))
 }
 
-fn pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn pages(connection: &Connection) -> db::Result<Vec<String>> {
     let mut statement = connection.prepare("pragma quick_check(20)")?;
     let said: Vec<String> =
-        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map([], |row| row.get(0))?.collect::<db::Result<_>>()?;
     Ok(said.into_iter().filter(|line| line != "ok").collect())
 }
 
-fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn references(connection: &Connection) -> db::Result<Vec<String>> {
     let mut statement = connection.prepare(DANGLING)?;
     statement
         .query_map([], |row| {
@@ -170,7 +172,7 @@ fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// What must hold for texts that are told by a summary, and for those that are not.
-fn summaries(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn summaries(connection: &Connection) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
     for (sql, what) in [
         (TOLD_BY_NO_SUMMARY, "episodes are told by something that is no summary"),
@@ -187,12 +189,12 @@ fn summaries(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// FTS5 takes its check as an insert, which a reader may not do: it compares the rows only.
-fn keyword_index(connection: &Connection, access: Access) -> rusqlite::Result<Vec<String>> {
+fn keyword_index(connection: &Connection, access: Access) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
     if access == Access::Write
         && let Err(refusal) = connection.execute_batch(CHECK_WORDS)
     {
-        if refusal.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+        if refusal.sqlite_error_code() != Some(db::ErrorCode::DatabaseCorrupt) {
             return Err(refusal);
         }
         problems.push(format!("the keyword index is damaged ({})", words_of(&refusal)));
@@ -209,7 +211,7 @@ fn keyword_index(connection: &Connection, access: Access) -> rusqlite::Result<Ve
     Ok(problems)
 }
 
-fn segment_problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn segment_problems(connection: &Connection) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut statement = connection.prepare(SHAPES)?;
     let mut found = statement.query([])?;
@@ -300,7 +302,7 @@ const EPISODES_BY_DAY: &str = "
     select (started_at - ?2) / 86400000, count(*) from episode
     where user_id in (?1, 0) and started_at >= ?2 group by 1";
 const EPISODES: &str = "
-    select count(*), coalesce(sum(state = 'compressed'), 0), count(quarantined_at) from episode";
+    select count(*), count(*) filter (where state = 'compressed'), count(quarantined_at) from episode";
 const REFLECTIONS: &str = "
     select count(*) from procedure where kind = 'reflection' and retired_at is null";
 const SUSPECT: &str = "
@@ -317,7 +319,7 @@ const DANGLING: &str = r#"
 const TOLD_BY_NO_SUMMARY: &str = "
     select count(*) from (
       select compressed_into as summary from episode where compressed_into is not null
-      union all select summary from covered)
+      union all select summary from covered) told
     where not exists (
       select 1 from episode e where e.id = summary and e.state = 'compressed' and e.body is not null)";
 const COVERED_BUT_THERE: &str = "

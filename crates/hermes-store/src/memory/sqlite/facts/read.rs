@@ -1,7 +1,9 @@
 //! Reading facts, as far as the scope may.
 
+use crate::memory::sqlite::db;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Row};
+use rusqlite::params;
 
 use super::super::{entities, rows};
 use super::ORIGINS;
@@ -14,7 +16,7 @@ pub(super) fn by_id(
     connection: &Connection,
     scope: Scope,
     id: i64,
-) -> rusqlite::Result<Option<Fact>> {
+) -> db::Result<Option<Fact>> {
     let found = connection
         .prepare_cached(BY_ID)?
         .query_row([scope.user().get(), id], fact_of)
@@ -28,7 +30,7 @@ pub(super) fn list(
     scope: Scope,
     filter: &FactFilter<'_>,
     now: Timestamp,
-) -> rusqlite::Result<Vec<Fact>> {
+) -> db::Result<Vec<Fact>> {
     let orders = match (filter.with_retired, filter.as_of) {
         (true, _) => ALL,
         (false, Some(_)) => HELD_THEN,
@@ -40,9 +42,9 @@ pub(super) fn list(
         FactOrder::MostUsed => orders[2],
     };
     let known_by = filter.as_of.map_or(i64::MAX, Timestamp::as_millisecond);
-    let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+    let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(i64::MAX);
     let offset = i64::try_from(filter.offset).unwrap_or(i64::MAX);
-    let reach = if limit < 0 { -1 } else { limit.saturating_add(offset) };
+    let reach = limit.saturating_add(offset);
     let only = match filter.only {
         FactOnly::Any => 0,
         FactOnly::Pinned => 1,
@@ -65,7 +67,7 @@ pub(super) fn list(
             ],
             fact_of,
         )?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
 }
 
@@ -75,11 +77,11 @@ pub(super) fn about(
     scope: Scope,
     subject: &str,
     predicate: Option<&str>,
-) -> rusqlite::Result<Vec<Fact>> {
+) -> db::Result<Vec<Fact>> {
     let found: Vec<Fact> = connection
         .prepare_cached(ABOUT)?
         .query_map(params![scope.user().get(), subject, predicate], fact_of)?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
 }
 
@@ -89,7 +91,7 @@ pub(super) fn between(
     scope: Scope,
     first: &[u8; 16],
     last: &[u8; 16],
-) -> rusqlite::Result<Vec<i64>> {
+) -> db::Result<Vec<i64>> {
     connection
         .prepare_cached(BETWEEN)?
         .query_map(params![scope.user().get(), first, last], |row| row.get(0))?
@@ -100,7 +102,7 @@ pub(super) fn sources(
     connection: &Connection,
     scope: Scope,
     id: i64,
-) -> rusqlite::Result<Vec<Source>> {
+) -> db::Result<Vec<Source>> {
     connection.prepare_cached(SOURCES)?.query_map([scope.user().get(), id], rows::source)?.collect()
 }
 
@@ -109,7 +111,7 @@ pub(super) fn drawn_from(
     connection: &Connection,
     scope: Scope,
     episode: i64,
-) -> rusqlite::Result<Vec<(i64, Source)>> {
+) -> db::Result<Vec<(i64, Source)>> {
     connection
         .prepare_cached(DRAWN_FROM)?
         .query_map([scope.user().get(), episode], |row| Ok((row.get(4)?, rows::source(row)?)))?
@@ -120,7 +122,7 @@ pub(super) fn revisions(
     connection: &Connection,
     scope: Scope,
     id: i64,
-) -> rusqlite::Result<Vec<Revision>> {
+) -> db::Result<Vec<Revision>> {
     connection
         .prepare_cached(REVISIONS)?
         .query_map([scope.user().get(), id], |row| {
@@ -134,12 +136,12 @@ pub(super) fn revisions(
         .collect()
 }
 
-fn with_entities(connection: &Connection, scope: Scope, mut fact: Fact) -> rusqlite::Result<Fact> {
+fn with_entities(connection: &Connection, scope: Scope, mut fact: Fact) -> db::Result<Fact> {
     fact.entities = entities::names_of(connection, scope, ItemKind::Fact, fact.id)?;
     Ok(fact)
 }
 
-fn fact_of(row: &Row<'_>) -> rusqlite::Result<Fact> {
+fn fact_of(row: &Row<'_>) -> db::Result<Fact> {
     Ok(Fact {
         id: row.get(0)?,
         uid: rows::uid(row, 1)?,
@@ -200,7 +202,7 @@ macro_rules! fitting {
         where m.kind = 1 and a.alias = ?3 and a.user_id in (?1, 0)))
       and (?4 is null or recorded_at >= ?4)
       and recorded_at <= ?6
-      and (?10 = 0 or (?10 = 1 and pinned) or (?10 = 2 and retired_at is not null))",
+      and (?10 = 0 or (?10 = 1 and pinned <> 0) or (?10 = 2 and retired_at is not null))",
             $held,
             " order by ",
             $order,
@@ -214,11 +216,11 @@ macro_rules! fitting {
 macro_rules! list_facts {
     ($held:literal, $order:literal) => {
         concat!(
-            fact_where!("id in (select id from (select * from ("),
+            fact_where!("id in (select id from (select own.* from ("),
             fitting!("user_id = ?1", $held, $order),
-            ") union all select * from (",
+            ") own union all select shared.* from (",
             fitting!("user_id = 0 and ?1 <> 0", $held, $order),
-            ")) order by ",
+            ") shared) either_one order by ",
             $order,
             " limit ?7 offset ?9) order by ",
             $order

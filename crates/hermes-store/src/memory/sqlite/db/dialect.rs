@@ -1,0 +1,532 @@
+//! Statements as PostgreSQL reads them, from the one text that SQLite reads as it is.
+//!
+//! Every table is named with its schema and narrowed to one profile, beside what the server's own rules
+//! let be seen: `from fact f` becomes `from (select * from hermes.fact where profile = $3) f`, and what is
+//! added, changed or deleted says its profile too.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, RwLock};
+
+/// A statement for PostgreSQL.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    /// Its text.
+    pub(super) text: String,
+    /// How many values the caller gives.
+    pub(super) count: usize,
+    /// The names of the values, with a colon, where they have names.
+    pub(super) names: Vec<String>,
+    /// Whether the profile is given after the caller's values.
+    pub(super) has_profile: bool,
+    /// Whether it gives back the number of the row that was added.
+    pub(super) gives_number: bool,
+    /// Whether it only reads.
+    pub(super) only_reads: bool,
+}
+
+/// The statement in PostgreSQL's words; each text is translated once.
+pub(super) fn translated(sql: &str) -> Arc<Translated> {
+    static KNOWN: LazyLock<RwLock<HashMap<String, Arc<Translated>>>> = LazyLock::new(RwLock::default);
+    if let Ok(known) = KNOWN.read()
+        && let Some(found) = known.get(sql)
+    {
+        return Arc::clone(found);
+    }
+    let made = Arc::new(translate(sql));
+    if let Ok(mut known) = KNOWN.write() {
+        known.insert(sql.to_owned(), Arc::clone(&made));
+    }
+    made
+}
+
+/// Tables whose rows get a number when they are added.
+const NUMBERED: [&str; 12] = [
+    "label", "episode", "fact", "source", "entity", "procedure", "event", "task", "embed_model", "job",
+    "audit", "proposal",
+];
+
+/// Every table of a memory.
+const TABLES: [&str; 43] = [
+    "meta", "user", "identity", "label", "session", "episode", "message", "speaker", "origin", "fact",
+    "source", "revision", "entity", "entity_alias", "mention", "procedure", "event", "task", "chunk",
+    "chunk_words", "embed_model", "vector", "job", "schedule", "audit", "tombstone", "idempotency",
+    "proposal", "receipt", "counter", "taken", "seen_identity", "grave", "step", "covered",
+    "summary_session", "conflict", "file_entry", "number", "import_moved", "import_later",
+    "import_session_end", "import_seen_receipt",
+];
+
+fn is_table(name: &str) -> bool {
+    TABLES.contains(&name) || name == "import_waiting_name" || name == "receipt"
+}
+
+/// Words that end the name of a table, so that they are no other name for it.
+const AFTER_TABLE: [&str; 21] = [
+    "where", "join", "on", "order", "group", "limit", "left", "inner", "cross", "union", "set", "select",
+    "values", "returning", "as", "from", "using", "offset", "having", "for", "natural",
+];
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Space(String),
+    Word(String),
+    Number(String),
+    Text(String),
+    Value(String),
+    Mark(char),
+}
+
+fn tokens(sql: &str) -> Vec<Token> {
+    let letters: Vec<char> = sql.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    let run = |from: usize, is: &dyn Fn(char) -> bool| {
+        let mut end = from;
+        while letters.get(end).is_some_and(|letter| is(*letter)) {
+            end += 1;
+        }
+        end
+    };
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    while let Some(letter) = letters.get(at).copied() {
+        let text = |end: usize| letters[at..end].iter().collect::<String>();
+        let (token, end) = if letter.is_whitespace() {
+            let end = run(at, &char::is_whitespace);
+            (Token::Space(text(end)), end)
+        } else if letter == '\'' || letter == '"' {
+            let close = run(at + 1, &|other| other != letter) + 1;
+            (Token::Text(text(close.min(letters.len()))), close)
+        } else if letter == '?' || (letter == ':' && letters.get(at + 1).is_some_and(|l| is_word(*l))) {
+            let end = run(at + 1, &is_word);
+            (Token::Value(text(end)), end)
+        } else if letter.is_ascii_digit() {
+            let end = run(at, &is_word);
+            (Token::Number(text(end)), end)
+        } else if is_word(letter) {
+            let end = run(at, &is_word);
+            (Token::Word(text(end)), end)
+        } else {
+            (Token::Mark(letter), at + 1)
+        };
+        found.push(token);
+        at = end;
+    }
+    found
+}
+
+fn translate(sql: &str) -> Translated {
+    let mut reader = Reader { tokens: tokens(sql), at: 0, names: Vec::new(), count: 0 };
+    reader.join_schemas();
+    reader.number_values();
+    let first = reader.words_from(0).next().unwrap_or_default();
+    let only_reads = matches!(first.as_str(), "select" | "with");
+    let mut text = String::with_capacity(sql.len() * 2);
+    let profile = format!("${}", reader.count + 1);
+    let ignores = reader.take_or_ignore();
+    let target = reader.target();
+    let has_returning = reader.has_word("returning");
+    let mut writer = Writer { profile: &profile, target: target.clone(), state: State::default() };
+    writer.write(&mut reader, &mut text);
+    writer.finish(&mut text);
+    let is_insert = first == "insert";
+    if ignores {
+        text.push_str(" on conflict do nothing");
+    }
+    let gives_number =
+        is_insert && !has_returning && target.is_some_and(|table| NUMBERED.contains(&table.as_str()));
+    if gives_number {
+        text.push_str(" returning id");
+    }
+    let has_profile = text.contains(&profile);
+    Translated { text, count: reader.count, names: reader.names, has_profile, gives_number, only_reads }
+}
+
+struct Reader {
+    tokens: Vec<Token>,
+    at: usize,
+    names: Vec<String>,
+    count: usize,
+}
+
+impl Reader {
+    /// `temp.moved` and `main.receipt` as one word each, and the table of numbers by its name here.
+    fn join_schemas(&mut self) {
+        let mut joined: Vec<Token> = Vec::with_capacity(self.tokens.len());
+        let mut rest = std::mem::take(&mut self.tokens).into_iter().peekable();
+        while let Some(token) = rest.next() {
+            let before = match &token {
+                Token::Word(word) if word == "temp" => "import_",
+                Token::Word(word) if word == "main" => "",
+                Token::Word(word) if word == "sqlite_sequence" => {
+                    joined.push(Token::Word("number".to_owned()));
+                    continue;
+                }
+                _ => {
+                    joined.push(token);
+                    continue;
+                }
+            };
+            if rest.peek() == Some(&Token::Mark('.')) {
+                rest.next();
+                if let Some(Token::Word(table)) = rest.next() {
+                    joined.push(Token::Word(format!("{before}{table}")));
+                }
+            } else {
+                joined.push(token);
+            }
+        }
+        self.tokens = joined;
+    }
+
+    /// Values as PostgreSQL counts them.
+    fn number_values(&mut self) {
+        for token in &mut self.tokens {
+            let Token::Value(name) = token else { continue };
+            let number = match name.strip_prefix('?').and_then(|number| number.parse().ok()) {
+                Some(number) => number,
+                None => match self.names.iter().position(|known| known == name) {
+                    Some(place) => place + 1,
+                    None => {
+                        self.names.push(name.clone());
+                        self.names.len()
+                    }
+                },
+            };
+            self.count = self.count.max(number);
+            *token = Token::Value(format!("${number}"));
+        }
+    }
+
+    fn words_from(&self, at: usize) -> impl Iterator<Item = String> + '_ {
+        self.tokens[at.min(self.tokens.len())..].iter().filter_map(|token| match token {
+            Token::Word(word) => Some(word.clone()),
+            _ => None,
+        })
+    }
+
+    fn has_word(&self, wanted: &str) -> bool {
+        self.words_from(0).any(|word| word == wanted)
+    }
+
+    /// Takes `or ignore` out; whether it was there.
+    fn take_or_ignore(&mut self) -> bool {
+        let words: Vec<String> = self.words_from(0).take(3).collect();
+        if words.get(1).map(String::as_str) != Some("or") || words.get(2).map(String::as_str) != Some("ignore") {
+            return false;
+        }
+        for gone in ["or", "ignore"] {
+            let place = self.tokens.iter().position(|token| *token == Token::Word(gone.to_owned()));
+            if let Some(place) = place {
+                self.tokens.remove(place);
+            }
+        }
+        true
+    }
+
+    /// The table that is added to, changed or deleted from.
+    fn target(&self) -> Option<String> {
+        let words: Vec<String> = self.words_from(0).take(3).collect();
+        match (words.first().map(String::as_str), words.get(1).map(String::as_str)) {
+            (Some("insert" | "delete"), _) => words.get(2).cloned(),
+            (Some("update"), Some(table)) => Some(table.to_owned()),
+            _ => None,
+        }
+        .filter(|table| is_table(table))
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += 1;
+        token
+    }
+
+    /// The next token that is no space, and its place.
+    fn peek(&self) -> Option<(usize, &Token)> {
+        let rest = self.tokens.get(self.at..)?;
+        let place = rest.iter().position(|token| !matches!(token, Token::Space(_)))?;
+        Some((self.at + place, &rest[place]))
+    }
+
+    fn peek_word(&self) -> Option<(usize, String)> {
+        match self.peek() {
+            Some((place, Token::Word(word))) => Some((place, word.clone())),
+            _ => None,
+        }
+    }
+
+    /// Whether the brackets that open next hold more than one thing.
+    fn holds_several(&self) -> bool {
+        let mut depth = 0;
+        for token in &self.tokens[self.at.min(self.tokens.len())..] {
+            match token {
+                Token::Mark('(') => depth += 1,
+                Token::Mark(')') if depth == 1 => return false,
+                Token::Mark(')') => depth -= 1,
+                Token::Mark(',') if depth == 1 => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+#[derive(Default)]
+struct State {
+    depth: usize,
+    last_word: String,
+    has_columns: bool,
+    has_values: bool,
+    has_where: bool,
+    is_where_closed: bool,
+    other_name: Option<String>,
+}
+
+struct Writer<'p> {
+    profile: &'p str,
+    target: Option<String>,
+    state: State,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, reader: &mut Reader, out: &mut String) {
+        let kind = reader.words_from(0).next().unwrap_or_default();
+        while let Some(token) = reader.next() {
+            match token {
+                Token::Space(space) => out.push_str(&space),
+                Token::Text(text) => out.push_str(&text),
+                Token::Value(value) => self.value(&value, reader, out),
+                Token::Number(number) => out.push_str(&decimal(&number)),
+                Token::Mark(mark) => self.mark(mark, &kind, out),
+                Token::Word(word) => self.word(&word, &kind, reader, out),
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: char, kind: &str, out: &mut String) {
+        match mark {
+            '(' => self.state.depth += 1,
+            ')' => self.state.depth = self.state.depth.saturating_sub(1),
+            _ => {}
+        }
+        out.push(mark);
+        if mark != '(' || self.state.depth != 1 || self.target.is_none() {
+            return;
+        }
+        if kind == "insert" && !self.state.has_columns {
+            self.state.has_columns = true;
+            out.push_str("profile, ");
+        } else if self.state.last_word == "values" && !self.state.has_values {
+            self.state.has_values = true;
+            out.push_str(self.profile);
+            out.push_str(", ");
+        } else if self.state.last_word == "conflict" {
+            out.push_str("profile, ");
+        }
+    }
+
+    fn value(&mut self, value: &str, reader: &mut Reader, out: &mut String) {
+        let rest: Vec<String> = reader.words_from(reader.at).take(2).collect();
+        let is_next = reader.peek_word().is_some_and(|(_, word)| word == "collate");
+        if !is_next || rest.get(1).map(String::as_str) != Some("nocase") {
+            out.push_str(value);
+            return;
+        }
+        // `subject = ?2 collate nocase`: the word before the sign is compared without regard to case.
+        let column = std::mem::take(&mut self.state.last_word);
+        if let Some(place) = out.rfind(&column) {
+            out.truncate(place);
+        }
+        out.push_str(&format!("lower({column}) = lower({value} collate \"C\")"));
+        for _ in 0..2 {
+            if let Some((place, _)) = reader.peek_word() {
+                reader.at = place + 1;
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str, kind: &str, reader: &mut Reader, out: &mut String) {
+        let before = std::mem::replace(&mut self.state.last_word, word.to_owned());
+        match word {
+            "from" | "join" if kind == "delete" && self.state.depth == 0 && before == "delete" => {
+                out.push_str(word);
+                self.take_target(reader, out);
+            }
+            "from" | "join" => {
+                out.push_str(word);
+                self.narrow_table(reader, out);
+            }
+            "into" => {
+                out.push_str(word);
+                self.take_target(reader, out);
+            }
+            "update" if before.is_empty() => {
+                out.push_str(word);
+                self.take_target(reader, out);
+            }
+            "where" if self.state.depth == 0 && self.narrows(kind) && !self.state.has_where => {
+                self.state.has_where = true;
+                out.push_str(&format!("where {} and (", self.own_profile()));
+            }
+            "returning" if self.state.depth == 0 => {
+                self.finish_where(kind, out);
+                out.push_str(word);
+            }
+            "select" if kind == "insert" && self.state.depth == 0 && !self.state.has_values => {
+                self.state.has_values = true;
+                out.push_str(&format!("select {},", self.profile));
+            }
+            "max" | "min" if reader.peek().is_some_and(|(_, t)| *t == Token::Mark('(')) && reader.holds_several() => {
+                out.push_str(if word == "max" { "greatest" } else { "least" });
+            }
+            "char" => out.push_str("chr"),
+            _ => out.push_str(word),
+        }
+    }
+
+    fn narrows(&self, kind: &str) -> bool {
+        self.target.is_some() && matches!(kind, "update" | "delete")
+    }
+
+    fn own_profile(&self) -> String {
+        let table = self.state.other_name.as_ref().or(self.target.as_ref());
+        format!("{}.profile = {}", table.map_or("", |name| quoted(name)), self.profile)
+    }
+
+    /// Writes the name of the table that is changed, with its schema.
+    fn take_target(&mut self, reader: &mut Reader, out: &mut String) {
+        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else { return };
+        reader.at = place + 1;
+        out.push_str(" hermes.");
+        out.push_str(quoted(&table));
+        if let Some((place, name)) = reader.peek_word()
+            && !AFTER_TABLE.contains(&name.as_str())
+        {
+            reader.at = place + 1;
+            out.push(' ');
+            out.push_str(&name);
+            self.state.other_name = Some(name);
+        }
+        self.state.last_word = table;
+    }
+
+    /// Writes a table that is read as the rows of it that belong to the profile.
+    fn narrow_table(&mut self, reader: &mut Reader, out: &mut String) {
+        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else { return };
+        reader.at = place + 1;
+        let (table_name, profile) = (quoted(&table), self.profile);
+        out.push_str(&format!(" (select * from hermes.{table_name} where profile = {profile}) "));
+        match reader.peek_word() {
+            Some((place, name)) if !AFTER_TABLE.contains(&name.as_str()) => {
+                reader.at = place + 1;
+                out.push_str(&name);
+            }
+            Some((_, name)) if name == "as" => {}
+            _ => out.push_str(table_name),
+        }
+        self.state.last_word = table;
+    }
+
+    fn finish_where(&mut self, kind: &str, out: &mut String) {
+        if !self.narrows(kind) || std::mem::replace(&mut self.state.is_where_closed, true) {
+            return;
+        }
+        if self.state.has_where {
+            out.push_str(") ");
+        } else {
+            out.push_str(&format!(" where {} ", self.own_profile()));
+        }
+    }
+
+    fn finish(&mut self, out: &mut String) {
+        let kind = out.split_whitespace().next().unwrap_or_default().to_owned();
+        self.finish_where(&kind, out);
+    }
+}
+
+/// `user` is a word of PostgreSQL's own.
+fn quoted(name: &str) -> &str {
+    if name == "user" { "\"user\"" } else { name }
+}
+
+/// PostgreSQL reads hexadecimal numbers only from version 16 on.
+fn decimal(number: &str) -> String {
+    let hexadecimal = number.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
+    hexadecimal.map_or_else(|| number.to_owned(), |number| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(sql: &str) -> String {
+        translate(sql).text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn tables_that_are_read_are_narrowed_to_the_profile() {
+        assert_eq!(
+            text("select f.id from fact f join source s on s.item = f.id where f.id = ?1"),
+            "select f.id from (select * from hermes.fact where profile = $2) f \
+             join (select * from hermes.source where profile = $2) s on s.item = f.id where f.id = $1"
+        );
+        assert_eq!(
+            text("select max(id) + 1 from user"),
+            "select max(id) + 1 from (select * from hermes.\"user\" where profile = $1) \"user\""
+        );
+    }
+
+    #[test]
+    fn what_is_changed_says_its_profile() {
+        assert_eq!(
+            text("update job set state = 'done' where id = ?1 or id = ?2 returning id"),
+            "update hermes.job set state = 'done' where job.profile = $3 and ( id = $1 or id = $2 ) \
+             returning id"
+        );
+        assert_eq!(text("delete from grave"), "delete from hermes.grave where grave.profile = $1");
+        assert_eq!(
+            text("delete from grave where item = (select item from fact where id = ?1)"),
+            "delete from hermes.grave where grave.profile = $2 and ( item = (select item from \
+             (select * from hermes.fact where profile = $2) fact where id = $1))"
+        );
+    }
+
+    #[test]
+    fn what_is_added_says_its_profile_and_gives_its_number() {
+        assert_eq!(
+            text("insert or ignore into label (text) values (?1)"),
+            "insert into hermes.label (profile, text) values ($2, $1) on conflict do nothing returning id"
+        );
+        assert_eq!(
+            text("insert into grave (kind, at) values (?1, max(?2, 0))
+                  on conflict (kind) do update set at = max(grave.at, excluded.at)"),
+            "insert into hermes.grave (profile, kind, at) values ($3, $1, greatest($2, 0)) \
+             on conflict (profile, kind) do update set at = greatest(grave.at, excluded.at)"
+        );
+        assert_eq!(
+            text("insert into mention (entity, item) select ?2, item from mention where entity = ?1"),
+            "insert into hermes.mention (profile, entity, item) select $3, $2, item from \
+             (select * from hermes.mention where profile = $3) mention where entity = $1"
+        );
+    }
+
+    #[test]
+    fn names_of_values_are_numbered() {
+        let made = translate("insert into step (message, tool) values (:message, coalesce(:tool, :message))");
+        assert_eq!(made.names, [":message", ":tool"]);
+        assert!(made.text.ends_with("values ($3, $1, coalesce($2, $1))"));
+    }
+
+    #[test]
+    fn words_that_only_sqlite_knows_are_said_otherwise() {
+        assert_eq!(
+            text("select 1 from chunk where (id >> 8) & 0xff = 3"),
+            "select 1 from (select * from hermes.chunk where profile = $1) chunk where (id >> 8) & 255 = 3"
+        );
+        assert!(text("select 1 from fact where subject = ?2 collate nocase")
+            .ends_with("where lower(subject) = lower($2)"));
+        assert!(text("update sqlite_sequence set seq = max(seq, ?2) where name = ?1")
+            .starts_with("update hermes.number set seq = greatest(seq, $2) where number.profile = $3"));
+        assert!(text("select new from temp.moved where kind = ?1").contains("hermes.import_moved"));
+        assert_eq!(text("savepoint item"), "savepoint item");
+        assert_eq!(text("select 'from fact', \"max\" where 'it''s' = ?1"), "select 'from fact', \"max\" where 'it''s' = $1");
+    }
+}
