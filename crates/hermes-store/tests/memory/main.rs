@@ -14,6 +14,7 @@ mod model_index;
 mod model_nouns;
 mod model_upkeep;
 mod operations;
+mod place;
 mod reads;
 mod safety;
 mod story;

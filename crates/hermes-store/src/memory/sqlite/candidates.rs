@@ -9,7 +9,7 @@ use super::code::QuestionCode;
 use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, kernel, tokens};
+use super::{SqliteMemory, kernel, recall_server, tokens, vectors, words};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -47,6 +47,11 @@ impl Recall for SqliteMemory {
             return Ok(Postings { chunks: Vec::new(), complete: true, estimated: 0 });
         };
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
+        if self.is_on_server() {
+            let read = self.postings_on_server(scope, filter, word, cap, &mut found);
+            read.map_err(|source| self.failed(source))?;
+            return Ok(found);
+        }
         let mut read = || -> db::Result<()> {
             let mut statement = self.asking(scope).prepare_cached(POSTINGS)?;
             let mut passing = Passing::new(self.asking(scope), filter);
@@ -87,6 +92,13 @@ impl Recall for SqliteMemory {
         keys.sort_unstable();
         let mut near = Vec::with_capacity(keys.len());
         let rescore = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                for row in vectors::kept(server, model.id, &keys)? {
+                    let similarity = cosine(question.vector, row.try_get(1)?);
+                    near.push(Near { key: ChunkKey::from_row(row.try_get(0)?), similarity });
+                }
+                return Ok(());
+            }
             let mut statement = self.asking(scope).prepare_cached(VECTOR)?;
             for key in keys {
                 let mut rows = statement.query(params![model.id, key])?;
@@ -115,6 +127,11 @@ impl Recall for SqliteMemory {
         }
         let allowed = RecallFilter::default().ranges(scope);
         let mut found = Vec::new();
+        if let Some(server) = self.asking(scope).postgres() {
+            let ranges: Vec<_> = ranges.iter().flat_map(|range| inside(range, &allowed)).collect();
+            return recall_server::chunks(server, &ranges, question)
+                .map_err(|source| self.failed(source));
+        }
         for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
             self.chunks_in(scope, &range, question, &mut found).map_err(|source| self.failed(source))?;
         }
@@ -193,6 +210,10 @@ impl Recall for SqliteMemory {
     ) -> Result<Vec<MessageHead>> {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();
+        if let Some(server) = self.asking(scope).postgres() {
+            let ranges: Vec<_> = ranges.iter().flat_map(|range| inside(range, &allowed)).collect();
+            return recall_server::heads(server, &ranges).map_err(|source| self.failed(source));
+        }
         let mut read = || -> db::Result<()> {
             let mut statement = self.asking(scope).prepare_cached(HEADS)?;
             for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
@@ -246,10 +267,13 @@ impl SqliteMemory {
         let mut all = 0;
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
-            let used: Option<usize> = self
-                .asking(scope)
-                .prepare_cached(USED)?
-                .query_row(params![user.get(), kind.number()], |row| row.get(0))?;
+            let used: Option<usize> = match self.is_on_server() {
+                true => None,
+                false => self
+                    .asking(scope)
+                    .prepare_cached(USED)?
+                    .query_row(params![user.get(), kind.number()], |row| row.get(0))?,
+            };
             let range = ChunkKey::all_of(*user, *kind);
             all += match used {
                 Some(used) => used,
@@ -262,6 +286,47 @@ impl SqliteMemory {
             };
         }
         Ok(all)
+    }
+
+    /// The same from the keyword index of a server, some more at a time where a filter leaves many out.
+    fn postings_on_server(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        word: &str,
+        cap: usize,
+        found: &mut Postings,
+    ) -> db::Result<()> {
+        let stems = words::stems(&crate::sessions::split_words(word).join(" "))?;
+        let mut passing = Passing::new(self.asking(scope), filter);
+        let Some(server) = self.asking(scope).postgres() else { return Ok(()) };
+        for range in filter.ranges(scope).iter().rev() {
+            let (first, mut last) = (*range.start(), *range.end());
+            let mut limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
+            loop {
+                let some = words::chunks_with(server, &stems, (first, last), limit)?;
+                let is_all = i64::try_from(some.len()).is_ok_and(|count| count < limit);
+                for key in &some {
+                    let key = ChunkKey::from_row(*key);
+                    if !passing.has(key)? {
+                        continue;
+                    }
+                    if found.chunks.len() == cap {
+                        found.complete = false;
+                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
+                        return Ok(());
+                    }
+                    found.chunks.push(key);
+                }
+                match some.last() {
+                    Some(lowest) if !is_all && *lowest > first => last = lowest - 1,
+                    _ => break,
+                }
+                limit = limit.saturating_mul(4);
+            }
+        }
+        found.estimated = found.chunks.len();
+        Ok(())
     }
 
     /// The numbers of the chunks whose codes are nearest, in no order.
@@ -277,9 +342,22 @@ impl SqliteMemory {
         let mut products = Vec::new();
         let mut passing = Passing::new(self.asking(scope), filter);
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
-        let mut statement = self.asking(scope).prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
         users.dedup();
+        if let Some(server) = self.asking(scope).postgres() {
+            let users: Vec<i64> = users.iter().map(|user| user.get()).collect();
+            vectors::scan(server, model, &users, &code, &mut |estimate, key| {
+                let chunk = ChunkKey::from_row(key);
+                let is_wanted = estimate > best.limit
+                    && chunk.kind().is_some_and(|kind| kinds.contains(&kind));
+                if is_wanted && passing.has(chunk)? {
+                    best.take(estimate, key);
+                }
+                Ok(())
+            })?;
+            return Ok(best.into_keys());
+        }
+        let mut statement = self.asking(scope).prepare_cached(SEGMENTS)?;
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
             let mut rows = statement.query(params![model.id, user.get(), kind.number()])?;
@@ -380,7 +458,7 @@ fn all_words_of(text: &str) -> Option<String> {
 }
 
 /// The cosine of the question, of length one, with a kept vector.
-fn cosine(question: &[f32], kept: &[u8]) -> f32 {
+pub(super) fn cosine(question: &[f32], kept: &[u8]) -> f32 {
     let Some((scale, values)) = kept.split_first_chunk::<4>() else { return 0.0 };
     if values.len() != question.len() {
         return 0.0;

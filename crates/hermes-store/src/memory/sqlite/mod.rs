@@ -22,6 +22,7 @@ mod origins;
 mod passing;
 mod procedures;
 mod proposals;
+mod recall_server;
 mod recorder;
 mod rows;
 mod segments;

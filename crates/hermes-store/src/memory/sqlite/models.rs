@@ -87,7 +87,9 @@ impl Vectors for SqliteMemory {
 
     fn drop_retired_vectors(&mut self, _: Admin) -> Result<u64> {
         self.write(Admin, |transaction| {
-            transaction.execute_batch(DROP_RETIRED_SEGMENTS)?;
+            if transaction.sqlite().is_some() {
+                transaction.execute_batch(DROP_RETIRED_SEGMENTS)?;
+            }
             let gone = transaction.execute(DROP_RETIRED_VECTORS, [])?;
             Ok(u64::try_from(gone).unwrap_or(0))
         })

@@ -130,7 +130,7 @@ pub(super) fn rename(transaction: &Transaction<'_>, name: &str) -> Step<()> {
 /// there were.
 pub fn migrate_server(pool: &Pool) -> Result<usize> {
     let mut client = pool.get()?;
-    let mut apply = |client: &mut Client| -> std::result::Result<usize, Stopped> {
+    let apply = |client: &mut Client| -> std::result::Result<usize, Stopped> {
         client.batch_execute(LOCK)?;
         let found = applied(client)?;
         if found > known() {

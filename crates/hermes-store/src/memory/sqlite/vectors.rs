@@ -219,7 +219,7 @@ fn freshen(server: &Postgres, model: &Model, all: &[(i64, Shared)]) -> Result<()
             codes.changed = codes.changed.max(changed);
             match row.try_get::<_, Option<&[u8]>>(3)? {
                 Some(code) => codes.put(row.try_get(2)?, code, model.code_bytes()),
-                None => codes.drop(row.try_get(2)?, model.code_bytes()),
+                None => codes.take_out(row.try_get(2)?, model.code_bytes()),
             }
         }
     }
@@ -248,7 +248,7 @@ impl Codes {
     }
 
     /// The last one takes the place of the one that is gone.
-    fn drop(&mut self, chunk: i64, size: usize) {
+    fn take_out(&mut self, chunk: i64, size: usize) {
         let Some(place) = self.places.remove(&chunk) else { return };
         self.chunks.swap_remove(place);
         self.factors.swap_remove(place);
@@ -310,11 +310,11 @@ mod tests {
         for chunk in 1..=3 {
             codes.put(chunk, &code(chunk as u8), size);
         }
-        codes.drop(1, size);
+        codes.take_out(1, size);
         assert_eq!((codes.chunks.clone(), codes.codes.clone()), (vec![3, 2], vec![3, 3, 2, 2]));
         codes.put(3, &code(9), size);
-        codes.drop(2, size);
-        codes.drop(7, size);
+        codes.take_out(2, size);
+        codes.take_out(7, size);
         assert_eq!((codes.chunks.clone(), codes.codes.clone()), (vec![3], vec![9, 9]));
         codes.put(4, &[1], size);
         assert_eq!(codes.factors, [1.0]);

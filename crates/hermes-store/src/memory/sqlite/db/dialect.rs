@@ -18,6 +18,9 @@ pub(crate) struct Translated {
     pub(super) names: Vec<String>,
     /// Whether the profile is given after the caller's values.
     pub(super) has_profile: bool,
+    /// Of which of the caller's values it is asked whether they are there; the answers come after the profile.
+    /// PostgreSQL cannot tell the type of what is nothing from `$2 is null` alone.
+    pub(super) asked_for: Vec<usize>,
     /// Whether it gives back the number of the row that was added.
     pub(super) gives_number: bool,
     /// Whether it only reads.
@@ -124,9 +127,16 @@ fn translate(sql: &str) -> Translated {
     let ignores = reader.take_or_ignore();
     let target = reader.target();
     let has_returning = reader.has_word("returning");
-    let mut writer = Writer { profile: &profile, target: target.clone(), state: State::default() };
+    let mut writer = Writer {
+        profile: &profile,
+        first_answer: reader.count + 2,
+        asked_for: Vec::new(),
+        target: target.clone(),
+        state: State::default(),
+    };
     writer.write(&mut reader, &mut text);
     writer.finish(&mut text);
+    let asked_for = writer.asked_for;
     let is_insert = first == "insert";
     if ignores {
         text.push_str(" on conflict do nothing");
@@ -137,7 +147,8 @@ fn translate(sql: &str) -> Translated {
         text.push_str(" returning id");
     }
     let has_profile = text.contains(&profile);
-    Translated { text, count: reader.count, names: reader.names, has_profile, gives_number, only_reads }
+    let (count, names) = (reader.count, reader.names);
+    Translated { text, count, names, has_profile, asked_for, gives_number, only_reads }
 }
 
 struct Reader {
@@ -282,6 +293,9 @@ struct State {
 
 struct Writer<'p> {
     profile: &'p str,
+    /// The place of the first answer to whether a value is there.
+    first_answer: usize,
+    asked_for: Vec<usize>,
     target: Option<String>,
     state: State,
 }
@@ -324,7 +338,30 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, value: &str, reader: &mut Reader, out: &mut String) {
-        let rest: Vec<String> = reader.words_from(reader.at).take(2).collect();
+        let rest: Vec<String> = reader.words_from(reader.at).take(3).collect();
+        let is_asked = reader.peek_word().is_some_and(|(_, word)| word == "is");
+        let sense = match rest.get(1).map(String::as_str) {
+            Some("null") => Some((2, "")),
+            Some("not") if rest.get(2).map(String::as_str) == Some("null") => Some((3, "not ")),
+            _ => None,
+        };
+        if let (true, Some((words, sense))) = (is_asked, sense) {
+            let number: usize = value.trim_start_matches('$').parse().unwrap_or(0);
+            let place = match self.asked_for.iter().position(|known| *known == number) {
+                Some(place) => place,
+                None => {
+                    self.asked_for.push(number);
+                    self.asked_for.len() - 1
+                }
+            };
+            out.push_str(&format!("{sense}${}", self.first_answer + place));
+            for _ in 0..words {
+                if let Some((place, _)) = reader.peek_word() {
+                    reader.at = place + 1;
+                }
+            }
+            return;
+        }
         let is_next = reader.peek_word().is_some_and(|(_, word)| word == "collate");
         if !is_next || rest.get(1).map(String::as_str) != Some("nocase") {
             out.push_str(value);
@@ -506,6 +543,13 @@ mod tests {
             "insert into hermes.mention (profile, entity, item) select $3, $2, item from \
              (select * from hermes.mention where profile = $3) mention where entity = $1"
         );
+    }
+
+    #[test]
+    fn whether_a_value_is_there_is_told_beside_it() {
+        let made = translate("select 1 from fact where (?1 is null or kind = ?1) and ?2 is not null and id < ?2");
+        assert_eq!(made.asked_for, [1, 2]);
+        assert!(made.text.ends_with("where ($4 or kind = $1) and not $5 and id < $2"), "{}", made.text);
     }
 
     #[test]

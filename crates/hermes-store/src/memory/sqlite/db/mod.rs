@@ -10,7 +10,6 @@ mod postgres;
 mod statement;
 
 use std::cell::Cell;
-use std::time::Duration;
 
 use rusqlite::types::FromSqlError;
 
@@ -320,6 +319,3 @@ impl Drop for Transaction<'_> {
         }
     }
 }
-
-/// How long a server is tried again before it is given up.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);

@@ -101,15 +101,8 @@ impl Postgres {
     }
 
     pub(super) fn query(&self, text: &Translated, values: &[Value]) -> Result<Vec<::postgres::Row>> {
-        let profile = Value::Integer(self.profile);
-        let values: Vec<(Sent<'_>, Type)> = values
-            .iter()
-            .chain(text.has_profile.then_some(&profile))
-            .map(|value| (Sent(value), type_of(value)))
-            .collect();
-        let params: Vec<(&(dyn ToSql + Sync), Type)> =
-            values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone())).collect();
-        self.rows(&text.text, &params, !text.only_reads)
+        let given = Given::new(text, values, self.profile);
+        self.rows(&text.text, &given.params(), !text.only_reads)
     }
 
     pub(super) fn execute(&self, text: &Translated, values: &[Value]) -> Result<usize> {
@@ -125,14 +118,8 @@ impl Postgres {
             }
             return Ok(rows.len());
         }
-        let profile = Value::Integer(self.profile);
-        let values: Vec<(Sent<'_>, Type)> = values
-            .iter()
-            .chain(text.has_profile.then_some(&profile))
-            .map(|value| (Sent(value), type_of(value)))
-            .collect();
-        let params: Vec<(&(dyn ToSql + Sync), Type)> =
-            values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone())).collect();
+        let given = Given::new(text, values, self.profile);
+        let params = given.params();
         let changed = self.run(true, &mut |client| client.execute_typed(&text.text, &params))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
@@ -356,6 +343,34 @@ impl Postgres {
     /// How long to wait before each further try.
     pub(crate) fn delays(&self) -> Delays {
         Delays::usual(new_key().unsigned_abs())
+    }
+}
+
+/// The values of a statement in the order the server takes them: the caller's, the profile, and which of the
+/// caller's are nothing.
+struct Given<'v> {
+    values: Vec<(Sent<'v>, Type)>,
+    profile: Option<i64>,
+    missing: Vec<bool>,
+}
+
+impl<'v> Given<'v> {
+    fn new(text: &Translated, values: &'v [Value], profile: i64) -> Given<'v> {
+        let is_missing = |place: &usize| {
+            matches!(place.checked_sub(1).and_then(|place| values.get(place)), None | Some(Value::Null))
+        };
+        Given {
+            values: values.iter().map(|value| (Sent(value), type_of(value))).collect(),
+            profile: (text.has_profile || !text.asked_for.is_empty()).then_some(profile),
+            missing: text.asked_for.iter().map(is_missing).collect(),
+        }
+    }
+
+    fn params(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
+        let values = self.values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone()));
+        let profile = self.profile.iter().map(|number| (number as &(dyn ToSql + Sync), Type::INT8));
+        let missing = self.missing.iter().map(|flag| (flag as &(dyn ToSql + Sync), Type::BOOL));
+        values.chain(profile).chain(missing).collect()
     }
 }
 

@@ -10,7 +10,6 @@ use super::postgres::Postgres;
 use super::{Error, Params, Result};
 
 /// A statement that can be run.
-#[expect(missing_debug_implementations, reason = "statements of SQLite have none")]
 pub(crate) enum Statement<'c> {
     /// One that SQLite keeps.
     Cached(rusqlite::CachedStatement<'c>),
@@ -122,7 +121,6 @@ impl<'c> Statement<'c> {
 }
 
 /// The rows of a statement, one after the other.
-#[expect(missing_debug_implementations, reason = "rows of SQLite have none")]
 pub(crate) enum Rows<'s> {
     /// Read as they are asked for.
     Sqlite(rusqlite::Rows<'s>),
@@ -145,7 +143,6 @@ impl Rows<'_> {
 }
 
 /// Rows that go through a function.
-#[expect(missing_debug_implementations, reason = "rows of SQLite have none")]
 pub(crate) struct MappedRows<'s, F> {
     rows: Rows<'s>,
     read: F,
@@ -165,7 +162,6 @@ impl<T, F: FnMut(&Row<'_>) -> Result<T>> Iterator for MappedRows<'_, F> {
 }
 
 /// One row.
-#[expect(missing_debug_implementations, reason = "rows of SQLite have none")]
 pub(crate) enum Row<'r> {
     /// Of a file.
     Sqlite(&'r rusqlite::Row<'r>),

@@ -175,8 +175,8 @@ const KEEP: &str = "
       outcome, steps, words)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict (user_id, external_id) where external_id is not null do update
-      set session = coalesce(excluded.session, session), task_type = excluded.task_type,
-        title = excluded.title, started_at = min(started_at, excluded.started_at),
+      set session = coalesce(excluded.session, task.session), task_type = excluded.task_type,
+        title = excluded.title, started_at = min(task.started_at, excluded.started_at),
         ended_at = excluded.ended_at, outcome = excluded.outcome, steps = excluded.steps,
         words = excluded.words
     returning id";

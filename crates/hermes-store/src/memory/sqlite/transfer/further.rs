@@ -1,7 +1,7 @@
 //! The words by which a summary is found and that do not stand in it, read from the keyword index.
 
 use crate::memory::sqlite::db;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::memory::sqlite::db::Connection;
 use crate::memory::sqlite::words::Stems;
@@ -62,6 +62,8 @@ const TERMS_ON_SERVER: &str = "
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
