@@ -1,6 +1,7 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
 use crate::memory::sqlite::db;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::params;
@@ -9,7 +10,8 @@ use super::code::QuestionCode;
 use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, kernel, recall_server, tokens, vectors, words};
+use super::db::List;
+use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors, words};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -75,6 +77,25 @@ impl Recall for SqliteMemory {
         };
         read().map_err(|source| self.failed(source))?;
         Ok(found)
+    }
+
+    fn postings_of(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> Result<Vec<Postings>> {
+        if self.is_on_server() {
+            let read = self.postings_of_many(scope, filter, words, cap);
+            return read.map_err(|source| self.failed(source));
+        }
+        words.iter().map(|word| self.postings(scope, filter, word, cap)).collect()
+    }
+
+    fn expect(&self, scope: Scope, chunks: &[ChunkKey]) -> Result<()> {
+        let Some(server) = self.asking(scope).postgres() else { return Ok(()) };
+        ahead::fetch(server, chunks).map_err(|source| self.failed(source))
     }
 
     fn nearest(
@@ -188,6 +209,14 @@ impl Recall for SqliteMemory {
     fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
         let mut found: Vec<String> = Vec::new();
         let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let user = scope.user().get();
+                for row in server.rows_of(SPEAKERS_OF_ALL, &[user], List::Words(&words))? {
+                    found.push(row.try_get(0)?);
+                }
+                return Ok(());
+            }
             let mut statement = self.asking(scope).prepare_cached(SPEAKERS)?;
             for (user, word) in
                 scope.readable().iter().flat_map(|user| words.iter().map(move |word| (user, word)))
@@ -249,14 +278,18 @@ impl SqliteMemory {
 
     /// Which share of the chunks of its user and kind lies above one: sessions are numbered one by one.
     fn share_above(&self, scope: Scope, key: ChunkKey) -> db::Result<f64> {
-        let Some(kind) = key.kind() else { return Ok(1.0) };
+        Ok(share_above(key, self.ends(scope, key)?))
+    }
+
+    /// The first and the last chunk of the user and kind of one.
+    fn ends(&self, scope: Scope, key: ChunkKey) -> db::Result<Option<(i64, i64)>> {
+        let Some(kind) = key.kind() else { return Ok(None) };
         let range = ChunkKey::all_of(key.user(), kind);
         let (first, last): (Option<i64>, Option<i64>) = self
             .asking(scope)
             .prepare_cached(ENDS)?
             .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let (Some(first), Some(last)) = (first, last) else { return Ok(1.0) };
-        Ok(((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0))
+        Ok(first.zip(last))
     }
 
     /// How many chunks there are, from the sizes of the segments, else by counting.
@@ -284,6 +317,65 @@ impl SqliteMemory {
                         row.get(0)
                     })?,
             };
+        }
+        Ok(all)
+    }
+
+    /// All words in one question to the server; those that a filter leaves too few of are asked for again.
+    fn postings_of_many(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> db::Result<Vec<Postings>> {
+        let Some(server) = self.asking(scope).postgres() else { return Ok(Vec::new()) };
+        let mut stems: Vec<Vec<String>> = Vec::with_capacity(words.len());
+        for word in words {
+            stems.push(words::stems(&crate::sessions::split_words(word).join(" "))?);
+        }
+        let alone: Vec<&str> = stems
+            .iter()
+            .map(|stems| if let [stem] = stems.as_slice() { stem.as_str() } else { "" })
+            .collect();
+        let ranges: Vec<_> = filter.ranges(scope).into_iter().rev().collect();
+        let limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
+        let mut lists = words::chunks_with_each(server, &alone, &ranges, limit)?;
+        let mut passing = Passing::new(self.asking(scope), filter);
+        let mut ends = HashMap::new();
+        let mut all = Vec::with_capacity(words.len());
+        for (place, word) in words.iter().enumerate() {
+            let lists = lists.remove(&place).unwrap_or_default();
+            let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
+            let was_cut = lists.values().any(|list| list.len() as i64 >= limit);
+            let mut beyond = None;
+            for key in lists.values().flatten().map(|key| ChunkKey::from_row(*key)) {
+                if !passing.has(key)? {
+                    continue;
+                }
+                if found.chunks.len() == cap {
+                    beyond = Some(key);
+                    break;
+                }
+                found.chunks.push(key);
+            }
+            found.estimated = found.chunks.len();
+            if let Some(key) = beyond {
+                found.complete = false;
+                let ends = match ends.get(&(key.user(), key.kind())) {
+                    Some(known) => *known,
+                    None => {
+                        let read = self.ends(scope, key)?;
+                        ends.insert((key.user(), key.kind()), read);
+                        read
+                    }
+                };
+                found.estimated = (cap as f64 / share_above(key, ends)) as usize;
+            } else if was_cut || (alone[place].is_empty() && !stems[place].is_empty()) {
+                found.chunks.clear();
+                self.postings_on_server(scope, filter, word, cap, &mut found)?;
+            }
+            all.push(found);
         }
         Ok(all)
     }
@@ -418,6 +510,11 @@ impl SqliteMemory {
     }
 }
 
+fn share_above(key: ChunkKey, ends: Option<(i64, i64)>) -> f64 {
+    let Some((first, last)) = ends else { return 1.0 };
+    ((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0)
+}
+
 /// The nearest so far: gathered up to twice as many as wanted, then cut back.
 struct Best {
     wanted: usize,
@@ -513,6 +610,8 @@ const CHUNKS: &str =
 const COUNT: &str =
     "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3) counted";
 const SPEAKERS: &str = "select name from speaker where user_id = ?1 and word = ?2 limit 20";
+const SPEAKERS_OF_ALL: &str = "
+    select name from speaker where user_id in (?1, 0) and word = any (?2)";
 const ENDS: &str = "
     select (select min(id) from chunk where id between ?1 and ?2),
            (select max(id) from chunk where id between ?1 and ?2)";

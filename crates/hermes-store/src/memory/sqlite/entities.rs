@@ -1,9 +1,9 @@
 //! Names, the ways they are written, and what mentions them.
 
 use crate::memory::sqlite::db;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use crate::memory::sqlite::db::{Connection, List, OptionalExtension, Postgres, Transaction};
 use rusqlite::params;
 
 use super::{SqliteMemory, Step, audit};
@@ -48,6 +48,18 @@ impl Entities for SqliteMemory {
         let read = || -> db::Result<_> {
             let mut seen = HashSet::new();
             let mut found = Vec::new();
+            if let Some(server) = self.asking(scope).postgres() {
+                let folded = fold(text);
+                let user = scope.user().get();
+                let named = possible_names(&folded);
+                for row in server.rows_of(IDS_OF_ALIASES, &[user], List::Words(&named))? {
+                    let id = row.try_get(0)?;
+                    if seen.insert(id) {
+                        found.extend(by_id(self.asking(scope), scope, id)?);
+                    }
+                }
+                return Ok(found);
+            }
             for candidate in possible_names(&fold(text)) {
                 for id in ids_of(self.asking(scope), scope.user(), candidate)? {
                     if seen.insert(id) {
@@ -169,6 +181,21 @@ pub(super) fn names_of(
         .prepare_cached(NAMES_OF_ITEM)?
         .query_map([kind.number(), item, scope.user().get()], |row| row.get(0))?
         .collect()
+}
+
+/// The same for many things at once, on a server.
+pub(super) fn names_of_all(
+    server: &Postgres,
+    scope: Scope,
+    kind: ItemKind,
+    items: &[i64],
+) -> db::Result<HashMap<i64, Vec<String>>> {
+    let asked = [kind.number(), scope.user().get()];
+    let mut names: HashMap<i64, Vec<String>> = HashMap::new();
+    for row in server.rows_of(NAMES_OF_ITEMS, &asked, List::Numbers(items))? {
+        names.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
+    }
+    Ok(names)
 }
 
 /// A name as it is compared: lower case, with single spaces.
@@ -340,6 +367,10 @@ const HOLDER: &str = "
     where a.user_id = ?1 and a.alias = ?2";
 const IDS_OF_ALIAS: &str = "
     select entity from entity_alias where user_id in (?1, 0) and alias = ?2 order by user_id desc";
+// In the order of the names, one's own before what is shared.
+const IDS_OF_ALIASES: &str = "
+    select entity from entity_alias where user_id in (?1, 0) and alias = any (?2)
+    order by array_position(?2, alias), user_id desc";
 const BY_ID: &str =
     "select id, user_id, name, kind from entity where id = ?1 and user_id in (?2, 0)";
 const ALIASES: &str = "
@@ -348,6 +379,9 @@ const ALIASES: &str = "
 const NAMES_OF_ITEM: &str = "
     select e.name from mention m join entity e on e.id = m.entity
     where m.kind = ?1 and m.item = ?2 and e.user_id in (?3, 0) order by e.id";
+const NAMES_OF_ITEMS: &str = "
+    select m.item, e.name from mention m join entity e on e.id = m.entity
+    where m.kind = ?1 and m.item = any (?3) and e.user_id in (?2, 0) order by e.id";
 const OWNER_OF_MESSAGE: &str = "
     select e.user_id from message m join episode e on e.id = m.episode where m.id = ?1";
 const MESSAGES_THAT_MENTION: &str = "

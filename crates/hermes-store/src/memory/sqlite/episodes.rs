@@ -8,7 +8,7 @@ use super::candidates::message_ranges;
 use super::index::{self, Indexer};
 use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
-use super::{Refusal, SqliteMemory, Step, audit, graves};
+use super::{Refusal, SqliteMemory, Step, ahead, audit, graves};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, Episodes, ItemKind, Message, MessageKey, NewChunk,
     NewMessage, RecentFilter, Recorded, Scope, SessionKey, UserNumber,
@@ -56,6 +56,11 @@ impl Episodes for SqliteMemory {
     fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
         let mut found = Vec::new();
         let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let known = ahead::episodes(server, ids)?;
+                found.extend(known.into_iter().filter(|episode| scope.may_read(episode.user)));
+                return Ok(());
+            }
             let mut one = self.asking(scope).prepare_cached(ONE)?;
             for id in ids {
                 let episode = one.query_row([id], episode_of).optional()?;
@@ -73,6 +78,11 @@ impl Episodes for SqliteMemory {
         let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
         if !scope.may_read(episode.user) {
             return Ok(Vec::new());
+        }
+        if let Some(server) = self.asking(scope).postgres()
+            && let Some(known) = server.ahead().of_episode.get(&episode.id)
+        {
+            return Ok(known.clone());
         }
         self.asking(scope)
             .prepare_cached(MESSAGES)
@@ -96,6 +106,13 @@ impl Episodes for SqliteMemory {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();
         let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let keys = keys.iter().map(|key| key.get());
+                let keys: Vec<i64> =
+                    keys.filter(|key| allowed.iter().any(|r| r.contains(key))).collect();
+                found = ahead::messages(server, &keys)?;
+                return Ok(());
+            }
             let mut some = self.asking(scope).prepare_cached(MESSAGES)?;
             let readable = |key: &&MessageKey| allowed.iter().any(|r| r.contains(&key.get()));
             for key in keys.iter().filter(readable) {
@@ -222,7 +239,7 @@ pub(super) fn episode_of(row: &Row<'_>) -> db::Result<Episode> {
     })
 }
 
-fn message_of(row: &Row<'_>) -> db::Result<Message> {
+pub(super) fn message_of(row: &Row<'_>) -> db::Result<Message> {
     Ok(Message {
         key: MessageKey::from_row(row.get(0)?),
         episode: row.get(1)?,
@@ -259,6 +276,9 @@ macro_rules! episode_where {
 pub(super) use episode_where;
 
 pub(super) const ANY: &str = episode_where!("e.id = ?1");
+pub(super) const SOME: &str = episode_where!(
+    "e.id = any (?1) and e.retired_at is null and e.quarantined_at is null"
+);
 const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
 // One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(
@@ -282,6 +302,14 @@ const RECENT_OF_CHANNEL: &str = episode_where!(
 const MESSAGES: &str = "
     select id, episode, at, role, speaker, text, caption from message
     where id between ?1 and ?2 order by id";
+pub(super) const SOME_MESSAGES: &str = "
+    select id, episode, at, role, speaker, text, caption from message where id = any (?1)";
+// By the bounds that the number of its session and its places give.
+pub(super) const MESSAGES_OF_SOME: &str = "
+    select m.id, m.episode, m.at, m.role, m.speaker, m.text, m.caption
+    from episode e join message m
+      on m.id between (e.session << 12) + e.first_place and (e.session << 12) + e.last_place
+    where e.id = any (?1) and m.episode = e.id order by m.id";
 const MESSAGE_KEYS: &str =
     "select id from message where id between ?1 and ?2 and episode = ?3 order by id";
 const RETIRE: &str = "update episode set retired_at = ?2 where id = ?1 and retired_at is null";

@@ -1,5 +1,6 @@
 //! A memory in a database: a SQLite file for each profile, or a PostgreSQL server that many share.
 
+mod ahead;
 mod audit;
 mod candidates;
 mod code;

@@ -1,7 +1,8 @@
 //! The keyword index on a server: a row for each word of each chunk, stemmed as SQLite's index stems.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use ::postgres::types::{ToSql, Type};
 
@@ -149,6 +150,32 @@ pub(super) fn chunks_with(
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
+/// For each of some stems, by its place: the chunks of each range that have it, the highest numbers first.
+pub(super) fn chunks_with_each(
+    server: &Postgres,
+    stems: &[&str],
+    ranges: &[RangeInclusive<i64>],
+    limit: i64,
+) -> Result<HashMap<usize, BTreeMap<i64, Vec<i64>>>> {
+    let firsts: Vec<i64> = ranges.iter().map(|range| *range.start()).collect();
+    let lasts: Vec<i64> = ranges.iter().map(|range| *range.end()).collect();
+    let asked: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&server.profile(), Type::INT8),
+        (&stems, Type::TEXT_ARRAY),
+        (&firsts, Type::INT8_ARRAY),
+        (&lasts, Type::INT8_ARRAY),
+        (&limit, Type::INT8),
+    ];
+    let mut lists: HashMap<usize, BTreeMap<i64, Vec<i64>>> = HashMap::new();
+    for row in server.ask(WITH_EACH, &asked)? {
+        let place: i64 = row.try_get(0)?;
+        let place = usize::try_from(place - 1).unwrap_or(usize::MAX);
+        let list = lists.entry(place).or_default().entry(row.try_get(1)?).or_default();
+        list.push(row.try_get(2)?);
+    }
+    Ok(lists)
+}
+
 const LIKE_THE_INDEX: &str = "
     create virtual table chunk_words using fts5 (
       words, content = '', contentless_delete = 1, detail = none,
@@ -168,6 +195,15 @@ const WITH_ONE: &str = "
     select chunk from hermes.chunk_words
     where profile = $1 and word = $2 and chunk between $3 and $4
     order by chunk desc limit $5";
+const WITH_EACH: &str = "
+    select asked.place, part.place, found.chunk
+    from unnest($2) with ordinality as asked (word, place),
+      unnest($3, $4) with ordinality as part (first, last, place),
+      lateral (
+        select w.chunk from hermes.chunk_words w
+        where w.profile = $1 and w.word = asked.word and w.chunk between part.first and part.last
+        order by w.chunk desc limit $5) found
+    where asked.word <> '' order by 1, 2, 3 desc";
 const WITH_ALL: &str = "
     select w.chunk from hermes.chunk_words w
     where w.profile = $1 and w.word = $2 and w.chunk between $3 and $4

@@ -16,7 +16,7 @@ use rusqlite::types::FromSqlError;
 use crate::memory::{Admin, Scope};
 
 pub(super) use self::params::{Params, params_from_iter};
-pub(super) use self::postgres::{Postgres, can_pass};
+pub(super) use self::postgres::{List, Postgres, can_pass};
 pub(super) use self::statement::{Row, Rows, Statement};
 pub(super) use rusqlite::ToSql;
 
@@ -246,11 +246,15 @@ impl Connection {
 
     /// One state for all that is read while it is held.
     pub(super) fn unchecked_transaction(&self) -> Result<Transaction<'_>> {
-        match self {
-            Connection::Sqlite(connection) => connection.execute_batch("begin deferred")?,
-            Connection::Postgres(server) => drop(server.begin_reading()?),
-        }
-        Ok(Transaction { connection: self, is_over: Cell::new(false) })
+        let began = match self {
+            Connection::Sqlite(connection) => {
+                connection.execute_batch("begin deferred")?;
+                true
+            }
+            // Inside a state that is held already, its holder lets go of it.
+            Connection::Postgres(server) => server.begin_reading()?,
+        };
+        Ok(Transaction { connection: self, is_over: Cell::new(!began) })
     }
 
     /// A transaction that nobody else writes beside.

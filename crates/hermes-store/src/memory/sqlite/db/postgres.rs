@@ -1,14 +1,16 @@
 //! A server as the store sees it: one transaction at a time, who asks told inside it, cuts survived.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
 use super::cells::{Sent, type_of};
-use super::dialect::Translated;
+use super::dialect::{Translated, translated};
 use super::{Error, Result, Who};
+use crate::memory::{Episode, Message};
 use crate::postgres::{Delays, Pool, Pooled, is_retriable};
 
 /// A memory on a server.
@@ -24,6 +26,29 @@ pub(crate) struct Postgres {
     state: RefCell<State>,
     who: Cell<Who>,
     last_number: Cell<i64>,
+    /// What was fetched ahead; it goes with the state that is held.
+    ahead: RefCell<Ahead>,
+}
+
+/// Rows that were fetched before they were asked for, of one asker in one held state.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    asker: Option<Who>,
+    pub(crate) messages: HashMap<i64, Message>,
+    pub(crate) episodes: HashMap<i64, Episode>,
+    /// All messages of an episode.
+    pub(crate) of_episode: HashMap<i64, Vec<Message>>,
+    /// Whether facts were drawn from an episode.
+    pub(crate) has_facts: HashMap<i64, bool>,
+}
+
+/// Many values that are asked for at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum List<'a> {
+    /// Numbers of rows.
+    Numbers(&'a [i64]),
+    /// Texts.
+    Words(&'a [&'a str]),
 }
 
 /// What is going on at one moment.
@@ -63,7 +88,22 @@ impl Postgres {
             state: RefCell::default(),
             who: Cell::new(Who::Nobody),
             last_number: Cell::new(0),
+            ahead: RefCell::default(),
         }
+    }
+
+    /// Whether one state is held for reading.
+    pub(crate) fn holds_state(&self) -> bool {
+        self.state.borrow().mode == Mode::Reading
+    }
+
+    /// What was fetched ahead for the one who asks now; empty if nothing was.
+    pub(crate) fn ahead(&self) -> RefMut<'_, Ahead> {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.asker != Some(self.who.get()) || !self.holds_state() {
+            *ahead = Ahead { asker: Some(self.who.get()), ..Ahead::default() };
+        }
+        ahead
     }
 
     /// Where the connections come from.
@@ -122,6 +162,24 @@ impl Postgres {
         let params = given.params();
         let changed = self.run(true, &mut |client| client.execute_typed(&text.text, &params))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    /// The rows of a statement in the common words whose last value is a list.
+    pub(crate) fn rows_of(
+        &self,
+        sql: &str,
+        values: &[i64],
+        list: List<'_>,
+    ) -> Result<Vec<::postgres::Row>> {
+        let text = translated(sql);
+        let mut params: Vec<(&(dyn ToSql + Sync), Type)> =
+            values.iter().map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
+        match &list {
+            List::Numbers(numbers) => params.push((numbers, Type::INT8_ARRAY)),
+            List::Words(words) => params.push((words, Type::TEXT_ARRAY)),
+        }
+        params.push((&self.profile, Type::INT8));
+        self.rows(&text.text, &params, false)
     }
 
     /// The rows of a statement that is written for PostgreSQL, by names with their schema.
@@ -280,6 +338,7 @@ impl Postgres {
             ::postgres::SimpleQueryMessage::Row(row) => row.get(0).and_then(|text| text.parse().ok()),
             _ => None,
         });
+        self.ahead.take();
         let mut state = self.state.borrow_mut();
         *state = State {
             client: Some(client),

@@ -14,7 +14,7 @@ use crate::memory::sqlite::db::Transaction;
 use rusqlite::params;
 
 use super::index::Indexer;
-use super::{SqliteMemory, Step, audit, entities, origins};
+use super::{SqliteMemory, Step, ahead, audit, entities, origins};
 use crate::memory::{
     Added, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, Facts,
     FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope, Source,
@@ -89,6 +89,9 @@ impl Facts for SqliteMemory {
 
     fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>> {
         let read = || -> db::Result<_> {
+            if let Some(server) = self.asking(scope).postgres() {
+                return read::by_ids(server, scope, ids);
+            }
             let found = ids.iter().map(|id| read::by_id(self.asking(scope), scope, *id));
             found.filter_map(db::Result::transpose).collect()
         };
@@ -105,6 +108,11 @@ impl Facts for SqliteMemory {
     }
 
     fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
+        if let Some(server) = self.asking(scope).postgres()
+            && ahead::has_no_facts(server, episode)
+        {
+            return Ok(Vec::new());
+        }
         read::drawn_from(self.asking(scope), scope, episode).map_err(|source| self.failed(source))
     }
 

@@ -1,8 +1,10 @@
 //! Reading facts, as far as the scope may.
 
 use crate::memory::sqlite::db;
+use std::collections::HashMap;
+
 use jiff::Timestamp;
-use crate::memory::sqlite::db::{Connection, OptionalExtension, Row};
+use crate::memory::sqlite::db::{Connection, List, OptionalExtension, Postgres, Row};
 use rusqlite::params;
 
 use super::super::{entities, rows};
@@ -22,6 +24,23 @@ pub(super) fn by_id(
         .query_row([scope.user().get(), id], fact_of)
         .optional()?;
     found.map(|fact| with_entities(connection, scope, fact)).transpose()
+}
+
+/// The facts with these numbers, in their order, in two questions to a server.
+pub(super) fn by_ids(server: &Postgres, scope: Scope, ids: &[i64]) -> db::Result<Vec<Fact>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = server.rows_of(BY_IDS, &[scope.user().get()], List::Numbers(ids))?;
+    let facts: Vec<Fact> =
+        rows.iter().map(|row| fact_of(&Row::Server(row))).collect::<db::Result<_>>()?;
+    let found: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
+    let mut names = entities::names_of_all(server, scope, ItemKind::Fact, &found)?;
+    let mut facts: HashMap<i64, Fact> = facts.into_iter().map(|fact| (fact.id, fact)).collect();
+    for (id, fact) in &mut facts {
+        fact.entities = names.remove(id).unwrap_or_default();
+    }
+    Ok(ids.iter().filter_map(|id| facts.get(id).cloned()).collect())
 }
 
 /// The facts that fit, in the order asked for.
@@ -240,6 +259,7 @@ macro_rules! ordered_facts {
 }
 
 const BY_ID: &str = select_fact!(" and id = ?2");
+const BY_IDS: &str = select_fact!(" and id = any (?2)");
 const ALL: [&str; 3] = ordered_facts!(" and ?5 is not null");
 const HELD_NOW: [&str; 3] = ordered_facts!(
     "
