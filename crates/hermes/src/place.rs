@@ -117,8 +117,18 @@ impl App {
         access: Access,
         wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
+        self.server_memory_of(home, home.profile_name(), access, wait)
+    }
+
+    /// The same under another name than the profile has here.
+    pub(crate) fn server_memory_of(
+        &self,
+        home: &Home,
+        profile: &str,
+        access: Access,
+        wait: Duration,
+    ) -> anyhow::Result<SqliteMemory> {
         let pool = self.pool(home)?.impatient(wait.max(LEAST_WAIT));
-        let profile = home.profile_name();
         let wanted = ServerMemory { pool: &pool, profile, owner: OWNER_NAME, access, wait };
         let migrates = self.config(home)?.config.memory.auto_migrate;
         let mut store = match SqliteMemory::on_server(wanted, self.change()) {

@@ -159,7 +159,8 @@ impl Pool {
     fn exhausted(&self) -> Error {
         let PoolSettings { size, .. } = self.shared.settings;
         let server = self.shared.address.place();
-        ServerError::PoolExhausted { server, size, seconds: self.patience.lent.as_secs_f32() }.into()
+        ServerError::PoolExhausted { server, size, seconds: self.patience.lent.as_secs_f32() }
+            .into()
     }
 }
 

@@ -9,6 +9,7 @@
 mod bouncer;
 mod connecting;
 mod cutting;
+#[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../pg_server/mod.rs"]
 mod pg_server;
 mod pooling;

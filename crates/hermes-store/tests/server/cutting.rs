@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use hermes_store::memory::{
-    Admin, Audit as _, ChainState, Episodes as _, Facts as _, Recall as _, RecallFilter, Upkeep as _,
+    Admin, Audit as _, ChainState, Episodes as _, Facts as _, Recall as _, RecallFilter,
+    Upkeep as _,
 };
 
 use crate::pg_server::proxy::Proxy;
@@ -17,7 +18,8 @@ fn by_proxy(flavour: Flavour) -> (Proxy, String) {
     let (server, database) = (pg_server::shared(flavour), url.rsplit('/').next().unwrap());
     server.sql(database, &format!("alter role {ROLE} password 'known'"));
     let proxy = Proxy::to(server.port());
-    let url = format!("postgres://{ROLE}:known@127.0.0.1:{}/{database}?sslmode=disable", proxy.port());
+    let url =
+        format!("postgres://{ROLE}:known@127.0.0.1:{}/{database}?sslmode=disable", proxy.port());
     (proxy, url)
 }
 
@@ -30,7 +32,9 @@ fn a_line_cut_anywhere_in_a_write_loses_and_doubles_nothing() {
         let mut memory = through.write();
         memory.record(alice(), &[message("monday", "first", "hello")], by("user", 1)).unwrap();
         let before = proxy.passed();
-        memory.record(alice(), &[message("monday", "second", "hello again")], by("user", 1)).unwrap();
+        memory
+            .record(alice(), &[message("monday", "second", "hello again")], by("user", 1))
+            .unwrap();
         let bytes = proxy.passed() - before;
         let cuts = if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 120 } else { 12 };
         for cut in 0..cuts {
@@ -43,8 +47,9 @@ fn a_line_cut_anywhere_in_a_write_loses_and_doubles_nothing() {
                 });
                 memory.record(alice(), &[message("monday", &key, &text)], by("user", 2)).unwrap();
             });
-            let found =
-                memory.postings(alice(), &RecallFilter::default(), &format!("cut{cut}x"), 9).unwrap();
+            let found = memory
+                .postings(alice(), &RecallFilter::default(), &format!("cut{cut}x"), 9)
+                .unwrap();
             assert_eq!(found.chunks.len(), 1, "after {} of {bytes} bytes", bytes * cut / cuts);
         }
         let wanted = cuts as u64 + 2;

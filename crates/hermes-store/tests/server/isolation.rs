@@ -107,13 +107,25 @@ fn past_the_store_nothing_is_seen_without_saying_who_asks() {
     assert_eq!(ask(&as_user(&here, "1"), facts).trim(), "1 The harbor is north.");
     assert_eq!(ask(&as_user(&here, "7"), facts).trim(), "");
     assert_eq!(ask(&as_user(&here, "drop"), facts).trim(), "");
-    assert_eq!(ask(&as_user(&there, "*"), facts).trim(), "1 The harbor is north.,2 The copper is mine.");
+    assert_eq!(
+        ask(&as_user(&there, "*"), facts).trim(),
+        "1 The harbor is north.,2 The copper is mine."
+    );
     // Nor can a row be put where another would read it.
-    let moved = ask(&as_user(&here, "1"), "update hermes.fact set pinned = 1 where user_id = 2 returning 1");
+    let moved = ask(
+        &as_user(&here, "1"),
+        "update hermes.fact set pinned = 1 where user_id = 2 returning 1",
+    );
     assert_eq!(moved.trim(), "");
-    let into = format!("begin; {} insert into hermes.label (profile, text) values ({}, 'x'); rollback",
-        as_user(&here, "1"), number(&there));
-    let refused = server.program("psql").args(["-X", "-U", place::ROLE, "-d", database, "-v", "ON_ERROR_STOP=1", "-c", &into])
-        .output().unwrap();
+    let into = format!(
+        "begin; {} insert into hermes.label (profile, text) values ({}, 'x'); rollback",
+        as_user(&here, "1"),
+        number(&there)
+    );
+    let refused = server
+        .program("psql")
+        .args(["-X", "-U", place::ROLE, "-d", database, "-v", "ON_ERROR_STOP=1", "-c", &into])
+        .output()
+        .unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("row-level security"), "{refused:?}");
 }

@@ -5,8 +5,8 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use hermes_store::memory::{
-    Admin, Audit as _, ChainState, Episodes as _, Jobs as _, Lease, NewJob, NewMessage, Recall as _,
-    RecallFilter, Upkeep as _,
+    Admin, Audit as _, ChainState, Episodes as _, Jobs as _, Lease, NewJob, NewMessage,
+    Recall as _, RecallFilter, Upkeep as _,
 };
 
 use crate::pg_server::Flavour;
@@ -54,7 +54,9 @@ fn daemons_that_record_at_once_lose_and_double_nothing() {
         });
         let all = began.elapsed();
         let throughput = DAEMONS as f64 * one.as_secs_f64() / all.as_secs_f64();
-        println!("{flavour:?}: one {one:?}, {DAEMONS} at once {all:?}, {throughput:.2} times as much");
+        println!(
+            "{flavour:?}: one {one:?}, {DAEMONS} at once {all:?}, {throughput:.2} times as much"
+        );
 
         let memory = place.read();
         let counts = memory.counts(Admin).unwrap();
@@ -77,8 +79,13 @@ fn each_job_is_done_by_one_and_a_dead_daemons_job_by_the_next() {
     let mut memory = place.write();
     for number in 0..jobs {
         let key = number.to_string();
-        let job =
-            NewJob { kind: "embed", payload: "{}", dedupe_key: Some(&key), user: None, run_at: at(1) };
+        let job = NewJob {
+            kind: "embed",
+            payload: "{}",
+            dedupe_key: Some(&key),
+            user: None,
+            run_at: at(1),
+        };
         memory.queue_job(Admin, &job, at(1)).unwrap();
     }
     let start = Barrier::new(DAEMONS);
@@ -92,7 +99,8 @@ fn each_job_is_done_by_one_and_a_dead_daemons_job_by_the_next() {
                     let mut done = Vec::new();
                     start.wait();
                     let lease = Lease { owner: &owner, until: at(30) };
-                    while let Some(job) = memory.lease_job(Admin, &["embed"], lease, at(2)).unwrap() {
+                    while let Some(job) = memory.lease_job(Admin, &["embed"], lease, at(2)).unwrap()
+                    {
                         // The first daemon dies with the first job that it took.
                         if number == 0 {
                             return done;

@@ -19,9 +19,8 @@ fn many_who_start_together_in_an_empty_database_make_one_set_of_tables() {
     let server = pg_server::shared(Flavour::Plain);
     let url = server.fresh_database();
     let opened: Vec<SqliteMemory> = std::thread::scope(|scope| {
-        let all: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| Place::beside(&url, "default").write()))
-            .collect();
+        let all: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| Place::beside(&url, "default").write())).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(opened.len(), 8);

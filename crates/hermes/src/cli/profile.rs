@@ -167,7 +167,7 @@ fn rename(from: &str, to: &str, app: &mut App) -> anyhow::Result<()> {
 fn rename_memory(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
     let wait = app.lock_wait(home)?;
     if app.is_on_server(home)? {
-        let mut store = app.server_memory(home, Access::Write, wait)?;
+        let mut store = app.server_memory_of(home, from, Access::Write, wait)?;
         return Ok(store.rename_profile(to)?);
     }
     let path = app.memory_path(home)?;

@@ -90,12 +90,8 @@ pub(crate) fn record_in(
     let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
     let settings = Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
-    let mut recording = Recording {
-        home,
-        turn: turn.clone(),
-        note: None,
-        is_on_server: app.is_on_server(home)?,
-    };
+    let mut recording =
+        Recording { home, turn: turn.clone(), note: None, is_on_server: app.is_on_server(home)? };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
         Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),

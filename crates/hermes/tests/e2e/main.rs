@@ -39,6 +39,7 @@ mod pages;
 mod pages_rest;
 mod peer;
 #[path = "../../../hermes-store/tests/pg_server/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod pg_server;
 mod postgres;
 mod provider;

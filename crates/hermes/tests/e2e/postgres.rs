@@ -55,7 +55,12 @@ fn what_one_home_records_the_other_recalls() {
         assert_eq!(status["pgvector"].is_string(), flavour == Flavour::Vector, "{status}");
         first.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
         first.ok(&[
-            "memory", "turn", "--user-text", "We moved the bakery to Lisbon.", "--assistant-text", "Noted.",
+            "memory",
+            "turn",
+            "--user-text",
+            "We moved the bakery to Lisbon.",
+            "--assistant-text",
+            "Noted.",
         ]);
         assert!(found(&second, "which port does staging use").contains("5433"));
         assert!(found(&second, "where is the bakery").contains("Lisbon"));
@@ -95,7 +100,8 @@ fn tables_are_made_shown_and_refused() {
     assert!(sandbox.ok(&["db", "migrate"]).contains("is up to date"));
     let checks = sandbox.run(&["doctor"]).stdout;
     assert!(checks.contains("let past the rules"), "{checks}");
-    server.sql(database(&url), "insert into hermes.migration (number, checksum) values (9999, 'x')");
+    server
+        .sql(database(&url), "insert into hermes.migration (number, checksum) values (9999, 'x')");
     sandbox.fails(&["memory", "fact", "list"], 5, &["its schema is 9999", "upgrade hermes"]);
     sandbox.fails(&["db", "migrate"], 5, &["9999"]);
     let file = Sandbox::ready();
@@ -145,7 +151,10 @@ fn a_memory_goes_to_the_server_and_back_the_same() {
     let before = found(&sandbox, "which warehouse is in Porto");
     sandbox.ok(&["config", "set", "memory.backend", "postgres"]);
     assert!(found(&sandbox, "staging port").contains("5433"));
-    assert_eq!(before.matches("Porto").count(), found(&sandbox, "which warehouse is in Porto").matches("Porto").count());
+    assert_eq!(
+        before.matches("Porto").count(),
+        found(&sandbox, "which warehouse is in Porto").matches("Porto").count()
+    );
     let other = home_on(&url);
     let back = other.json(&["db", "copy", "--to", "sqlite"]);
     assert_eq!(back["is_twin"], true, "{back}");
@@ -163,15 +172,24 @@ fn a_conversation_goes_on_without_the_server_and_nothing_is_lost_or_doubled() {
     let sandbox = home_on(&format!("{through}?connect_timeout=2"));
     sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
     proxy.cut_after(0);
-    let models = ModelServer::start(vec![Reply::text("I cannot look that up."), Reply::text("Fine.")]);
+    let models =
+        ModelServer::start(vec![Reply::text("I cannot look that up."), Reply::text("Fine.")]);
     let asked = Instant::now();
     let ran = ask(&sandbox, &models, "Which port does the staging database use?");
     assert!(ran.stdout.contains("I cannot look that up."), "{}", ran.stdout);
     assert!(ran.stderr.contains("PostgreSQL"), "{}", ran.stderr);
     assert!(asked.elapsed() < Duration::from_secs(60));
-    let kept = sandbox.ok(&["memory", "turn", "--user-text", "The parrot is called Rio.", "--assistant-text", "Noted."]);
+    let kept = sandbox.ok(&[
+        "memory",
+        "turn",
+        "--user-text",
+        "The parrot is called Rio.",
+        "--assistant-text",
+        "Noted.",
+    ]);
     assert!(!kept.is_empty());
-    let messages: i64 = state(&sandbox).query_row("select count(*) from messages", [], |row| row.get(0)).unwrap();
+    let messages: i64 =
+        state(&sandbox).query_row("select count(*) from messages", [], |row| row.get(0)).unwrap();
     assert!(messages >= 2);
     proxy.heal();
     for _ in 0..2 {
@@ -181,7 +199,10 @@ fn a_conversation_goes_on_without_the_server_and_nothing_is_lost_or_doubled() {
         let statement = format!("select count(*) from hermes.message where text like '%{text}%'");
         server.sql(database(&url), &statement).trim().to_owned()
     };
-    assert_eq!((count("Which port does the staging").as_str(), count("parrot is called Rio").as_str()), ("1", "1"));
+    assert_eq!(
+        (count("Which port does the staging").as_str(), count("parrot is called Rio").as_str()),
+        ("1", "1")
+    );
     assert!(found(&sandbox, "what is the parrot called").contains("Rio"));
     let again = talk(&sandbox, &models, &["-q", "Which port does staging use?"], &[]);
     assert_eq!(again.code, 0, "{}", again.stderr);
@@ -197,9 +218,16 @@ fn turns_are_recorded_once_however_the_line_is_cut() {
     let sandbox = home_on(&format!("{through}?connect_timeout=2&sslmode=disable"));
     sandbox.ok(&["memory", "fact", "add", "A first thing"]);
     let before = proxy.passed();
-    sandbox.ok(&["memory", "turn", "--user-text", "Turn 0 was said.", "--assistant-text", "Noted."]);
+    sandbox.ok(&[
+        "memory",
+        "turn",
+        "--user-text",
+        "Turn 0 was said.",
+        "--assistant-text",
+        "Noted.",
+    ]);
     let whole = proxy.passed() - before;
-    let cuts = if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 60 } else { 8 };
+    let cuts = if pg_server::is_full() { 60 } else { 8 };
     for number in 1..=cuts {
         proxy.cut_after(whole * number / (cuts + 1));
         let said = format!("Turn {number} was said.");
@@ -235,7 +263,7 @@ fn daemons_of_two_homes_work_on_one_memory() {
     let server = pg_server::shared(Flavour::Plain);
     let url = server.fresh_database();
     let homes = [home_on(&url), home_on(&url)];
-    let turns = if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 1_000 } else { 5 };
+    let turns = if pg_server::is_full() { 1_000 } else { 5 };
     for home in &homes {
         home.ok(&["start"]);
     }
@@ -244,7 +272,14 @@ fn daemons_of_two_homes_work_on_one_memory() {
             scope.spawn(move || {
                 for number in 0..turns {
                     let said = format!("Home {place} says {number}.");
-                    home.ok(&["memory", "turn", "--user-text", &said, "--assistant-text", "Noted."]);
+                    home.ok(&[
+                        "memory",
+                        "turn",
+                        "--user-text",
+                        &said,
+                        "--assistant-text",
+                        "Noted.",
+                    ]);
                 }
             });
         }
@@ -256,7 +291,9 @@ fn daemons_of_two_homes_work_on_one_memory() {
     assert_eq!(counted.trim(), format!("{0} {0}", 2 * turns));
     until("no job of the two waits", || {
         let jobs = homes[0].json(&["jobs", "list"]);
-        jobs["results"].as_array().is_some_and(|jobs| jobs.iter().all(|job| job["state"] != "leased"))
+        jobs["results"]
+            .as_array()
+            .is_some_and(|jobs| jobs.iter().all(|job| job["state"] != "leased"))
     });
     for home in &homes {
         assert_eq!(home.json(&["status"])["profiles"][0]["trouble"], serde_json::Value::Null);

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use rusqlite::params;
 
 use super::code::QuestionCode;
+use super::db::List;
 use super::passing::Passing;
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::db::List;
 use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors, words};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
@@ -154,7 +154,8 @@ impl Recall for SqliteMemory {
                 .map_err(|source| self.failed(source));
         }
         for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
-            self.chunks_in(scope, &range, question, &mut found).map_err(|source| self.failed(source))?;
+            self.chunks_in(scope, &range, question, &mut found)
+                .map_err(|source| self.failed(source))?;
         }
         Ok(found)
     }
@@ -440,8 +441,8 @@ impl SqliteMemory {
             let users: Vec<i64> = users.iter().map(|user| user.get()).collect();
             vectors::scan(server, model, &users, &code, &mut |estimate, key| {
                 let chunk = ChunkKey::from_row(key);
-                let is_wanted = estimate > best.limit
-                    && chunk.kind().is_some_and(|kind| kinds.contains(&kind));
+                let is_wanted =
+                    estimate > best.limit && chunk.kind().is_some_and(|kind| kinds.contains(&kind));
                 if is_wanted && passing.has(chunk)? {
                     best.take(estimate, key);
                 }

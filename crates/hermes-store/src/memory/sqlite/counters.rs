@@ -1,7 +1,7 @@
 //! Numbers counted by the day.
 
-use jiff::civil::Date;
 use crate::memory::sqlite::db::OptionalExtension;
+use jiff::civil::Date;
 use rusqlite::params;
 
 use super::SqliteMemory;

@@ -97,7 +97,8 @@ impl Episodes for SqliteMemory {
     }
 
     fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
-        let read = || self.asking(scope).prepare_cached(ANY)?.query_row([id], episode_of).optional();
+        let read =
+            || self.asking(scope).prepare_cached(ANY)?.query_row([id], episode_of).optional();
         let found = read().map_err(|source| self.failed(source))?;
         Ok(found.filter(|episode| scope.may_read(episode.user)))
     }
@@ -195,10 +196,7 @@ pub(super) fn retire(
 }
 
 /// The numbers of an episode's messages.
-pub(super) fn message_keys(
-    connection: &Connection,
-    episode: &Episode,
-) -> db::Result<Vec<i64>> {
+pub(super) fn message_keys(connection: &Connection, episode: &Episode) -> db::Result<Vec<i64>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
@@ -276,9 +274,8 @@ macro_rules! episode_where {
 pub(super) use episode_where;
 
 pub(super) const ANY: &str = episode_where!("e.id = ?1");
-pub(super) const SOME: &str = episode_where!(
-    "e.id = any (?1) and e.retired_at is null and e.quarantined_at is null"
-);
+pub(super) const SOME: &str =
+    episode_where!("e.id = any (?1) and e.retired_at is null and e.quarantined_at is null");
 const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
 // One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(

@@ -1,8 +1,8 @@
 //! Events: kept once, read, retired, brought back.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Row};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};

@@ -1,8 +1,8 @@
 //! What a person took back, as hashes: so that it is neither taken in nor drawn again.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 

@@ -1,7 +1,7 @@
 //! The index over all texts: chunks, their words and their vectors, kept in the transaction of the text.
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::Transaction;
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::segments::{self, Keeper};

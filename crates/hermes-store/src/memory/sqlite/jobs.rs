@@ -1,8 +1,8 @@
 //! Jobs: queued once, leased by one worker at a time, tried again.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Row};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{SqliteMemory, rows};

@@ -1,9 +1,9 @@
 //! Who works on which job, so that the jobs of a worker that is gone need not wait for their leases.
 
-use crate::memory::sqlite::db;
 use super::SqliteMemory;
 use crate::Result;
 use crate::memory::Admin;
+use crate::memory::sqlite::db;
 
 impl SqliteMemory {
     /// The jobs somebody works on, each with its worker.

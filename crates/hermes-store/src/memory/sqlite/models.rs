@@ -1,8 +1,8 @@
 //! Models of embeddings: which one answers, and filling in what another lacks.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Row, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::rows::{choice, optional_time};

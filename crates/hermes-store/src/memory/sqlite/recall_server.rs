@@ -44,19 +44,13 @@ pub(super) fn chunks(
 }
 
 /// Who said the messages of some ranges, and when.
-pub(super) fn heads(
-    server: &Postgres,
-    ranges: &[RangeInclusive<i64>],
-) -> Result<Vec<MessageHead>> {
+pub(super) fn heads(server: &Postgres, ranges: &[RangeInclusive<i64>]) -> Result<Vec<MessageHead>> {
     if ranges.is_empty() {
         return Ok(Vec::new());
     }
     let (firsts, lasts) = bounds(ranges);
-    let asked: [(&(dyn ToSql + Sync), Type); 3] = [
-        (&server.profile(), Type::INT8),
-        (&firsts, Type::INT8_ARRAY),
-        (&lasts, Type::INT8_ARRAY),
-    ];
+    let asked: [(&(dyn ToSql + Sync), Type); 3] =
+        [(&server.profile(), Type::INT8), (&firsts, Type::INT8_ARRAY), (&lasts, Type::INT8_ARRAY)];
     let rows = server.ask(HEADS, &asked)?;
     rows.iter()
         .map(|row| {

@@ -1,8 +1,8 @@
 //! Columns as values: times, ids, words that stand for a choice.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::Row;
+use jiff::Timestamp;
 use rusqlite::types::Type;
 
 use crate::memory::{Source, Uid};

@@ -3,8 +3,8 @@
 use crate::memory::sqlite::db;
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::db::Postgres;
@@ -44,10 +44,7 @@ pub(super) fn active(transaction: &db::Connection) -> db::Result<Option<Model>> 
 }
 
 /// The model with this number.
-pub(super) fn model(
-    transaction: &db::Connection,
-    id: i64,
-) -> db::Result<Option<Model>> {
+pub(super) fn model(transaction: &db::Connection, id: i64) -> db::Result<Option<Model>> {
     transaction.prepare_cached(BY_ID)?.query_row([id], model_of).optional()
 }
 

@@ -137,10 +137,13 @@ pub fn migrate_server(pool: &Pool) -> Result<usize> {
             return Err(Stopped::Newer(found));
         }
         let mut done = 0;
-        for (number, text) in (1_i64..).zip(migrate::POSTGRES).skip(usize::try_from(found).unwrap_or(0)) {
+        for (number, text) in
+            (1_i64..).zip(migrate::POSTGRES).skip(usize::try_from(found).unwrap_or(0))
+        {
             client.batch_execute(text)?;
             let sum = checksum(text);
-            let note: [(&(dyn ToSql + Sync), Type); 2] = [(&number, Type::INT8), (&sum, Type::TEXT)];
+            let note: [(&(dyn ToSql + Sync), Type); 2] =
+                [(&number, Type::INT8), (&sum, Type::TEXT)];
             client.execute_typed(NOTE_MIGRATION, &note)?;
             done += 1;
         }

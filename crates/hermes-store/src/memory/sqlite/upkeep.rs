@@ -3,9 +3,9 @@
 use crate::memory::sqlite::db;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
 use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
-use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
 use rusqlite::params;
 
 use super::{SqliteMemory, Step, segments};

@@ -1,8 +1,8 @@
 //! Users and the identities they come in with.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{Connection, OptionalExtension, Row};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{SqliteMemory, audit, new_uid, rows};

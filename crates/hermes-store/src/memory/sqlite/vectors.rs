@@ -138,11 +138,8 @@ fn as_keeper<T>(server: &Postgres, deed: impl FnOnce() -> Result<T>) -> Result<T
 
 /// The vectors of some chunks as they are kept.
 pub(super) fn kept(server: &Postgres, model: i64, chunks: &[i64]) -> Result<Vec<::postgres::Row>> {
-    let asked: [(&(dyn ToSql + Sync), Type); 3] = [
-        (&server.profile(), Type::INT8),
-        (&model, Type::INT8),
-        (&chunks, Type::INT8_ARRAY),
-    ];
+    let asked: [(&(dyn ToSql + Sync), Type); 3] =
+        [(&server.profile(), Type::INT8), (&model, Type::INT8), (&chunks, Type::INT8_ARRAY)];
     server.ask(KEPT, &asked)
 }
 
@@ -191,7 +188,8 @@ pub(super) fn scan(
 
 /// Fetches what changed since the codes were looked at last.
 fn freshen(server: &Postgres, model: &Model, all: &[(i64, Shared)]) -> Result<()> {
-    let changed_of = |shared: &Shared| shared.read().unwrap_or_else(PoisonError::into_inner).changed;
+    let changed_of =
+        |shared: &Shared| shared.read().unwrap_or_else(PoisonError::into_inner).changed;
     let users: Vec<i64> = all.iter().map(|(user, _)| *user).collect();
     let since: Vec<i64> = all.iter().map(|(_, shared)| changed_of(shared)).collect();
     let asked: [(&(dyn ToSql + Sync), Type); 4] = [

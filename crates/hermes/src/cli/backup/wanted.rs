@@ -286,7 +286,7 @@ impl Wanted {
 pub(super) struct Outside {
     pub(super) files: Vec<(String, PathBuf)>,
     /// The folders of twins, which are gone with this.
-    scratch: Vec<tempfile::TempDir>,
+    _scratch: Vec<tempfile::TempDir>,
 }
 
 impl Outside {
@@ -296,7 +296,7 @@ impl Outside {
         let path = folder.path().join("memory.db");
         copy::twin(app, home, &path)?;
         self.files.push((below, path));
-        self.scratch.push(folder);
+        self._scratch.push(folder);
         Ok(())
     }
 }

@@ -83,7 +83,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     app.out.show(&copied)?;
     if copied.is_twin {
         let backend = if arguments.to == Backend::Postgres { "postgres" } else { "sqlite" };
-        app.out.hint(format_args!("use it from now on: `hermes config set memory.backend {backend}`"));
+        app.out
+            .hint(format_args!("use it from now on: `hermes config set memory.backend {backend}`"));
     }
     Ok(if is_whole { Outcome::Done } else { Outcome::Partial })
 }
@@ -123,15 +124,17 @@ pub(crate) fn carry(
         progress.say(format_args!("{} items read, {}", thousands(items), bytes(size)));
     })?;
     writer.flush().with_context(failed)?;
-    let mut file = writer.into_inner().map_err(io::IntoInnerError::into_error).with_context(failed)?;
+    let mut file =
+        writer.into_inner().map_err(io::IntoInnerError::into_error).with_context(failed)?;
     file.seek(SeekFrom::Start(0)).with_context(failed)?;
     let zone = app.zone(home)?;
     let vectors = embedding::vectors(target.active_model()?.as_ref());
     let settings =
         ImportSettings { profile: home.profile_name(), zone: &zone, now: app.now, vectors };
-    let report = transfer::import(target, &mut BufReader::new(file), &settings, &mut |items, size| {
-        progress.say(format_args!("{} items copied, {}", thousands(items), bytes(size)));
-    })?;
+    let report =
+        transfer::import(target, &mut BufReader::new(file), &settings, &mut |items, size| {
+            progress.say(format_args!("{} items copied, {}", thousands(items), bytes(size)));
+        })?;
     progress.end();
     Ok(report.imported.total())
 }
@@ -185,7 +188,11 @@ impl Show for Copied {
             return page.line("both hold the same: every item was compared");
         }
         for (part, (here, there)) in &self.differing {
-            page.line(format_args!("{part}: {} there, {} copied or known here", thousands(*here), thousands(*there)))?;
+            page.line(format_args!(
+                "{part}: {} there, {} copied or known here",
+                thousands(*here),
+                thousands(*there)
+            ))?;
         }
         page.line("the two differ: what was copied to held something before, or changed meanwhile")
     }

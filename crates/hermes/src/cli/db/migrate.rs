@@ -65,8 +65,12 @@ impl Show for Migrated {
         let Migrated { server, from, to, .. } = self;
         match (from == to, self.dry_run) {
             (true, _) => page.line(format_args!("{server} is up to date: schema {to}")),
-            (false, true) => page.line(format_args!("{server} would go from schema {from} to {to}")),
-            (false, false) => page.line(format_args!("{server} is at schema {to} now; it was {from}")),
+            (false, true) => {
+                page.line(format_args!("{server} would go from schema {from} to {to}"))
+            }
+            (false, false) => {
+                page.line(format_args!("{server} is at schema {to} now; it was {from}"))
+            }
         }
     }
 }

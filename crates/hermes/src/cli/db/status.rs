@@ -111,7 +111,9 @@ impl Server {
             page.line(match state.schema {
                 0 => "tables: none yet".to_owned(),
                 schema if schema == state.known_schema => format!("tables: schema {schema}"),
-                schema => format!("tables: schema {schema}; this build knows {}", state.known_schema),
+                schema => {
+                    format!("tables: schema {schema}; this build knows {}", state.known_schema)
+                }
             })?;
             page.line(match &state.pgvector {
                 Some(version) => format!("pgvector: {version}"),
@@ -132,7 +134,9 @@ impl Server {
 /// What the user of the database may do.
 fn rights(state: &ServerState) -> &'static str {
     match (state.passes_rules, state.owns_tables) {
-        (true, _) => "it is let past the rules that keep users apart; give the daemons a role of their own",
+        (true, _) => {
+            "it is let past the rules that keep users apart; give the daemons a role of their own"
+        }
         (false, true) => "it owns the tables",
         (false, false) => "it reads and writes rows and cannot change tables",
     }

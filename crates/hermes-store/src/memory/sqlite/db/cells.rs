@@ -22,11 +22,7 @@ pub(super) fn type_of(value: &Value) -> Type {
 }
 
 impl ToSql for Sent<'_> {
-    fn to_sql(
-        &self,
-        _: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self.0 {
             Value::Null => return Ok(IsNull::Yes),
             Value::Integer(number) => out.extend_from_slice(&number.to_be_bytes()),

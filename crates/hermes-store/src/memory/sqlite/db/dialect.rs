@@ -29,7 +29,8 @@ pub(crate) struct Translated {
 
 /// The statement in PostgreSQL's words; each text is translated once.
 pub(super) fn translated(sql: &str) -> Arc<Translated> {
-    static KNOWN: LazyLock<RwLock<HashMap<String, Arc<Translated>>>> = LazyLock::new(RwLock::default);
+    static KNOWN: LazyLock<RwLock<HashMap<String, Arc<Translated>>>> =
+        LazyLock::new(RwLock::default);
     if let Ok(known) = KNOWN.read()
         && let Some(found) = known.get(sql)
     {
@@ -44,18 +45,65 @@ pub(super) fn translated(sql: &str) -> Arc<Translated> {
 
 /// Tables whose rows get a number when they are added.
 const NUMBERED: [&str; 12] = [
-    "label", "episode", "fact", "source", "entity", "procedure", "event", "task", "embed_model", "job",
-    "audit", "proposal",
+    "label",
+    "episode",
+    "fact",
+    "source",
+    "entity",
+    "procedure",
+    "event",
+    "task",
+    "embed_model",
+    "job",
+    "audit",
+    "proposal",
 ];
 
 /// Every table of a memory.
 const TABLES: [&str; 43] = [
-    "meta", "user", "identity", "label", "session", "episode", "message", "speaker", "origin", "fact",
-    "source", "revision", "entity", "entity_alias", "mention", "procedure", "event", "task", "chunk",
-    "chunk_words", "embed_model", "vector", "job", "schedule", "audit", "tombstone", "idempotency",
-    "proposal", "receipt", "counter", "taken", "seen_identity", "grave", "step", "covered",
-    "summary_session", "conflict", "file_entry", "number", "import_moved", "import_later",
-    "import_session_end", "import_seen_receipt",
+    "meta",
+    "user",
+    "identity",
+    "label",
+    "session",
+    "episode",
+    "message",
+    "speaker",
+    "origin",
+    "fact",
+    "source",
+    "revision",
+    "entity",
+    "entity_alias",
+    "mention",
+    "procedure",
+    "event",
+    "task",
+    "chunk",
+    "chunk_words",
+    "embed_model",
+    "vector",
+    "job",
+    "schedule",
+    "audit",
+    "tombstone",
+    "idempotency",
+    "proposal",
+    "receipt",
+    "counter",
+    "taken",
+    "seen_identity",
+    "grave",
+    "step",
+    "covered",
+    "summary_session",
+    "conflict",
+    "file_entry",
+    "number",
+    "import_moved",
+    "import_later",
+    "import_session_end",
+    "import_seen_receipt",
 ];
 
 fn is_table(name: &str) -> bool {
@@ -64,8 +112,27 @@ fn is_table(name: &str) -> bool {
 
 /// Words that end the name of a table, so that they are no other name for it.
 const AFTER_TABLE: [&str; 21] = [
-    "where", "join", "on", "order", "group", "limit", "left", "inner", "cross", "union", "set", "select",
-    "values", "returning", "as", "from", "using", "offset", "having", "for", "natural",
+    "where",
+    "join",
+    "on",
+    "order",
+    "group",
+    "limit",
+    "left",
+    "inner",
+    "cross",
+    "union",
+    "set",
+    "select",
+    "values",
+    "returning",
+    "as",
+    "from",
+    "using",
+    "offset",
+    "having",
+    "for",
+    "natural",
 ];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +165,9 @@ fn tokens(sql: &str) -> Vec<Token> {
         } else if letter == '\'' || letter == '"' {
             let close = run(at + 1, &|other| other != letter) + 1;
             (Token::Text(text(close.min(letters.len()))), close)
-        } else if letter == '?' || (letter == ':' && letters.get(at + 1).is_some_and(|l| is_word(*l))) {
+        } else if letter == '?'
+            || (letter == ':' && letters.get(at + 1).is_some_and(|l| is_word(*l)))
+        {
             let end = run(at + 1, &is_word);
             (Token::Value(text(end)), end)
         } else if letter.is_ascii_digit() {
@@ -141,8 +210,9 @@ fn translate(sql: &str) -> Translated {
     if ignores {
         text.push_str(" on conflict do nothing");
     }
-    let gives_number =
-        is_insert && !has_returning && target.is_some_and(|table| NUMBERED.contains(&table.as_str()));
+    let gives_number = is_insert
+        && !has_returning
+        && target.is_some_and(|table| NUMBERED.contains(&table.as_str()));
     if gives_number {
         text.push_str(" returning id");
     }
@@ -221,7 +291,9 @@ impl Reader {
     /// Takes `or ignore` out; whether it was there.
     fn take_or_ignore(&mut self) -> bool {
         let words: Vec<String> = self.words_from(0).take(3).collect();
-        if words.get(1).map(String::as_str) != Some("or") || words.get(2).map(String::as_str) != Some("ignore") {
+        if words.get(1).map(String::as_str) != Some("or")
+            || words.get(2).map(String::as_str) != Some("ignore")
+        {
             return false;
         }
         for gone in ["or", "ignore"] {
@@ -411,7 +483,10 @@ impl Writer<'_> {
                 self.state.has_values = true;
                 out.push_str(&format!("select {},", self.profile));
             }
-            "max" | "min" if reader.peek().is_some_and(|(_, t)| *t == Token::Mark('(')) && reader.holds_several() => {
+            "max" | "min"
+                if reader.peek().is_some_and(|(_, t)| *t == Token::Mark('('))
+                    && reader.holds_several() =>
+            {
                 out.push_str(if word == "max" { "greatest" } else { "least" });
             }
             "char" => out.push_str("chr"),
@@ -430,7 +505,9 @@ impl Writer<'_> {
 
     /// Writes the name of the table that is changed, with its schema.
     fn take_target(&mut self, reader: &mut Reader, out: &mut String) {
-        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else { return };
+        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else {
+            return;
+        };
         reader.at = place + 1;
         out.push_str(" hermes.");
         out.push_str(quoted(&table));
@@ -447,7 +524,9 @@ impl Writer<'_> {
 
     /// Writes a table that is read as the rows of it that belong to the profile.
     fn narrow_table(&mut self, reader: &mut Reader, out: &mut String) {
-        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else { return };
+        let Some((place, table)) = reader.peek_word().filter(|(_, word)| is_table(word)) else {
+            return;
+        };
         reader.at = place + 1;
         let (table_name, profile) = (quoted(&table), self.profile);
         out.push_str(&format!(" (select * from hermes.{table_name} where profile = {profile}) "));
@@ -486,7 +565,8 @@ fn quoted(name: &str) -> &str {
 
 /// PostgreSQL reads hexadecimal numbers only from version 16 on.
 fn decimal(number: &str) -> String {
-    let hexadecimal = number.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
+    let hexadecimal =
+        number.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
     hexadecimal.map_or_else(|| number.to_owned(), |number| number.to_string())
 }
 
@@ -533,13 +613,17 @@ mod tests {
             "insert into hermes.label (profile, text) values ($2, $1) on conflict do nothing returning id"
         );
         assert_eq!(
-            text("insert into grave (kind, at) values (?1, max(?2, 0))
-                  on conflict (kind) do update set at = max(grave.at, excluded.at)"),
+            text(
+                "insert into grave (kind, at) values (?1, max(?2, 0))
+                  on conflict (kind) do update set at = max(grave.at, excluded.at)"
+            ),
             "insert into hermes.grave (profile, kind, at) values ($3, $1, greatest($2, 0)) \
              on conflict (profile, kind) do update set at = greatest(grave.at, excluded.at)"
         );
         assert_eq!(
-            text("insert into mention (entity, item) select ?2, item from mention where entity = ?1"),
+            text(
+                "insert into mention (entity, item) select ?2, item from mention where entity = ?1"
+            ),
             "insert into hermes.mention (profile, entity, item) select $3, $2, item from \
              (select * from hermes.mention where profile = $3) mention where entity = $1"
         );
@@ -547,14 +631,22 @@ mod tests {
 
     #[test]
     fn whether_a_value_is_there_is_told_beside_it() {
-        let made = translate("select 1 from fact where (?1 is null or kind = ?1) and ?2 is not null and id < ?2");
+        let made = translate(
+            "select 1 from fact where (?1 is null or kind = ?1) and ?2 is not null and id < ?2",
+        );
         assert_eq!(made.asked_for, [1, 2]);
-        assert!(made.text.ends_with("where ($4 or kind = $1) and not $5 and id < $2"), "{}", made.text);
+        assert!(
+            made.text.ends_with("where ($4 or kind = $1) and not $5 and id < $2"),
+            "{}",
+            made.text
+        );
     }
 
     #[test]
     fn names_of_values_are_numbered() {
-        let made = translate("insert into step (message, tool) values (:message, coalesce(:tool, :message))");
+        let made = translate(
+            "insert into step (message, tool) values (:message, coalesce(:tool, :message))",
+        );
         assert_eq!(made.names, [":message", ":tool"]);
         assert!(made.text.ends_with("values ($3, $1, coalesce($2, $1))"));
     }
@@ -565,12 +657,18 @@ mod tests {
             text("select 1 from chunk where (id >> 8) & 0xff = 3"),
             "select 1 from (select * from hermes.chunk where profile = $1) chunk where (id >> 8) & 255 = 3"
         );
-        assert!(text("select 1 from fact where subject = ?2 collate nocase")
-            .ends_with("where lower(subject) = lower($2)"));
-        assert!(text("update sqlite_sequence set seq = max(seq, ?2) where name = ?1")
-            .starts_with("update hermes.number set seq = greatest(seq, $2) where number.profile = $3"));
+        assert!(
+            text("select 1 from fact where subject = ?2 collate nocase")
+                .ends_with("where lower(subject) = lower($2)")
+        );
+        assert!(text("update sqlite_sequence set seq = max(seq, ?2) where name = ?1").starts_with(
+            "update hermes.number set seq = greatest(seq, $2) where number.profile = $3"
+        ));
         assert!(text("select new from temp.moved where kind = ?1").contains("hermes.import_moved"));
         assert_eq!(text("savepoint item"), "savepoint item");
-        assert_eq!(text("select 'from fact', \"max\" where 'it''s' = ?1"), "select 'from fact', \"max\" where 'it''s' = $1");
+        assert_eq!(
+            text("select 'from fact', \"max\" where 'it''s' = ?1"),
+            "select 'from fact', \"max\" where 'it''s' = $1"
+        );
     }
 }

@@ -45,7 +45,9 @@ impl Error {
             // Class 22: a value that a column cannot hold; 23: a constraint; 42804, 42883: another type.
             Error::Postgres(source) => source.code().is_some_and(|code| {
                 let code = code.code();
-                code.starts_with("22") || code.starts_with("23") || matches!(code, "42804" | "42883")
+                code.starts_with("22")
+                    || code.starts_with("23")
+                    || matches!(code, "42804" | "42883")
             }),
             Error::Unreached(_) => false,
         }
@@ -178,7 +180,9 @@ impl Connection {
     #[inline]
     pub(super) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
-            Connection::Sqlite(connection) => Ok(Statement::Cached(connection.prepare_cached(sql)?)),
+            Connection::Sqlite(connection) => {
+                Ok(Statement::Cached(connection.prepare_cached(sql)?))
+            }
             Connection::Postgres(server) => Ok(Statement::on_server(server, sql)),
         }
     }
@@ -231,7 +235,9 @@ impl Connection {
     pub(super) fn begin_reading(&self) -> Result<bool> {
         match self {
             Connection::Sqlite(connection) if !connection.is_autocommit() => Ok(false),
-            Connection::Sqlite(connection) => Ok(connection.execute_batch("begin").map(|()| true)?),
+            Connection::Sqlite(connection) => {
+                Ok(connection.execute_batch("begin").map(|()| true)?)
+            }
             Connection::Postgres(server) => server.begin_reading(),
         }
     }

@@ -140,7 +140,11 @@ impl Postgres {
         self.last_number.get()
     }
 
-    pub(super) fn query(&self, text: &Translated, values: &[Value]) -> Result<Vec<::postgres::Row>> {
+    pub(super) fn query(
+        &self,
+        text: &Translated,
+        values: &[Value],
+    ) -> Result<Vec<::postgres::Row>> {
         let given = Given::new(text, values, self.profile);
         self.rows(&text.text, &given.params(), !text.only_reads)
     }
@@ -335,7 +339,9 @@ impl Postgres {
             }
         };
         let change = answers.iter().rev().find_map(|answer| match answer {
-            ::postgres::SimpleQueryMessage::Row(row) => row.get(0).and_then(|text| text.parse().ok()),
+            ::postgres::SimpleQueryMessage::Row(row) => {
+                row.get(0).and_then(|text| text.parse().ok())
+            }
             _ => None,
         });
         self.ahead.take();
@@ -416,7 +422,10 @@ struct Given<'v> {
 impl<'v> Given<'v> {
     fn new(text: &Translated, values: &'v [Value], profile: i64) -> Given<'v> {
         let is_missing = |place: &usize| {
-            matches!(place.checked_sub(1).and_then(|place| values.get(place)), None | Some(Value::Null))
+            matches!(
+                place.checked_sub(1).and_then(|place| values.get(place)),
+                None | Some(Value::Null)
+            )
         };
         Given {
             values: values.iter().map(|value| (Sent(value), type_of(value))).collect(),
@@ -426,7 +435,8 @@ impl<'v> Given<'v> {
     }
 
     fn params(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
-        let values = self.values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone()));
+        let values =
+            self.values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone()));
         let profile = self.profile.iter().map(|number| (number as &(dyn ToSql + Sync), Type::INT8));
         let missing = self.missing.iter().map(|flag| (flag as &(dyn ToSql + Sync), Type::BOOL));
         values.chain(profile).chain(missing).collect()

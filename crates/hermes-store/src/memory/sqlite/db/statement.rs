@@ -215,7 +215,9 @@ impl Row<'_> {
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Row::Sqlite(row) => row.as_ref().column_names().map(str::to_owned).collect(),
-            Row::Server(row) => row.columns().iter().map(|column| column.name().to_owned()).collect(),
+            Row::Server(row) => {
+                row.columns().iter().map(|column| column.name().to_owned()).collect()
+            }
         }
     }
 }

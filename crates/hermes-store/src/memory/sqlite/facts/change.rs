@@ -1,8 +1,8 @@
 //! How facts change; each function is one step of a transaction and adds one entry to the chain.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::graves::{self, GraveKind, Said};

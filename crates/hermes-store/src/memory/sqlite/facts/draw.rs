@@ -1,8 +1,8 @@
 //! Facts drawn from conversations: drawing the same words again changes nothing.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Step, audit, graves, origins, rows};

@@ -1,8 +1,8 @@
 //! How facts stand to one another and to the entries of memory files.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{Connection, Row, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Step, audit, rows};

@@ -9,8 +9,8 @@ mod select;
 mod undo;
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::Transaction;
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::index::Indexer;

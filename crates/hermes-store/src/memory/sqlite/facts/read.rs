@@ -3,8 +3,8 @@
 use crate::memory::sqlite::db;
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{Connection, List, OptionalExtension, Postgres, Row};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{entities, rows};
@@ -14,11 +14,7 @@ use crate::memory::{
 };
 
 /// The fact with this number.
-pub(super) fn by_id(
-    connection: &Connection,
-    scope: Scope,
-    id: i64,
-) -> db::Result<Option<Fact>> {
+pub(super) fn by_id(connection: &Connection, scope: Scope, id: i64) -> db::Result<Option<Fact>> {
     let found = connection
         .prepare_cached(BY_ID)?
         .query_row([scope.user().get(), id], fact_of)
@@ -117,11 +113,7 @@ pub(super) fn between(
         .collect()
 }
 
-pub(super) fn sources(
-    connection: &Connection,
-    scope: Scope,
-    id: i64,
-) -> db::Result<Vec<Source>> {
+pub(super) fn sources(connection: &Connection, scope: Scope, id: i64) -> db::Result<Vec<Source>> {
     connection.prepare_cached(SOURCES)?.query_map([scope.user().get(), id], rows::source)?.collect()
 }
 

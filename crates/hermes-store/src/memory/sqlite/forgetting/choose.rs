@@ -86,10 +86,7 @@ pub(super) fn is_known(connection: &Connection, choice: &Choice) -> db::Result<b
 }
 
 /// What a user's sessions came from, by name.
-pub(super) fn sources_of(
-    connection: &Connection,
-    user: UserNumber,
-) -> db::Result<Vec<String>> {
+pub(super) fn sources_of(connection: &Connection, user: UserNumber) -> db::Result<Vec<String>> {
     connection.prepare_cached(SOURCES_OF_USER)?.query_map([user.get()], |row| row.get(0))?.collect()
 }
 
@@ -188,10 +185,7 @@ fn add_episodes(connection: &Connection, chosen: &mut Chosen) -> db::Result<()> 
 }
 
 /// Adds the sessions of which nothing remains when the chosen episodes go.
-pub(super) fn add_emptied_sessions(
-    connection: &Connection,
-    chosen: &mut Chosen,
-) -> db::Result<()> {
+pub(super) fn add_emptied_sessions(connection: &Connection, chosen: &mut Chosen) -> db::Result<()> {
     let going: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
     let touched: BTreeSet<(UserNumber, String)> =
         chosen.episodes.iter().map(|one| (one.user, one.session_id.clone())).collect();

@@ -198,8 +198,7 @@ const DROP_ORIGIN: &str = "delete from origin where key = ?1";
 const DROP_RECEIPTS_OF_SESSION: &str = "delete from receipt where session_id = ?1 and user_id = ?2";
 const DROP_STEPS: &str = "delete from step where message = ?1";
 const DROP_MESSAGE: &str = "delete from message where id = ?1";
-const ADD_TOMBSTONE: &str =
-    "
+const ADD_TOMBSTONE: &str = "
     insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)
     on conflict (kind, uid) do update set at = excluded.at, actor = excluded.actor";
 const UNTELL: &str = "update episode set compressed_into = null where compressed_into = ?1";

@@ -7,8 +7,8 @@ mod tasks;
 
 pub(super) use self::tasks::items_of;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::OptionalExtension;
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::episodes::{self, episode_of, episode_where};
@@ -161,16 +161,19 @@ impl Lifecycle for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Dropped> {
         self.removing(|memory| {
-            memory.write(scope, |transaction| drop::raw(transaction, scope, (summary, body), change))
+            memory
+                .write(scope, |transaction| drop::raw(transaction, scope, (summary, body), change))
         })
     }
 
     fn covering(&self, scope: Scope, episodes: &[i64]) -> Result<Vec<(i64, i64)>> {
-        summaries::covering(self.asking(scope), scope, episodes).map_err(|source| self.failed(source))
+        summaries::covering(self.asking(scope), scope, episodes)
+            .map_err(|source| self.failed(source))
     }
 
     fn sessions_of_summary(&self, scope: Scope, summary: i64) -> Result<Vec<String>> {
-        summaries::sessions(self.asking(scope), scope, summary).map_err(|source| self.failed(source))
+        summaries::sessions(self.asking(scope), scope, summary)
+            .map_err(|source| self.failed(source))
     }
 
     fn keep_task(&mut self, scope: Scope, task: &NewTask<'_>, change: Change<'_>) -> Result<i64> {
@@ -178,7 +181,8 @@ impl Lifecycle for SqliteMemory {
     }
 
     fn tasks(&self, scope: Scope, task_type: Option<&str>, limit: usize) -> Result<Vec<Task>> {
-        tasks::list(self.asking(scope), scope, task_type, limit).map_err(|source| self.failed(source))
+        tasks::list(self.asking(scope), scope, task_type, limit)
+            .map_err(|source| self.failed(source))
     }
 
     fn note_skill_of_tasks(&mut self, scope: Scope, tasks: &[i64], procedure: i64) -> Result<()> {
@@ -186,7 +190,8 @@ impl Lifecycle for SqliteMemory {
     }
 
     fn latest_receipts(&self, scope: Scope, limit: usize) -> Result<Vec<Receipt>> {
-        tasks::latest_receipts(self.asking(scope), scope, limit).map_err(|source| self.failed(source))
+        tasks::latest_receipts(self.asking(scope), scope, limit)
+            .map_err(|source| self.failed(source))
     }
 
     fn receipts_of(&self, scope: Scope, session_id: &str) -> Result<Vec<Receipt>> {

@@ -1,8 +1,8 @@
 //! Sessions as they are kept: taken in, over, looked back on.
 
 use crate::memory::sqlite::db;
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{Connection, Row, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::Step;

@@ -1,9 +1,9 @@
 //! Sessions, episodes and messages: a message keeps its place, and a session that is taken goes on in a next part.
 
 use crate::memory::sqlite::db;
-use rusqlite::types::Value as Column;
 use crate::memory::sqlite::db::OptionalExtension;
 use rusqlite::params;
+use rusqlite::types::Value as Column;
 use serde_json::Value;
 
 use super::importer::{

@@ -3,14 +3,15 @@
 use crate::memory::sqlite::db;
 use std::collections::BTreeMap;
 
-use rusqlite::types::{Value as Column, ValueRef};
 use crate::memory::sqlite::db::{Connection, Row, Rows, Statement, params_from_iter};
+use rusqlite::types::{Value as Column, ValueRef};
 
 use super::further::Further;
 use super::{reading, values};
 use crate::memory::sqlite::{Refusal, SqliteMemory};
 use crate::memory::{
-    Admin, EXPORT_VERSION, ExportChoice, ExportHead, Exported, ItemKind, MessageKey, Section, SessionKey,
+    Admin, EXPORT_VERSION, ExportChoice, ExportHead, Exported, ItemKind, MessageKey, Section,
+    SessionKey,
 };
 use crate::{Error, Result};
 
@@ -303,10 +304,7 @@ impl Origins<'_> {
     }
 }
 
-fn ask<'s>(
-    statement: &'s mut Statement<'_>,
-    choice: &ExportChoice<'_>,
-) -> db::Result<Rows<'s>> {
+fn ask<'s>(statement: &'s mut Statement<'_>, choice: &ExportChoice<'_>) -> db::Result<Rows<'s>> {
     let wanted = [
         choice.user.map_or(Column::Null, |user| Column::Integer(user.get())),
         choice.since.map_or(Column::Null, |since| Column::Integer(since.as_millisecond())),

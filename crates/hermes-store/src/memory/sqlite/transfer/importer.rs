@@ -3,10 +3,10 @@
 use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
-use jiff::Timestamp;
-use rusqlite::types::Value as Column;
 use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
+use rusqlite::types::Value as Column;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 

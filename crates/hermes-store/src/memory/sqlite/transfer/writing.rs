@@ -212,8 +212,7 @@ pub(super) const ALL: [&str; 29] = [
 #[cfg(test)]
 const ADD_AUDIT: &str = "
     insert into audit (id, at, actor, action, item, before, after, previous, hash) values ()";
-pub(super) const WAITING_NAME: &str =
-    "
+pub(super) const WAITING_NAME: &str = "
     insert into temp.waiting_name (old, fields) values (?1, ?2)
     on conflict (old) do update set fields = excluded.fields";
 pub(super) const NAME_THAT_WAITS: &str = "select fields from temp.waiting_name where old = ?1";
