@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use postgres::config::{ChannelBinding, SslMode as Wire, TargetSessionAttrs};
 use postgres::{Client, Config};
@@ -14,13 +15,13 @@ use super::refusal;
 /// A connection, or why there is none.
 type Opened = std::result::Result<Client, ServerError>;
 
-/// A new connection to the first host that answers.
-pub(super) fn open(address: &Address, tls: &MakeRustlsConnect) -> Opened {
+/// A new connection to the first host that answers, each within this time.
+pub(super) fn open(address: &Address, tls: &MakeRustlsConnect, time: Duration) -> Opened {
     let mut last =
         ServerError::Unreachable { server: address.place(), why: "it names no host".to_owned() };
     for host in &address.hosts {
         for wire in ways(address.ssl_mode, host) {
-            match within_time(address, host, *wire, tls) {
+            match within_time(address, host, (*wire, time), tls) {
                 Ok(client) => return Ok(client),
                 // Another host or way has the same users and databases.
                 Err(
@@ -50,7 +51,12 @@ fn ways(mode: SslMode, host: &Host) -> &'static [Wire] {
 
 /// The client's own limit of time ends with the TCP connection: a server that takes it and then says nothing would
 /// hold us for ever. So the whole is done aside and waited for.
-fn within_time(address: &Address, host: &Host, wire: Wire, tls: &MakeRustlsConnect) -> Opened {
+fn within_time(
+    address: &Address,
+    host: &Host,
+    (wire, time): (Wire, Duration),
+    tls: &MakeRustlsConnect,
+) -> Opened {
     let (config, tls) = (config(address, host, wire), tls.clone());
     let (sender, receiver) = mpsc::channel();
     let connect = move || {
@@ -62,11 +68,11 @@ fn within_time(address: &Address, host: &Host, wire: Wire, tls: &MakeRustlsConne
         .name("postgres".to_owned())
         .spawn(connect)
         .map_err(|error| unreachable(error.to_string()))?;
-    match receiver.recv_timeout(address.connect_timeout) {
+    match receiver.recv_timeout(time) {
         Ok(Ok(client)) => Ok(client),
         Ok(Err(error)) => Err(refusal::connecting(address, host, &error)),
         Err(_) => {
-            let seconds = address.connect_timeout.as_secs_f32();
+            let seconds = time.as_secs_f32();
             Err(unreachable(format!("it did not answer in {seconds} s")))
         }
     }

@@ -43,6 +43,14 @@ const LOOK: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
+    /// How long to wait for one when all are lent, and for a server to answer.
+    patience: Patience,
+}
+
+#[derive(Clone, Copy)]
+struct Patience {
+    lent: Duration,
+    server: Duration,
 }
 
 struct Shared {
@@ -79,8 +87,16 @@ impl Pool {
     pub fn new(address: Address, settings: PoolSettings) -> Result<Pool> {
         let tls = tls::connector(&address)?;
         let state = Mutex::new(State { idle: Vec::new(), open: 0 });
+        let patience = Patience { lent: settings.wait, server: address.connect_timeout };
         let shared = Shared { address, settings, tls, state, returned: Condvar::new() };
-        Ok(Pool { shared: Arc::new(shared) })
+        Ok(Pool { shared: Arc::new(shared), patience })
+    }
+
+    /// The same connections for one who cannot wait longer than this.
+    pub fn impatient(&self, wait: Duration) -> Pool {
+        let Patience { lent, server } = self.patience;
+        let patience = Patience { lent: lent.min(wait), server: server.min(wait) };
+        Pool { shared: self.shared.clone(), patience }
     }
 
     /// A connection: one that was used before, else a new one, else the next that comes back.
@@ -101,7 +117,7 @@ impl Pool {
                 drop(state);
                 return self.opened();
             }
-            let Some(left) = self.shared.settings.wait.checked_sub(asked.elapsed()) else {
+            let Some(left) = self.patience.lent.checked_sub(asked.elapsed()) else {
                 return Err(self.exhausted());
             };
             let waited = self.shared.returned.wait_timeout(state, left);
@@ -116,7 +132,7 @@ impl Pool {
 
     /// A connection of its own beside the pool, for one who keeps it: to wait for notices.
     pub fn apart(&self) -> Result<Client> {
-        Ok(connect::open(&self.shared.address, &self.shared.tls)?)
+        Ok(connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?)
     }
 
     /// Closes what nobody uses, so that a process that sleeps holds no connection.
@@ -130,7 +146,7 @@ impl Pool {
 
     fn opened(&self) -> Result<Pooled> {
         let seat = Seat { shared: &self.shared };
-        let client = connect::open(&self.shared.address, &self.shared.tls)?;
+        let client = connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?;
         std::mem::forget(seat);
         let now = Instant::now();
         Ok(self.lent(Kept { client, made: now, used: now }))
@@ -141,9 +157,10 @@ impl Pool {
     }
 
     fn exhausted(&self) -> Error {
-        let PoolSettings { size, wait, .. } = self.shared.settings;
+        let PoolSettings { size, .. } = self.shared.settings;
         let server = self.shared.address.place();
-        ServerError::PoolExhausted { server, size, seconds: wait.as_secs_f32() }.into()
+        ServerError::PoolExhausted { server, size, seconds: self.patience.lent.as_secs_f32() }
+            .into()
     }
 }
 

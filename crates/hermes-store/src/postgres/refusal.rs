@@ -40,8 +40,9 @@ pub(super) fn connecting(address: &Address, host: &Host, error: &postgres::Error
 
 /// How the client calls a handshake that failed; it has no other sign of it.
 const TLS: &str = "error performing TLS handshake";
-/// How it calls a server that asks for a password when there is none, or proves a wrong one.
+/// How it calls a server that cannot prove itself, and one that asks for a password when there is none.
 const AUTHENTICATION: &str = "authentication error";
+const NO_PASSWORD: &str = "password missing";
 
 /// What will be the same at the next try.
 fn settled(address: &Address, server: String, error: &postgres::Error) -> ServerError {
@@ -54,6 +55,7 @@ fn settled(address: &Address, server: String, error: &postgres::Error) -> Server
     let Some(code) = error.code() else {
         return match error.to_string().as_str() {
             AUTHENTICATION => password(why),
+            _ if why == NO_PASSWORD => password(why),
             _ => ServerError::Refused { server, why },
         };
     };

@@ -160,7 +160,7 @@ impl Drop for Server {
 fn spawned_for_the_whole_process(mut command: Command) -> Child {
     let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
-        sender.send(command.spawn().expect("setpriv must be installed")).unwrap();
+        sender.send(command.spawn().unwrap()).unwrap();
         loop {
             thread::park();
         }
@@ -173,16 +173,16 @@ fn programs(flavour: Flavour) -> PathBuf {
     match flavour {
         Flavour::Plain => PathBuf::from(DEBIAN),
         Flavour::Vector => {
-            let folder = env::var_os("HERMES_TEST_PGVECTOR")
-                .expect("HERMES_TEST_PGVECTOR names a PostgreSQL with pgvector; ./test sets it");
-            PathBuf::from(folder).join("bin")
+            let folder = variable("HERMES_TEST_PGVECTOR");
+            let missing = "HERMES_TEST_PGVECTOR names a PostgreSQL with pgvector; ./test sets it";
+            PathBuf::from(folder.unwrap_or_else(|| panic!("{missing}"))).join("bin")
         }
     }
 }
 
 /// A folder as initdb leaves it, with its certificates; made by the first who needs it.
 fn template(flavour: Flavour) -> PathBuf {
-    let cache = env::var_os("HERMES_TEST_CACHE").map_or_else(env::temp_dir, PathBuf::from);
+    let cache = variable("HERMES_TEST_CACHE").map_or_else(env::temp_dir, PathBuf::from);
     let version = run(Command::new(programs(flavour).join("postgres")).arg("--version"));
     let version = version
         .rsplit(' ')
@@ -219,7 +219,7 @@ ssl_key_file = 'server.key'
 
 fn make_template(flavour: Flavour) -> PathBuf {
     let folder = tempfile::Builder::new().prefix("hermes-pg-template-").tempdir().unwrap().keep();
-    fs::write(folder.join("password"), PASSWORD).unwrap();
+    put(folder.join("password"), PASSWORD).unwrap();
     open_to_server(&folder);
     let mut initdb = as_server();
     initdb.arg(programs(flavour).join("initdb")).arg("-D").arg(folder.join("data"));
@@ -239,7 +239,7 @@ fn make_template(flavour: Flavour) -> PathBuf {
         make_certificates(&folder);
         settings.push_str(TLS_SETTINGS);
     }
-    fs::write(folder.join("data/postgresql.auto.conf"), settings).unwrap();
+    put(folder.join("data/postgresql.auto.conf"), settings).unwrap();
     folder
 }
 
@@ -269,6 +269,15 @@ pub(crate) fn open_to_server(folder: &Path) {
     }
 }
 
+/// Whether the long-running counts are wanted.
+pub(crate) fn is_full() -> bool {
+    variable("HERMES_TEST_FULL").as_deref() == Some("1")
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::vars().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
 /// What runs a program as somebody who is not root.
 pub(crate) fn as_server() -> Command {
     let mut command = Command::new("setpriv");
@@ -281,6 +290,12 @@ pub(crate) fn as_server() -> Command {
 fn is_root() -> bool {
     static ROOT: OnceLock<bool> = OnceLock::new();
     *ROOT.get_or_init(|| run(Command::new("id").arg("-u")).trim() == "0")
+}
+
+/// A file as somebody would write it by hand.
+#[expect(clippy::disallowed_methods, reason = "tests write files as an editor would")]
+pub(crate) fn put(path: PathBuf, text: impl AsRef<[u8]>) -> std::io::Result<()> {
+    fs::write(path, text)
 }
 
 /// What a program prints; it must end well.

@@ -23,8 +23,9 @@ impl Bouncer {
     fn before(server: &Server) -> Bouncer {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-        fs::write(folder.path().join("users"), format!("\"postgres\" \"{PASSWORD}\"\n")).unwrap();
-        fs::write(folder.path().join("pgbouncer.ini"), settings(server, port, folder.path()))
+        pg_server::put(folder.path().join("users"), format!("\"postgres\" \"{PASSWORD}\"\n"))
+            .unwrap();
+        pg_server::put(folder.path().join("pgbouncer.ini"), settings(server, port, folder.path()))
             .unwrap();
         pg_server::open_to_server(folder.path());
         let mut command = pg_server::as_server();

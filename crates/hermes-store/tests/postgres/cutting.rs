@@ -56,7 +56,7 @@ fn cut_everywhere(parameters: &str) {
     note(&pool_with(&through, settings), 0).unwrap();
     let whole = proxy.passed();
     // Every byte in the full run; else steps that meet every message.
-    let step = if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 1 } else { 37 };
+    let step = if pg_server::is_full() { 1 } else { 37 };
     let mut key = 0;
     for bytes in (0..whole).step_by(step) {
         key += 1;

@@ -1,6 +1,5 @@
 //! TLS: who proves itself is talked to, and who does not is not.
 
-use std::fs;
 use std::process::Command;
 
 use hermes_store::ErrorKind;
@@ -64,7 +63,7 @@ fn a_file_without_certificates_is_said() {
     let server = pg_server::shared(Flavour::Plain);
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("empty.crt");
-    fs::write(&empty, "nothing\n").unwrap();
+    pg_server::put(empty.clone(), "nothing\n").unwrap();
     let parameters = format!("sslmode=verify-full&sslrootcert={}", empty.display());
     let error = refusal(&url(server, "localhost", &parameters));
     assert!(error.to_string().contains("there is no certificate in"), "{error}");

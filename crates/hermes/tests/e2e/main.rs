@@ -38,6 +38,10 @@ mod moments;
 mod pages;
 mod pages_rest;
 mod peer;
+#[path = "../../../hermes-store/tests/pg_server/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod pg_server;
+mod postgres;
 mod provider;
 mod pty;
 mod recall;

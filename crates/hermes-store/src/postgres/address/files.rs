@@ -1,7 +1,6 @@
 //! What libpq's own files say: a service of pg_service.conf, a password of .pgpass.
 
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::text::Pairs;
@@ -10,8 +9,6 @@ use crate::{Error, Result};
 
 /// Where Debian keeps the services of everybody.
 const SYSTEM_FOLDER: &str = "/etc/postgresql-common";
-/// The bits of a mode that let others read a file.
-const OTHERS: u32 = 0o077;
 
 /// Who asks for a password.
 pub(super) struct Asker<'a> {
@@ -74,7 +71,7 @@ pub(super) fn password(
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<String>> {
     let Ok(metadata) = path.metadata() else { return Ok(None) };
-    if !metadata.is_file() || metadata.mode() & OTHERS != 0 {
+    if !metadata.is_file() || is_open(&metadata) {
         let warning = Warning::PasswordFileOpen { path: path.to_owned() };
         if !warnings.contains(&warning) {
             warnings.push(warning);
@@ -83,6 +80,18 @@ pub(super) fn password(
     }
     let Some(text) = text_of(path)? else { return Ok(None) };
     Ok(text.lines().find_map(|line| password_in(line, asker)))
+}
+
+/// Whether others may read a file.
+#[cfg(unix)]
+fn is_open(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 fn password_in(line: &str, asker: &Asker<'_>) -> Option<String> {
