@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::postgres::ServerError;
+
 /// Why a file without any bytes is refused.
 pub(crate) const EMPTY: &str = "the file is empty";
 
@@ -271,6 +273,9 @@ pub enum Error {
         /// Bytes in all.
         of: u64,
     },
+    /// Something about a PostgreSQL server.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// SQLite refused for a reason none of the other variants names.
     #[error("could not use {}: {}", path.display(), words_of(refusal))]
     Database {
@@ -298,12 +303,17 @@ pub enum ErrorKind {
     Locked,
     /// The database file is damaged.
     Damaged,
+    /// A server does not take who we are.
+    Unauthorized,
+    /// A server cannot be reached or talked to.
+    Unreachable,
 }
 
 impl Error {
     /// The kind of failure, for exit codes.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Error::Server(error) => error.kind(),
             Error::Missing { .. } => ErrorKind::Missing,
             Error::Locked { .. } => ErrorKind::Locked,
             Error::Damaged { .. } | Error::NotSessions { .. } | Error::NotMemory { .. } => {
@@ -383,9 +393,22 @@ impl Error {
             Error::WrongDimensions { .. } => "make the vectors anew with `hermes memory reembed`",
             Error::DeleteRefused { .. } => "delete it with Hermes Agent",
             Error::TitleTaken { .. } => "choose another title, or rename that session first",
+            Error::Server(error) => return error.hint(),
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+
+    /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked or
+    /// damaged, or a server is in the way.
+    pub fn must_wait(&self) -> bool {
+        matches!(self, Error::Server(_))
+            || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
+    }
+
+    /// Whether the same thing may work a moment later, with nothing else done about it.
+    pub fn is_retriable(&self) -> bool {
+        matches!(self, Error::Server(error) if error.is_retriable())
     }
 
     /// What SQLite said about the database at `path`, as the variant that fits.

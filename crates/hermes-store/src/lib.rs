@@ -5,6 +5,7 @@ mod error;
 pub mod foreign;
 pub mod memory;
 mod migrate;
+pub mod postgres;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;

@@ -17,6 +17,10 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0006_people.sql"),
 ];
 
+/// The schema files of a memory on a PostgreSQL server in order.
+pub(crate) const POSTGRES: &[&str] =
+    &[include_str!("../migrations/postgres/0001_first_schema.sql")];
+
 /// The newest schema number in a list of schema files.
 pub(crate) fn newest(files: &[&str]) -> i64 {
     i64::try_from(files.len()).unwrap_or(i64::MAX)

@@ -1,10 +1,10 @@
 //! The one place that turns flags, environment and settings into opened parts.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_home::config::{self, Backend, Loaded};
+use hermes_home::config::{self, Loaded};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
@@ -27,13 +27,14 @@ use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
 use crate::models::Models;
 use crate::output::{Output, Sheet};
+use crate::place::Pools;
 use crate::platform;
 use crate::variables::Variables;
 
 /// Whose home it is must be known before the settings say how long to wait.
 const OWNER_WAIT: Duration = Duration::from_secs(2);
 /// What the owner of a home is called in its memory.
-const OWNER_NAME: &str = "owner";
+pub(crate) const OWNER_NAME: &str = "owner";
 
 /// What every command needs: who asks, where the home is, when it is, where to print.
 pub(crate) struct App {
@@ -48,6 +49,8 @@ pub(crate) struct App {
     flags: Vec<String>,
     owner: OnceCell<Owner>,
     loaded: OnceCell<Loaded>,
+    /// The connections to servers that this process has.
+    pub(crate) pools: Pools,
 }
 
 /// An opened memory.db.
@@ -80,6 +83,7 @@ impl App {
             flags: global.settings,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
+            pools: Pools::default(),
         }
     }
 
@@ -119,6 +123,7 @@ impl App {
             flags,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
+            pools: self.pools.clone(),
         }
     }
 
@@ -189,15 +194,27 @@ impl App {
         Ok(SessionStore::open(&home.state_db(), access, wait)?)
     }
 
-    /// Where memory.db is, or will be.
+    /// Where memory.db is, or will be; an error for a memory that is on a server.
     pub(crate) fn memory_path(&self, home: &Home) -> anyhow::Result<PathBuf> {
-        let memory = &self.config(home)?.config.memory;
-        if memory.backend == Backend::Postgres {
-            return Err(Problem::new(Kind::Refused, "this build has no PostgreSQL memory")
-                .hint("go on with a file: `hermes config set memory.backend sqlite`")
-                .into());
+        if self.is_on_server(home)? {
+            let what = "the memory of this profile is on a server, not in a file";
+            return Err(Problem::new(Kind::Refused, what).hint("see `hermes db status`").into());
         }
-        Ok(home.memory_db(memory.path.as_deref(), &self.env)?)
+        self.own_memory_path(home)
+    }
+
+    /// The same wherever the memory is: a copy to a file goes there.
+    pub(crate) fn own_memory_path(&self, home: &Home) -> anyhow::Result<PathBuf> {
+        let said = self.config(home)?.config.memory.path.as_deref();
+        Ok(home.memory_db(said, &self.env)?)
+    }
+
+    /// Whether there is a memory to open: a file, or a server that is to be asked.
+    pub(crate) fn has_memory(&self, home: &Home) -> bool {
+        match self.is_on_server(home) {
+            Ok(true) => true,
+            _ => self.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok()),
+        }
     }
 
     /// The memory of the home; to write makes it, to read a missing one is to read an empty one.
@@ -212,26 +229,47 @@ impl App {
         access: Access,
         wait: Duration,
     ) -> anyhow::Result<Memory> {
-        let path = self.memory_path(home)?;
+        if self.is_on_server(home)? {
+            let store = self.server_memory(home, access, wait)?;
+            let path = store.path().to_owned();
+            return Ok(Memory { store, path, exists: true, _scratch: None });
+        }
+        self.memory_in_file(home, access, wait)
+    }
+
+    /// The memory in the file of the home, wherever the settings keep it.
+    pub(crate) fn memory_in_file(
+        &self,
+        home: &Home,
+        access: Access,
+        wait: Duration,
+    ) -> anyhow::Result<Memory> {
+        let path = self.own_memory_path(home)?;
         let exists = path.symlink_metadata().is_ok();
         let profile = home.profile_name();
         if !exists && access == Access::Read {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
-            let store = self.new_memory(home, WantedMemory { path: &inside, profile }, wait)?;
+            let store = self.made_memory(home, WantedMemory { path: &inside, profile }, wait)?;
             return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
         let store = match access {
             Access::Read => SqliteMemory::open(wanted, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
-            Access::Write => self.new_memory(home, wanted, wait)?,
+            Access::Write => self.made_memory(home, wanted, wait)?,
         };
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
 
+    /// A new memory of the profile in a file elsewhere.
+    pub(crate) fn new_memory(&self, home: &Home, path: &Path) -> anyhow::Result<SqliteMemory> {
+        let wanted = WantedMemory { path, profile: home.profile_name() };
+        self.made_memory(home, wanted, self.lock_wait(home)?)
+    }
+
     /// Makes a memory with the embedded model as the one that answers.
-    fn new_memory(
+    fn made_memory(
         &self,
         home: &Home,
         wanted: WantedMemory<'_>,

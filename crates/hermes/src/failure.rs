@@ -79,8 +79,8 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     ),
     (10, "there is no home or database there"),
     (11, "locked by another program"),
-    (12, "a key or passphrase that is missing or does not fit"),
-    (13, "a model, or a place off this host, cannot be had now"),
+    (12, "a key, passphrase or password that is missing or does not fit"),
+    (13, "a model, a place off this host, or the server of the memory cannot be had now"),
     (130, "interrupted"),
 ];
 
@@ -270,6 +270,8 @@ fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
         ErrorKind::Refused => Kind::Refused,
         ErrorKind::Missing => Kind::Missing,
         ErrorKind::Locked => Kind::Locked,
+        ErrorKind::Unauthorized => Kind::WrongKey,
+        ErrorKind::Unreachable => Kind::Unavailable,
         _ => Kind::Failure,
     };
     (kind, store_hint(error))

@@ -19,6 +19,7 @@ mod integrate;
 mod models;
 mod output;
 mod pages;
+mod place;
 mod platform;
 mod server;
 mod variables;

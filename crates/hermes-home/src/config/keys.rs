@@ -45,7 +45,7 @@ const LIMIT: Kind = Kind::Whole(1, 10_000_000);
 const MANY: u64 = 1_000_000;
 const WORDS_BACKEND: &[&str] = &["sqlite", "postgres"];
 const WORDS_SCHEDULE: &[&str] = &["never", "daily", "weekly", "monthly"];
-const WORDS_SSL: &[&str] = &["disable", "prefer", "require", "verify_ca", "verify_full"];
+const WORDS_SSL: &[&str] = &["disable", "allow", "prefer", "require", "verify_ca", "verify_full"];
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
 const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
@@ -64,13 +64,14 @@ pub const KEYS: &[Key] = &[
     later("memory.provider", Kind::Text, "An external memory provider to ask as well; empty: none.").shared(),
     used("memory.memory_char_limit", LIMIT, "The longest MEMORY.md, in characters; none: no limit (2200 in a home of Hermes Agent).").shared(),
     used("memory.user_char_limit", LIMIT, "The longest USER.md, in characters; none: no limit (1375 in a home of Hermes Agent).").shared(),
-    used("memory.backend", Kind::OneOf(WORDS_BACKEND), "Where facts and episodes are stored; this build has sqlite."),
+    used("memory.backend", Kind::OneOf(WORDS_BACKEND), "Where facts and episodes are stored: sqlite, in a file of the home, or postgres, on a server that several machines share."),
     used("memory.path", Kind::Text, "The SQLite file of the memory, such as ~/.hermes/memory.db; none: memory.db in the home."),
     used("memory.vacuum_schedule", Kind::OneOf(WORDS_SCHEDULE), "How often the daemon lets the SQLite file give back free space."),
     used("memory.wal_mode", Kind::Switch, "Let SQLite write memory.db ahead, so that readers never wait for a writer; false: for file systems that cannot."),
-    later("memory.connection_string", Kind::Text, "How to reach PostgreSQL; keep it in .env and write ${HERMES_DB_URL} here."),
-    later("memory.pool_size", Kind::Whole(1, 1000), "How many PostgreSQL connections are kept open."),
-    later("memory.ssl_mode", Kind::OneOf(WORDS_SSL), "How the PostgreSQL connection is protected."),
+    used("memory.connection_string", Kind::Text, "How to reach PostgreSQL, such as postgres://hermes@db.example.com/hermes; keep it in .env and write ${HERMES_DB_URL} here; none: what the variables PG* say."),
+    used("memory.pool_size", Kind::Whole(1, 1000), "How many connections to PostgreSQL one process keeps at most."),
+    used("memory.ssl_mode", Kind::OneOf(WORDS_SSL), "How the connection to PostgreSQL is protected, where the connection string does not say; none: verify_full for another machine, prefer for this one."),
+    used("memory.auto_migrate", Kind::Switch, "Bring tables of an earlier version on the server up to date when they are used; false: `hermes db migrate` does it. Tables are made in an empty database either way."),
     used("memory.retrieval.context_budget_tokens", Kind::Whole(0, 10 * MANY), "How many tokens of memory a task is given by `hermes memory context`."),
     used("memory.retrieval.recency_episodes", Kind::Whole(0, MANY), "How many of the newest episodes are always included."),
     used("memory.retrieval.semantic_top_k", Kind::Whole(0, MANY), "How many episodes a search by meaning adds."),

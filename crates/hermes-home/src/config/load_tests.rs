@@ -101,7 +101,7 @@ fn documented_postgres_block_loads_with_the_url_from_environment_or_env_file() {
     assert_eq!(loaded.config.memory.backend, Backend::Postgres);
     assert_eq!(
         (loaded.config.memory.pool_size, loaded.config.memory.ssl_mode),
-        (5, SslMode::Require)
+        (5, Some(SslMode::Require))
     );
     assert_eq!(get(&loaded, "memory.connectionString").unwrap().value, "postgres://***@env/db");
     assert!(!format!("{loaded:?}").contains("u:p"));

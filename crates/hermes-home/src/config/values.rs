@@ -65,7 +65,9 @@ pub struct Memory {
     /// How many PostgreSQL connections are kept.
     pub pool_size: u32,
     /// How the PostgreSQL connection is protected.
-    pub ssl_mode: SslMode,
+    pub ssl_mode: Option<SslMode>,
+    /// Whether older tables on the server are brought up to date when they are used.
+    pub auto_migrate: bool,
     /// `memory.retrieval`.
     pub retrieval: Retrieval,
     /// `memory.embeddings`.
@@ -291,13 +293,14 @@ pub enum Schedule {
 }
 
 /// How a PostgreSQL connection is protected.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SslMode {
     /// Never encrypted.
     Disable,
+    /// Encrypted only where the server wants it.
+    Allow,
     /// Encrypted where the server can.
-    #[default]
     Prefer,
     /// Always encrypted.
     Require,
@@ -384,7 +387,8 @@ impl Default for Memory {
             wal_mode: true,
             connection_string: None,
             pool_size: 5,
-            ssl_mode: SslMode::default(),
+            ssl_mode: None,
+            auto_migrate: false,
             retrieval: Retrieval::default(),
             embeddings: Embeddings::default(),
             compression: Compression::default(),

@@ -379,7 +379,5 @@ impl TurnMessage {
 
 /// Whether an error says that a database cannot be used as it is: what is to be recorded has to wait.
 pub fn must_wait(error: &Error) -> bool {
-    use hermes_store::ErrorKind;
-    let waits = |kind| matches!(kind, ErrorKind::Locked | ErrorKind::Damaged);
-    matches!(error, Error::Store(error) if waits(error.kind()))
+    matches!(error, Error::Store(error) if error.must_wait())
 }

@@ -2,7 +2,7 @@
 
 use hermes_llm::{EmbeddedModel, Embedder, Purpose};
 use hermes_store::memory::{
-    ChunkRow, ItemKind, MemoryStore, MessageHead, QuestionVector, RecallFilter, Scope,
+    ChunkKey, ChunkRow, ItemKind, MemoryStore, MessageHead, QuestionVector, RecallFilter, Scope,
 };
 
 use super::places::{Places, is_with_assistant};
@@ -72,6 +72,9 @@ pub(super) fn search(
     let confidence = relevance::of_all(&looked, &scores, &ranked);
     let floor = ways::floor(&looked);
     let mut results = Vec::new();
+    let best = ranked.iter().take(question.limit);
+    let best: Vec<ChunkKey> = best.map(|ranked| looked.chunks[ranked.chunk].key).collect();
+    store.expect(scope, &best)?;
     for ranked in ranked {
         if results.len() == question.limit {
             break;

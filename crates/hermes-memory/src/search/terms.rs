@@ -1,6 +1,6 @@
 //! The question's words: what is looked up in the keyword index, and how rare each one is.
 
-use hermes_store::memory::{ChunkKey, MemoryStore, RecallFilter, Scope};
+use hermes_store::memory::{ChunkKey, MemoryStore, Postings, RecallFilter, Scope};
 
 use crate::Result;
 use crate::chunk;
@@ -59,11 +59,8 @@ pub(super) fn look_up(
     terms: Vec<String>,
     all_chunks: usize,
 ) -> Result<Hits> {
-    let mut found = Vec::new();
-    for text in terms {
-        let postings = store.postings(scope, filter, &text, FIRST_CAP)?;
-        found.push((text, postings));
-    }
+    let postings = store.postings_of(scope, filter, &terms, FIRST_CAP)?;
+    let mut found: Vec<(String, Postings)> = terms.into_iter().zip(postings).collect();
     found.sort_by_key(|(_, postings)| postings.estimated);
     let mut left = BUDGET;
     let mut hits = Hits::default();

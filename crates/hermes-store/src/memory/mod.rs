@@ -55,7 +55,9 @@ pub use recall::{
     SessionChoice,
 };
 pub use scope::{Admin, Scope, UserNumber};
-pub use sqlite::{SqliteMemory, View, Wanted};
+pub use sqlite::{
+    ServerMemory, ServerState, SqliteMemory, View, Wanted, migrate_server, server_sql, server_state,
+};
 pub use trust::{Change, Trust};
 pub use uid::Uid;
 pub use upkeep::{Counts, Growth, MemoryFinding, NewReceipt, Upkeep, Vacuumed};

@@ -164,6 +164,23 @@ pub trait Recall {
         cap: usize,
     ) -> Result<Postings>;
 
+    /// The same for several words, in their order.
+    fn postings_of(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> Result<Vec<Postings>> {
+        words.iter().map(|word| self.postings(scope, filter, word, cap)).collect()
+    }
+
+    /// Says of which chunks the things will be asked for next: a store that is far away fetches them together,
+    /// and keeps them for as long as `begin_reading` holds.
+    fn expect(&self, _scope: Scope, _chunks: &[ChunkKey]) -> Result<()> {
+        Ok(())
+    }
+
     /// The chunks nearest to a vector of the model, best first.
     fn nearest(
         &self,

@@ -3,6 +3,9 @@
 
 mod forgetting;
 mod lifecycle;
+#[path = "../memory/place.rs"]
+#[allow(dead_code, reason = "the tests of other parts use the rest")]
+mod place;
 #[path = "../memory/support.rs"]
 #[expect(dead_code, reason = "the tests of other parts use the rest")]
 mod support;

@@ -15,6 +15,7 @@ mod model_nouns;
 mod model_upkeep;
 mod operations;
 mod people;
+mod place;
 mod reads;
 mod safety;
 mod story;

@@ -11,7 +11,7 @@ use crate::model::ModelMemory;
 use crate::support::{Place, alice, at, by, chunk, event, fact, message, procedure, small_model};
 
 #[test]
-fn the_story_holds_in_sqlite() {
+fn the_story_holds() {
     let place = Place::new();
     story(&mut place.write());
 }

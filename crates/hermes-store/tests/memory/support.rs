@@ -1,56 +1,12 @@
-//! What the tests share: folders, memories, times, small things to keep.
+//! What the tests share: times, small things to keep.
 
-use std::path::PathBuf;
-
-use hermes_store::Error;
 use hermes_store::memory::{
     Change, EventKind, NewChunk, NewEvent, NewFact, NewMessage, NewModel, NewProcedure, NewSource,
-    Origin, ProcedureKind, Scope, SqliteMemory, Trust, UserNumber, Wanted,
+    Origin, ProcedureKind, Scope, Trust, UserNumber,
 };
-use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
-use tempfile::TempDir;
 
-/// A folder with a new memory of the profile `default`, owned by alice.
-pub(crate) struct Place {
-    folder: TempDir,
-}
-
-impl Place {
-    pub(crate) fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
-        SqliteMemory::create(place.wanted(&place.path()), "alice", by("user", 0)).unwrap();
-        place
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("memory.db")
-    }
-
-    pub(crate) fn wanted<'a>(&self, path: &'a std::path::Path) -> Wanted<'a> {
-        Wanted { path, profile: "default" }
-    }
-
-    pub(crate) fn open(&self, access: Access) -> Result<SqliteMemory, Error> {
-        SqliteMemory::open(self.wanted(&self.path()), access, DEFAULT_WAIT)
-    }
-
-    pub(crate) fn write(&self) -> SqliteMemory {
-        self.open(Access::Write).unwrap()
-    }
-
-    pub(crate) fn read(&self) -> SqliteMemory {
-        self.open(Access::Read).unwrap()
-    }
-
-    /// Every byte of the database and of its log.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = std::fs::read(self.path()).unwrap();
-        let log = self.folder.path().join("memory.db-wal");
-        bytes.extend(std::fs::read(log).unwrap_or_default());
-        bytes
-    }
-}
+pub(crate) use crate::place::Place;
 
 /// The owner.
 pub(crate) fn alice() -> Scope {

@@ -48,17 +48,15 @@ fn recent(
     asker: &Asker,
     opening: &Opening,
 ) -> anyhow::Result<String> {
+    if seat.reader().is_err() {
+        // A server that is away must not keep anybody from talking.
+        return Ok(here_and_now(seat, &seat.app.zone(&seat.home)?, asker, opening));
+    }
     let (app, home, memory) = seat.reader()?;
     let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
-    let day = app.now.to_zoned(zone.clone());
-    let who = asker.user.as_ref().map_or("the owner of this home", |user| user.as_str());
-    let mut text = format!(
-        "Today is {}. You talk with {who} over {}. The working folder is {}.\n",
-        day.strftime("%A, %Y-%m-%d"),
-        opening.channel,
-        opening.folder.display()
-    );
+    let mut text = here_and_now(seat, &zone, asker, opening);
     let Some(sessions) = sessions else { return Ok(text) };
+    let (_, _, memory) = seat.reader()?;
     let whose = asker.own_sessions(&memory.store)?;
     // A damaged database must not keep anybody from talking.
     let found = sessions.latest(&opening::sessions_of(whose, RECENT)).unwrap_or_default();
@@ -69,6 +67,17 @@ fn recent(
         let _ = writeln!(text, "{}", line(session, &zone));
     }
     Ok(text)
+}
+
+fn here_and_now(seat: &Seat, zone: &TimeZone, asker: &Asker, opening: &Opening) -> String {
+    let day = seat.app.now.to_zoned(zone.clone());
+    let who = asker.user.as_ref().map_or("the owner of this home", |user| user.as_str());
+    format!(
+        "Today is {}. You talk with {who} over {}. The working folder is {}.\n",
+        day.strftime("%A, %Y-%m-%d"),
+        opening.channel,
+        opening.folder.display()
+    )
 }
 
 fn line(session: &SessionSummary, zone: &TimeZone) -> String {

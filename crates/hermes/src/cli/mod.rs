@@ -7,6 +7,7 @@ mod checkpoint;
 mod claw;
 mod config;
 pub(crate) mod dashboard;
+mod db;
 mod demo;
 pub(crate) mod doctor;
 mod handover;
@@ -148,6 +149,9 @@ enum Command {
     /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
     #[command(subcommand)]
     Memory(memory::Command),
+    /// The database of the memory: a file, or a PostgreSQL server that several machines share
+    #[command(subcommand)]
+    Db(db::Command),
     /// Bring in the histories and memories you already have: Claude Code, Codex, ChatGPT, Claude.ai and more
     #[command(subcommand)]
     Import(import::Command),
@@ -220,6 +224,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Logs(arguments) => logs::run(&arguments, app),
         Command::Jobs(command) => jobs::run(&command, app),
+        Command::Db(command) => db::run(&command, app),
         Command::Service(command) => service::run(&command, app),
         Command::Init => init::run(app),
         Command::Paths => paths::run(app),

@@ -171,12 +171,16 @@ fn rename(from: &str, to: &str, app: &mut App) -> anyhow::Result<()> {
 
 /// A memory names its profile, so that no other one opens it.
 fn rename_memory(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
+    let wait = app.lock_wait(home)?;
+    if app.is_on_server(home)? {
+        let mut store = app.server_memory_of(home, from, Access::Write, wait)?;
+        return Ok(store.rename_profile(to)?);
+    }
     let path = app.memory_path(home)?;
     if path.symlink_metadata().is_err() {
         return Ok(());
     }
     let wanted = Wanted { path: &path, profile: from };
-    let wait = app.lock_wait(home)?;
     Ok(SqliteMemory::open(wanted, Access::Write, wait)?.rename_profile(to)?)
 }
 

@@ -104,9 +104,24 @@ pub(crate) fn queue_now(
     Ok(queued)
 }
 
-/// The kind with this name.
+/// The kind with this name, whichever home it is for.
 pub(crate) fn find(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.name == name)
+    let kind = name.split('@').next().unwrap_or_default();
+    KINDS.iter().find(|known| known.name == kind)
+}
+
+/// The name of a kind for a profile. What reads the files of a home is for that home alone: on a server that several
+/// share, its name says whose it is.
+pub(crate) fn name_here(app: &App, home: &Home, kind: &str) -> String {
+    match app.is_on_server(home) {
+        Ok(true) if kind == CATCH_UP => format!("{kind}@{}", app.home_name(home)),
+        _ => kind.to_owned(),
+    }
+}
+
+/// Whether a job is one that this profile's daemon does.
+pub(crate) fn is_ours(app: &App, home: &Home, name: &str) -> bool {
+    find(name).is_some_and(|kind| name_here(app, home, kind.name) == name)
 }
 
 /// Whether this build does jobs of a kind.
@@ -114,9 +129,9 @@ pub(crate) fn can(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// The names of the kinds that this build does.
-pub(crate) fn names() -> Vec<&'static str> {
-    KINDS.iter().map(|kind| kind.name).collect()
+/// The names of the kinds that this build does for a profile.
+pub(crate) fn names(app: &App, home: &Home) -> Vec<String> {
+    KINDS.iter().map(|kind| name_here(app, home, kind.name)).collect()
 }
 
 fn look_back_rule(config: &Config) -> Option<String> {

@@ -31,6 +31,9 @@ pub(super) struct Watched {
     /// Whether it is left alone: its database is another one, and only the user knows what is right.
     pub(super) is_held: bool,
     memory: Option<PathBuf>,
+    is_on_server: bool,
+    /// Which change of a memory on a server was the last that was seen.
+    pulse: Option<i64>,
     seen: Option<Stamps>,
     /// Which file its database is.
     pub(super) identity: Option<Identity>,
@@ -53,6 +56,8 @@ impl Watched {
             trouble: None,
             is_held: false,
             memory: None,
+            is_on_server: false,
+            pulse: None,
             seen: None,
             identity: None,
             next: None,
@@ -62,7 +67,7 @@ impl Watched {
     /// Looks whether something is due; opens the databases only if files changed or a time has come.
     pub(super) fn look(&mut self, app: &App, owner: &str, now: Timestamp) -> anyhow::Result<Seen> {
         let stamps = Stamps::of(&self.home, self.memory.as_deref());
-        let is_same = self.seen.as_ref() == Some(&stamps);
+        let is_same = self.seen.as_ref() == Some(&stamps) && !self.changed_on_server(app)?;
         if is_same && self.next.is_none_or(|next| next > now) {
             return Ok(Seen::Until(self.next));
         }
@@ -70,18 +75,32 @@ impl Watched {
         self.seen = Some(stamps);
         self.next = Some(now + SOON);
         let app = app.for_profile(&self.home);
-        let path = app.memory_path(&self.home)?;
-        self.memory = Some(path);
+        self.memory = app.memory_file(&self.home)?;
+        self.is_on_server = app.is_on_server(&self.home)?;
         let Some(mut memory) = self.open(&app)? else {
             self.next = None;
             return Ok(Seen::Until(None));
         };
         let seen = plan(&app, &self.home, &mut memory.store, owner)?;
+        if self.is_on_server {
+            self.pulse = Some(memory.store.pulse()?);
+        }
         self.next = match seen {
             Seen::Due => Some(now),
             Seen::Until(next) => next,
         };
         Ok(seen)
+    }
+
+    /// Whether somebody changed the memory on its server since the last look. The server's own notices would not come
+    /// through a pooler, so it is asked: one small statement.
+    fn changed_on_server(&self, app: &App) -> anyhow::Result<bool> {
+        if !self.is_on_server {
+            return Ok(false);
+        }
+        let app = app.for_profile(&self.home);
+        let memory = app.memory(&self.home, Access::Read)?;
+        Ok(Some(memory.store.pulse()?) != self.pulse)
     }
 
     /// The next look is a full one.
@@ -91,7 +110,12 @@ impl Watched {
 
     /// The memory, if there is one or one is needed; fails if it is not the file it was.
     fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
-        let Some(path) = &self.memory else { return Ok(None) };
+        let Some(path) = &self.memory else {
+            return match self.is_on_server {
+                true => app.memory(&self.home, Access::Write).map(Some),
+                false => Ok(None),
+            };
+        };
         let found = platform::identity(path);
         if self.identity.is_some() && found != self.identity {
             return Err(Cut::Replaced.into());
@@ -116,6 +140,7 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
     let (needed, later) = needed(&Look { app, home, store: Some(store) })?;
     next = earlier(next, later);
     for kind in needed {
+        let kind = &jobs::name_here(app, home, kind);
         let rests_until = rest(store, kind)?.filter(|until| *until > now);
         match rests_until {
             Some(until) => next = earlier(next, Some(until)),
@@ -123,7 +148,8 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
         }
     }
     begin_anew(store, changed, now)?;
-    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| jobs::can(&job.kind)) {
+    let is_ours = |job: &&Job| jobs::is_ours(app, home, &job.kind);
+    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(is_ours) {
         let at = match job.state {
             JobState::Waiting if job.run_at <= now => return Ok(Seen::Due),
             JobState::Waiting if is_too_late(job, now) => {
@@ -183,7 +209,8 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
 /// Jobs whose worker is gone wait again, with one try less.
 fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
     for (id, owner) in store.leases(Admin)? {
-        if work::is_gone(&owner, own, true) {
+        // Daemons of other homes work on a shared memory too: theirs end by time.
+        if work::is_gone(&owner, own, !store.is_on_server()) {
             let error = "its worker was gone in the middle";
             let failure = JobFailure { error, again: Some(now), at: now };
             store.fail_job(Admin, id, &owner, failure)?;

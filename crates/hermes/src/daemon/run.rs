@@ -356,7 +356,9 @@ impl Daemon<'_> {
 
 /// The memory that was looked at; another file in its place is not touched, and none is made.
 fn open(app: &App, home: &Home, identity: Option<Identity>) -> anyhow::Result<Memory> {
-    if platform::identity(&app.memory_path(home)?) != identity {
+    if let Some(path) = app.memory_file(home)?
+        && platform::identity(&path) != identity
+    {
         return Err(Cut::Replaced.into());
     }
     app.memory(home, Access::Write)

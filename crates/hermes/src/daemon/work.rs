@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hermes_home::Home;
 use hermes_store::memory::{
-    Admin, Job, JobFailure, JobState, Jobs as _, Lease, NewJob, SqliteMemory, Wanted,
+    Admin, Job, JobFailure, JobState, Jobs as _, Lease, NewJob, SqliteMemory,
 };
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -111,15 +111,20 @@ pub(crate) enum Ended {
     Cut(Cut),
 }
 
-/// The name of a worker of this process: `daemon:<pid>:<since>`.
+/// The name of a worker of this process: `daemon:<pid>:<since>:<host>`.
 pub(crate) fn owner(what: &str, since: Timestamp) -> String {
-    format!("{what}:{}:{}", std::process::id(), since.as_millisecond())
+    let host = crate::platform::host();
+    format!("{what}:{}:{}:{host}", std::process::id(), since.as_millisecond())
 }
 
 /// Whether the process of a worker is gone; `holds_lock` says that no other daemon can be there.
 pub(crate) fn is_gone(owner: &str, own: &str, holds_lock: bool) -> bool {
     let mut parts = owner.split(':');
     let (what, pid) = (parts.next(), parts.next().and_then(|pid| pid.parse().ok()));
+    // Whether a process of another machine is alive only its lease tells.
+    if parts.nth(1).is_some_and(|host| host != crate::platform::host()) {
+        return false;
+    }
     let is_other_daemon = what == Some("daemon") && holds_lock && owner != own;
     is_other_daemon || pid.is_some_and(|pid| !platform::is_alive(pid))
 }
@@ -131,7 +136,9 @@ pub(crate) fn run_next(
 ) -> anyhow::Result<Option<(Job, Ended)>> {
     let now = clock::now();
     let lease = Lease { owner: means.owner, until: now + LEASE };
-    match memory.store.lease_job(Admin, &jobs::names(), lease, now)? {
+    let names = jobs::names(means.app, means.home);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match memory.store.lease_job(Admin, &names, lease, now)? {
         None => Ok(None),
         Some(job) => carry_out(means, memory, job.clone()).map(|ended| Some((job, ended))),
     }
@@ -140,6 +147,8 @@ pub(crate) fn run_next(
 /// Queues a job of a kind, or takes the one that waits, and does it at once.
 pub(crate) fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyhow::Result<Ended> {
     let now = clock::now();
+    let name = jobs::name_here(means.app, means.home, kind);
+    let kind = name.as_str();
     let wanted = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
     let id = match memory.store.queue_job(Admin, &wanted, now)? {
         Some(id) => id,
@@ -290,8 +299,7 @@ impl Pulse<'_> {
         self.renewed = Instant::now();
         // A connection of its own: the worker's may be busy.
         let (home, wait) = (self.means.home, self.means.app.lock_wait(self.means.home)?);
-        let wanted = Wanted { path: &self.place.path, profile: home.profile_name() };
-        let mut store = SqliteMemory::open(wanted, Access::Write, wait)?;
+        let mut store = self.means.app.memory_within(home, Access::Write, wait)?.store;
         let lease = Lease { owner: self.means.owner, until: clock::now() + LEASE };
         match store.renew_lease(Admin, self.job, lease)? {
             true => Ok(()),

@@ -9,7 +9,7 @@ use hermes_memory::remember::suspicion;
 use hermes_memory::retrieval::{self, Context, FileText, Request};
 use hermes_memory::search::Looks;
 use hermes_store::memory::{
-    ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _, Wanted,
+    ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _,
 };
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -171,10 +171,11 @@ pub(crate) fn hand_out(app: &App, home: &Home, handed: &[Handed]) {
     if handed.is_empty() {
         return;
     }
-    let Ok(path) = app.memory_path(home) else { return };
-    let wanted = Wanted { path: &path, profile: home.profile_name() };
-    let Ok(mut store) = SqliteMemory::open(wanted, Access::Write, PATIENCE) else { return };
-    note(&mut store, handed);
+    if !app.has_memory(home) {
+        return;
+    }
+    let Ok(mut memory) = app.memory_within(home, Access::Write, PATIENCE) else { return };
+    note(&mut memory.store, handed);
 }
 
 /// The same with a memory that is open already.

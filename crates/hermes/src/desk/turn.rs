@@ -90,7 +90,8 @@ pub(crate) fn record_in(
     let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
     let settings = Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
-    let mut recording = Recording { home, turn: turn.clone(), note: None };
+    let mut recording =
+        Recording { home, turn: turn.clone(), note: None, is_on_server: app.is_on_server(home)? };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
         Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
@@ -116,6 +117,7 @@ struct Recording<'a> {
     turn: Turn,
     /// The file from which it is recorded if this process does not come to the end.
     note: Option<Spooled>,
+    is_on_server: bool,
 }
 
 impl Recording<'_> {
@@ -125,9 +127,12 @@ impl Recording<'_> {
         sessions: Option<&mut SessionStore>,
         settings: &Settings<'_>,
     ) -> hermes_memory::Result<Kept> {
-        if let Some(sessions) = &sessions
-            && turn::needs_note(sessions, &self.turn)?
-        {
+        let needs_note = match &sessions {
+            Some(sessions) => turn::needs_note(sessions, &self.turn)?,
+            // A server may be slow, and whoever reports a turn may be ended in the middle.
+            None => self.is_on_server,
+        };
+        if needs_note {
             let note = spool::put(&self.home.spool(), &self.turn, settings)?;
             self.turn = note.turn.clone();
             self.note = Some(note);
@@ -192,9 +197,7 @@ fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
     match app.memory_within(home, Access::Write, PATIENCE) {
         Ok(memory) => Ok(Ok(memory)),
         Err(error) => match error.downcast_ref::<StoreError>() {
-            Some(why) if matches!(why.kind(), ErrorKind::Locked | ErrorKind::Damaged) => {
-                Ok(Err(Why::from(why)))
-            }
+            Some(why) if why.must_wait() => Ok(Err(Why::from(why))),
             _ => Err(error),
         },
     }

@@ -138,7 +138,9 @@ fn queue(seat: &mut Seat, kind: &str) -> anyhow::Result<String> {
     if !jobs::can(kind) {
         return Err(Problem::usage(format!("there is no kind of job {kind:?}")).into());
     }
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
+    let name = jobs::name_here(app, home, kind);
+    let kind = name.as_str();
     let job = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: app.now };
     let queued = memory.store.queue_job(Admin, &job, app.now)?.is_some();
     Ok(match queued {

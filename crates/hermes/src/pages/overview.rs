@@ -160,8 +160,8 @@ fn run_now(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if !jobs::can(kind) {
         return Err(Problem::usage(format!("there is no kind of job {kind:?}")).into());
     }
-    let (app, _, memory) = seat.writer()?;
-    let is_new = jobs::queue_now(&mut memory.store, kind, app.now)?;
+    let (app, home, memory) = seat.writer()?;
+    let is_new = jobs::queue_now(&mut memory.store, &jobs::name_here(app, home, kind), app.now)?;
     let text = match is_new {
         true => format!("{kind} is done next"),
         false => format!("{kind} waits already"),

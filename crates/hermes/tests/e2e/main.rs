@@ -40,6 +40,10 @@ mod pages_rest;
 mod pages_ways;
 mod peer;
 mod people;
+#[path = "../../../hermes-store/tests/pg_server/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod pg_server;
+mod postgres;
 mod provider;
 mod pty;
 mod recall;

@@ -1,6 +1,8 @@
 //! The chain of changes: every change adds one entry, in its own transaction.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::{SqliteMemory, Step, rows};
@@ -110,10 +112,10 @@ impl Audit for SqliteMemory {
 }
 
 impl SqliteMemory {
-    fn entries(&self, sql: &str, values: &[i64]) -> rusqlite::Result<Vec<AuditEntry>> {
-        self.connection
+    fn entries(&self, sql: &str, values: &[i64]) -> db::Result<Vec<AuditEntry>> {
+        self.asking(Admin)
             .prepare_cached(sql)?
-            .query_map(rusqlite::params_from_iter(values), |row| {
+            .query_map(db::params_from_iter(values)?, |row| {
                 Ok(AuditEntry {
                     id: row.get(0)?,
                     at: rows::time(row, 1)?,
@@ -125,9 +127,9 @@ impl SqliteMemory {
             .collect()
     }
 
-    fn walk_chain(&self) -> rusqlite::Result<ChainState> {
+    fn walk_chain(&self) -> db::Result<ChainState> {
         let (mut last, mut entries, mut previous) = (0_i64, 0_u64, BEGINNING);
-        let mut statement = self.connection.prepare_cached(CHAIN)?;
+        let mut statement = self.asking(Admin).prepare_cached(CHAIN)?;
         let mut found = statement.query([])?;
         while let Some(row) = found.next()? {
             let (id, hash): (i64, Vec<u8>) = (row.get(0)?, row.get(8)?);
@@ -149,7 +151,7 @@ impl SqliteMemory {
         }
         // SQLite remembers the highest number given out: the end of the chain cannot be cut off unseen.
         let highest: Option<i64> =
-            self.connection.query_row(HIGHEST, [], |row| row.get(0)).optional()?;
+            self.asking(Admin).query_row(HIGHEST, [], |row| row.get(0)).optional()?;
         match highest.filter(|highest| *highest > last) {
             Some(id) => Ok(ChainState::Broken { id }),
             None => Ok(ChainState::Whole { entries }),

@@ -1,14 +1,17 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
+use crate::memory::sqlite::db;
 use std::ops::RangeInclusive;
 
 use rusqlite::params;
 
+use super::best::Best;
 use super::code::QuestionCode;
-use super::passing::Passing;
+use super::db::List;
+use super::passing::{Passing, inside, message_ranges};
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, kernel, tokens};
+use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -28,15 +31,11 @@ fn rescored(count: usize) -> usize {
 
 impl Recall for SqliteMemory {
     fn begin_reading(&self) -> Result<bool> {
-        if !self.connection.is_autocommit() {
-            return Ok(false);
-        }
-        self.connection.execute_batch("begin").map_err(|source| self.failed(source))?;
-        Ok(true)
+        self.connection.begin_reading().map_err(|source| self.failed(source))
     }
 
     fn end_reading(&self) -> Result<()> {
-        self.connection.execute_batch("commit").map_err(|source| self.failed(source))
+        self.connection.end_reading().map_err(|source| self.failed(source))
     }
 
     fn postings(
@@ -50,9 +49,13 @@ impl Recall for SqliteMemory {
             return Ok(Postings { chunks: Vec::new(), complete: true, estimated: 0 });
         };
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(POSTINGS)?;
-            let mut passing = Passing::new(&self.connection, filter);
+        if self.is_on_server() {
+            let read = self.postings_on_server(scope, filter, word, cap);
+            return read.map_err(|source| self.failed(source));
+        }
+        let mut read = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(POSTINGS)?;
+            let mut passing = Passing::new(self.asking(scope), filter);
             for range in filter.ranges(scope).iter().rev() {
                 let mut rows = statement.query(params![asked, range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
@@ -62,7 +65,7 @@ impl Recall for SqliteMemory {
                     }
                     if found.chunks.len() == cap {
                         found.complete = false;
-                        found.estimated = (cap as f64 / self.share_above(key)?) as usize;
+                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
                         return Ok(());
                     }
                     found.chunks.push(key);
@@ -75,6 +78,25 @@ impl Recall for SqliteMemory {
         Ok(found)
     }
 
+    fn postings_of(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> Result<Vec<Postings>> {
+        if self.is_on_server() {
+            let read = self.postings_of_many(scope, filter, words, cap);
+            return read.map_err(|source| self.failed(source));
+        }
+        words.iter().map(|word| self.postings(scope, filter, word, cap)).collect()
+    }
+
+    fn expect(&self, scope: Scope, chunks: &[ChunkKey]) -> Result<()> {
+        let Some(server) = self.asking(scope).postgres() else { return Ok(()) };
+        ahead::fetch(server, chunks).map_err(|source| self.failed(source))
+    }
+
     fn nearest(
         &self,
         scope: Scope,
@@ -82,15 +104,22 @@ impl Recall for SqliteMemory {
         question: &QuestionVector<'_>,
         count: usize,
     ) -> Result<Vec<Near>> {
-        let model = self.model_for(question)?;
+        let model = self.model_for(scope, question)?;
         let mut keys = self
             .nearest_codes(scope, filter, (&model, question.vector), rescored(count))
             .map_err(|source| self.failed(source))?;
         // Neighbours on the disk one after the other.
         keys.sort_unstable();
         let mut near = Vec::with_capacity(keys.len());
-        let rescore = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(VECTOR)?;
+        let rescore = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                for row in vectors::kept(server, model.id, &keys)? {
+                    let similarity = cosine(question.vector, row.try_get(1)?);
+                    near.push(Near { key: ChunkKey::from_row(row.try_get(0)?), similarity });
+                }
+                return Ok(());
+            }
+            let mut statement = self.asking(scope).prepare_cached(VECTOR)?;
             for key in keys {
                 let mut rows = statement.query(params![model.id, key])?;
                 if let Some(row) = rows.next()? {
@@ -114,12 +143,18 @@ impl Recall for SqliteMemory {
         question: Option<&QuestionVector<'_>>,
     ) -> Result<Vec<ChunkRow>> {
         if let Some(question) = question {
-            self.model_for(question)?;
+            self.model_for(scope, question)?;
         }
         let allowed = RecallFilter::default().ranges(scope);
         let mut found = Vec::new();
+        if let Some(server) = self.asking(scope).postgres() {
+            let ranges: Vec<_> = ranges.iter().flat_map(|range| inside(range, &allowed)).collect();
+            return recall_server::chunks(server, &ranges, question)
+                .map_err(|source| self.failed(source));
+        }
         for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
-            self.chunks_in(&range, question, &mut found).map_err(|source| self.failed(source))?;
+            self.chunks_in(scope, &range, question, &mut found)
+                .map_err(|source| self.failed(source))?;
         }
         Ok(found)
     }
@@ -129,7 +164,7 @@ impl Recall for SqliteMemory {
         for range in filter.ranges(scope) {
             let left = limit.saturating_sub(chunks) + 1;
             let counted: usize = self
-                .connection
+                .asking(scope)
                 .prepare_cached(COUNT)
                 .and_then(|mut count| {
                     count.query_row(params![range.start(), range.end(), left], |row| row.get(0))
@@ -149,8 +184,8 @@ impl Recall for SqliteMemory {
         let mut found: Vec<SessionKey> = Vec::new();
         let statement = if choice.session_id.is_some() { SESSION_NAMED } else { SESSIONS };
         for user in scope.readable() {
-            let read = || -> rusqlite::Result<Vec<SessionKey>> {
-                self.connection
+            let read = || -> db::Result<Vec<SessionKey>> {
+                self.asking(scope)
                     .prepare_cached(statement)?
                     .query_map(
                         params![
@@ -173,13 +208,21 @@ impl Recall for SqliteMemory {
 
     fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
         let mut found: Vec<String> = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(SPEAKERS)?;
+        let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let user = scope.user().get();
+                for row in server.rows_of(SPEAKERS_OF_ALL, &[user], List::Words(&words))? {
+                    found.push(row.try_get(0)?);
+                }
+                return Ok(());
+            }
+            let mut statement = self.asking(scope).prepare_cached(SPEAKERS)?;
             for (user, word) in
                 scope.readable().iter().flat_map(|user| words.iter().map(move |word| (user, word)))
             {
                 let names = statement.query_map(params![user.get(), word], |row| row.get(0))?;
-                found.extend(names.collect::<rusqlite::Result<Vec<String>>>()?);
+                found.extend(names.collect::<db::Result<Vec<String>>>()?);
             }
             Ok(())
         };
@@ -196,12 +239,16 @@ impl Recall for SqliteMemory {
     ) -> Result<Vec<MessageHead>> {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(HEADS)?;
+        if let Some(server) = self.asking(scope).postgres() {
+            let ranges: Vec<_> = ranges.iter().flat_map(|range| inside(range, &allowed)).collect();
+            return recall_server::heads(server, &ranges).map_err(|source| self.failed(source));
+        }
+        let mut read = || -> db::Result<()> {
+            let mut statement = self.asking(scope).prepare_cached(HEADS)?;
             for range in ranges.iter().flat_map(|range| inside(range, &allowed)) {
                 let mut rows = statement.query(params![range.start(), range.end()])?;
                 while let Some(row) = rows.next()? {
-                    found.push(head_of(row)?);
+                    found.push(head_of(&row)?);
                 }
             }
             Ok(())
@@ -213,8 +260,8 @@ impl Recall for SqliteMemory {
 
 impl SqliteMemory {
     /// The model of a question's vector; a vector of other dimensions is refused.
-    fn model_for(&self, question: &QuestionVector<'_>) -> Result<Model> {
-        let model = segments::model(&self.connection, question.model)
+    fn model_for(&self, scope: Scope, question: &QuestionVector<'_>) -> Result<Model> {
+        let model = segments::model(self.asking(scope), question.model)
             .map_err(|source| self.failed(source))?
             .ok_or_else(|| Error::NoSuchItem {
                 item: format!("embedding model {}", question.model),
@@ -230,34 +277,41 @@ impl SqliteMemory {
     }
 
     /// Which share of the chunks of its user and kind lies above one: sessions are numbered one by one.
-    fn share_above(&self, key: ChunkKey) -> rusqlite::Result<f64> {
-        let Some(kind) = key.kind() else { return Ok(1.0) };
+    pub(super) fn share_above(&self, scope: Scope, key: ChunkKey) -> db::Result<f64> {
+        Ok(recall_server::share_above(key, self.ends(scope, key)?))
+    }
+
+    /// The first and the last chunk of the user and kind of one.
+    pub(super) fn ends(&self, scope: Scope, key: ChunkKey) -> db::Result<Option<(i64, i64)>> {
+        let Some(kind) = key.kind() else { return Ok(None) };
         let range = ChunkKey::all_of(key.user(), kind);
         let (first, last): (Option<i64>, Option<i64>) = self
-            .connection
+            .asking(scope)
             .prepare_cached(ENDS)?
             .query_row(params![range.start(), range.end()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let (Some(first), Some(last)) = (first, last) else { return Ok(1.0) };
-        Ok(((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0))
+        Ok(first.zip(last))
     }
 
     /// How many chunks there are, from the sizes of the segments, else by counting.
-    fn estimated_chunks(&self, scope: Scope, filter: &RecallFilter) -> rusqlite::Result<usize> {
+    fn estimated_chunks(&self, scope: Scope, filter: &RecallFilter) -> db::Result<usize> {
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
         let mut users = scope.readable().to_vec();
         users.dedup();
         let mut all = 0;
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
-            let used: Option<usize> = self
-                .connection
-                .prepare_cached(USED)?
-                .query_row(params![user.get(), kind.number()], |row| row.get(0))?;
+            let used: Option<usize> = match self.is_on_server() {
+                true => None,
+                false => self
+                    .asking(scope)
+                    .prepare_cached(USED)?
+                    .query_row(params![user.get(), kind.number()], |row| row.get(0))?,
+            };
             let range = ChunkKey::all_of(*user, *kind);
             all += match used {
                 Some(used) => used,
                 None => self
-                    .connection
+                    .asking(scope)
                     .prepare_cached(COUNT)?
                     .query_row(params![range.start(), range.end(), 100_000_000], |row| {
                         row.get(0)
@@ -274,15 +328,28 @@ impl SqliteMemory {
         filter: &RecallFilter,
         (model, vector): (&Model, &[f32]),
         wanted: usize,
-    ) -> rusqlite::Result<Vec<i64>> {
+    ) -> db::Result<Vec<i64>> {
         let code = QuestionCode::new(vector);
         let mut best = Best::new(wanted);
         let mut products = Vec::new();
-        let mut passing = Passing::new(&self.connection, filter);
+        let mut passing = Passing::new(self.asking(scope), filter);
         let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
-        let mut statement = self.connection.prepare_cached(SEGMENTS)?;
         let mut users = scope.readable().to_vec();
         users.dedup();
+        if let Some(server) = self.asking(scope).postgres() {
+            let users: Vec<i64> = users.iter().map(|user| user.get()).collect();
+            vectors::scan(server, model, &users, &code, &mut |estimate, key| {
+                let chunk = ChunkKey::from_row(key);
+                let is_wanted =
+                    estimate > best.limit && chunk.kind().is_some_and(|kind| kinds.contains(&kind));
+                if is_wanted && passing.has(chunk)? {
+                    best.take(estimate, key);
+                }
+                Ok(())
+            })?;
+            return Ok(best.into_keys());
+        }
+        let mut statement = self.asking(scope).prepare_cached(SEGMENTS)?;
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
             let mut rows = statement.query(params![model.id, user.get(), kind.number()])?;
@@ -309,12 +376,13 @@ impl SqliteMemory {
 
     fn chunks_in(
         &self,
+        scope: Scope,
         range: &RangeInclusive<i64>,
         question: Option<&QuestionVector<'_>>,
         found: &mut Vec<ChunkRow>,
-    ) -> rusqlite::Result<()> {
+    ) -> db::Result<()> {
         let first = found.len();
-        let mut statement = self.connection.prepare_cached(CHUNKS)?;
+        let mut statement = self.asking(scope).prepare_cached(CHUNKS)?;
         let mut rows = statement.query(params![range.start(), range.end()])?;
         while let Some(row) = rows.next()? {
             found.push(ChunkRow {
@@ -326,7 +394,7 @@ impl SqliteMemory {
             });
         }
         let Some(question) = question else { return Ok(()) };
-        let mut statement = self.connection.prepare_cached(VECTORS)?;
+        let mut statement = self.asking(scope).prepare_cached(VECTORS)?;
         let mut rows = statement.query(params![question.model, range.start(), range.end()])?;
         let mut place = first;
         while let Some(row) = rows.next()? {
@@ -342,38 +410,6 @@ impl SqliteMemory {
     }
 }
 
-/// The nearest so far: gathered up to twice as many as wanted, then cut back.
-struct Best {
-    wanted: usize,
-    limit: f32,
-    kept: Vec<(f32, i64)>,
-}
-
-impl Best {
-    fn new(wanted: usize) -> Best {
-        Best { wanted, limit: f32::NEG_INFINITY, kept: Vec::with_capacity(wanted * 2) }
-    }
-
-    /// Called with estimates above the limit only.
-    fn take(&mut self, estimate: f32, key: i64) {
-        self.kept.push((estimate, key));
-        if self.kept.len() == self.wanted * 2 {
-            self.cut();
-            self.limit = self.kept.last().map_or(f32::NEG_INFINITY, |(estimate, _)| *estimate);
-        }
-    }
-
-    fn cut(&mut self) {
-        self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        self.kept.truncate(self.wanted);
-    }
-
-    fn into_keys(mut self) -> Vec<i64> {
-        self.cut();
-        self.kept.into_iter().map(|(_, key)| key).collect()
-    }
-}
-
 /// What FTS5 is asked for: every word in quotes, all of them to be there; none if there is no word.
 fn all_words_of(text: &str) -> Option<String> {
     let words: Vec<String> =
@@ -382,7 +418,7 @@ fn all_words_of(text: &str) -> Option<String> {
 }
 
 /// The cosine of the question, of length one, with a kept vector.
-fn cosine(question: &[f32], kept: &[u8]) -> f32 {
+pub(super) fn cosine(question: &[f32], kept: &[u8]) -> f32 {
     let Some((scale, values)) = kept.split_first_chunk::<4>() else { return 0.0 };
     if values.len() != question.len() {
         return 0.0;
@@ -390,31 +426,7 @@ fn cosine(question: &[f32], kept: &[u8]) -> f32 {
     kernel::dot(question, values) * f32::from_le_bytes(*scale)
 }
 
-/// The parts of a range that are allowed.
-fn inside(
-    range: &RangeInclusive<i64>,
-    allowed: &[RangeInclusive<i64>],
-) -> impl Iterator<Item = RangeInclusive<i64>> {
-    allowed
-        .iter()
-        .map(|allowed| *range.start().max(allowed.start())..=*range.end().min(allowed.end()))
-        .filter(|part| part.start() <= part.end())
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
-/// The numbers that messages of the scope can have.
-pub(super) fn message_ranges(scope: Scope) -> Vec<RangeInclusive<i64>> {
-    let filter = RecallFilter { kinds: vec![ItemKind::Message], ..RecallFilter::default() };
-    let of_message = |chunk: i64| ChunkKey::from_row(chunk).text();
-    filter
-        .ranges(scope)
-        .iter()
-        .map(|range| of_message(*range.start())..=of_message(*range.end()))
-        .collect()
-}
-
-fn head_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<MessageHead> {
+fn head_of(row: &db::Row<'_>) -> db::Result<MessageHead> {
     Ok(MessageHead {
         key: MessageKey::from_row(row.get(0)?),
         episode: row.get(1)?,
@@ -435,8 +447,10 @@ const VECTORS: &str =
 const CHUNKS: &str =
     "select id, start, length, tokens from chunk where id between ?1 and ?2 order by id";
 const COUNT: &str =
-    "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3)";
+    "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3) counted";
 const SPEAKERS: &str = "select name from speaker where user_id = ?1 and word = ?2 limit 20";
+const SPEAKERS_OF_ALL: &str = "
+    select name from speaker where user_id in (?1, 0) and word = any (?2)";
 const ENDS: &str = "
     select (select min(id) from chunk where id between ?1 and ?2),
            (select max(id) from chunk where id between ?1 and ?2)";
@@ -449,7 +463,7 @@ const SEGMENTS: &str = "
     where s.model = ?1 and s.user_id = ?2 and s.kind = ?3 order by s.number";
 const SESSIONS: &str = "
     select id from session
-    where user_id = ?1 and ?2 is null
+    where user_id = ?1 and cast(?2 as text) is null
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
 // With `?2 is null or` in one statement, every session would be looked at.
@@ -461,31 +475,3 @@ const SESSION_NAMED: &str = "
 const HEADS: &str = "
     select id, episode, at, role, speaker, marks from message
     where id between ?1 and ?2 order by id";
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_best_are_kept_and_nothing_better_is_lost(
-            estimates in prop::collection::vec(0..256_u16, 0..3000), wanted in 1..50_usize,
-        ) {
-            let mut best = Best::new(wanted);
-            for (key, estimate) in estimates.iter().enumerate() {
-                if f32::from(*estimate) > best.limit {
-                    best.take(f32::from(*estimate), key as i64);
-                }
-            }
-            let kept = best.into_keys();
-            prop_assert_eq!(kept.len(), wanted.min(estimates.len()));
-            let mut sorted = estimates.clone();
-            sorted.sort_unstable_by(|a, b| b.cmp(a));
-            let mut got: Vec<u16> = kept.iter().map(|key| estimates[*key as usize]).collect();
-            got.sort_unstable_by(|a, b| b.cmp(a));
-            prop_assert_eq!(&got[..], &sorted[..got.len()]);
-        }
-    }
-}

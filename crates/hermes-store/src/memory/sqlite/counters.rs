@@ -1,7 +1,8 @@
 //! Numbers counted by the day.
 
+use crate::memory::sqlite::db::OptionalExtension;
 use jiff::civil::Date;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::SqliteMemory;
 use crate::Result;
@@ -9,7 +10,7 @@ use crate::memory::{Admin, Counters};
 
 impl Counters for SqliteMemory {
     fn add_to_counter(&mut self, _admin: Admin, day: Date, name: &str, add: i64) -> Result<i64> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let counted = transaction
                 .prepare_cached(ADD)?
                 .query_row(params![day.to_string(), name, add], |row| row.get(0))?;
@@ -19,7 +20,7 @@ impl Counters for SqliteMemory {
 
     fn counter(&self, _admin: Admin, day: Date, name: &str) -> Result<i64> {
         let found = self
-            .connection
+            .asking(Admin)
             .query_row(COUNTED, params![day.to_string(), name], |row| row.get(0))
             .optional();
         found.map(Option::unwrap_or_default).map_err(|source| self.failed(source))
@@ -29,6 +30,6 @@ impl Counters for SqliteMemory {
 // User 0: what is counted is the whole memory's.
 const ADD: &str = "
     insert into counter (day, name, user_id, value) values (?1, ?2, 0, ?3)
-    on conflict (day, name, user_id) do update set value = value + excluded.value
+    on conflict (day, name, user_id) do update set value = counter.value + excluded.value
     returning value";
 const COUNTED: &str = "select value from counter where day = ?1 and name = ?2 and user_id = 0";

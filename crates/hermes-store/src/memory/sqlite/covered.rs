@@ -1,6 +1,7 @@
 //! Episodes whose messages are gone: runs of their numbers, each with the summary that tells of them.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
 
 /// Numbers without a gap, of one session, told by one summary.
 struct Run {
@@ -15,7 +16,7 @@ pub(super) fn add(
     transaction: &Transaction<'_>,
     episode: i64,
     (summary, session): (i64, i64),
-) -> rusqlite::Result<()> {
+) -> db::Result<()> {
     match before(transaction, episode)? {
         Some(run) if run.last >= episode => {}
         Some(run) if (run.last + 1, run.summary, run.session) == (episode, summary, session) => {
@@ -29,14 +30,14 @@ pub(super) fn add(
 }
 
 /// The summary that tells of an episode.
-pub(super) fn summary_of(connection: &Connection, episode: i64) -> rusqlite::Result<Option<i64>> {
+pub(super) fn summary_of(connection: &Connection, episode: i64) -> db::Result<Option<i64>> {
     let run = before(connection, episode)?.filter(|run| run.last >= episode);
     Ok(run.map(|run| run.summary))
 }
 
 /// The last run that begins with an episode or before it.
-fn before(connection: &Connection, episode: i64) -> rusqlite::Result<Option<Run>> {
-    let run = |row: &rusqlite::Row<'_>| {
+fn before(connection: &Connection, episode: i64) -> db::Result<Option<Run>> {
+    let run = |row: &db::Row<'_>| {
         let (first, last) = (row.get(0)?, row.get(1)?);
         Ok(Run { first, last, summary: row.get(2)?, session: row.get(3)? })
     };

@@ -1,8 +1,10 @@
 //! Names, the ways they are written, and what mentions them.
 
-use std::collections::HashSet;
+use crate::memory::sqlite::db;
+use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, List, OptionalExtension, Postgres, Transaction};
+use rusqlite::params;
 
 use super::{SqliteMemory, Step, audit};
 use crate::memory::{Change, Entities, Entity, ItemKind, Scope, UserNumber};
@@ -21,7 +23,7 @@ impl Entities for SqliteMemory {
         alias: &str,
         change: Change<'_>,
     ) -> Result<i64> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let entity = known_or_new(transaction, scope.user(), name, change)?;
             let folded = folded_name(alias)?;
             let owner = scope.user().get();
@@ -43,13 +45,25 @@ impl Entities for SqliteMemory {
     }
 
     fn entities_in(&self, scope: Scope, text: &str) -> Result<Vec<Entity>> {
-        let read = || -> rusqlite::Result<_> {
+        let read = || -> db::Result<_> {
             let mut seen = HashSet::new();
             let mut found = Vec::new();
-            for candidate in possible_names(&fold(text)) {
-                for id in ids_of(&self.connection, scope.user(), candidate)? {
+            if let Some(server) = self.asking(scope).postgres() {
+                let folded = fold(text);
+                let user = scope.user().get();
+                let named = possible_names(&folded);
+                for row in server.rows_of(IDS_OF_ALIASES, &[user], List::Words(&named))? {
+                    let id = row.try_get(0)?;
                     if seen.insert(id) {
-                        found.extend(by_id(&self.connection, scope, id)?);
+                        found.extend(by_id(self.asking(scope), scope, id)?);
+                    }
+                }
+                return Ok(found);
+            }
+            for candidate in possible_names(&fold(text)) {
+                for id in ids_of(self.asking(scope), scope.user(), candidate)? {
+                    if seen.insert(id) {
+                        found.extend(by_id(self.asking(scope), scope, id)?);
                     }
                 }
             }
@@ -59,9 +73,9 @@ impl Entities for SqliteMemory {
     }
 
     fn entity(&self, scope: Scope, name: &str) -> Result<Option<Entity>> {
-        let read = || -> rusqlite::Result<_> {
-            match ids_of(&self.connection, scope.user(), &fold(name))?.first() {
-                Some(id) => by_id(&self.connection, scope, *id),
+        let read = || -> db::Result<_> {
+            match ids_of(self.asking(scope), scope.user(), &fold(name))?.first() {
+                Some(id) => by_id(self.asking(scope), scope, *id),
                 None => Ok(None),
             }
         };
@@ -76,8 +90,8 @@ impl Entities for SqliteMemory {
         limit: usize,
     ) -> Result<Vec<i64>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(mentions_sql(kind))?
                 .query_map(params![entity.id, scope.user().get(), limit], |row| row.get(0))?
                 .collect()
@@ -93,7 +107,7 @@ impl Entities for SqliteMemory {
         names: &[String],
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let name = audit::item_name(kind, item);
             let owner: Option<i64> = transaction
                 .prepare_cached(owner_sql(kind))?
@@ -139,7 +153,7 @@ pub(super) fn forget_names(transaction: &Transaction<'_>, kind: ItemKind, item: 
     let names: Vec<i64> = transaction
         .prepare_cached(MENTIONED)?
         .query_map([kind.number(), item], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     forget_mentions(transaction, kind, item)?;
     for name in names {
         let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
@@ -162,11 +176,26 @@ pub(super) fn names_of(
     scope: Scope,
     kind: ItemKind,
     item: i64,
-) -> rusqlite::Result<Vec<String>> {
+) -> db::Result<Vec<String>> {
     connection
         .prepare_cached(NAMES_OF_ITEM)?
         .query_map([kind.number(), item, scope.user().get()], |row| row.get(0))?
         .collect()
+}
+
+/// The same for many things at once, on a server.
+pub(super) fn names_of_all(
+    server: &Postgres,
+    scope: Scope,
+    kind: ItemKind,
+    items: &[i64],
+) -> db::Result<HashMap<i64, Vec<String>>> {
+    let asked = [kind.number(), scope.user().get()];
+    let mut names: HashMap<i64, Vec<String>> = HashMap::new();
+    for row in server.rows_of(NAMES_OF_ITEMS, &asked, List::Numbers(items))? {
+        names.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
+    }
+    Ok(names)
 }
 
 /// A name as it is compared: lower case, with single spaces.
@@ -207,7 +236,7 @@ fn holder(
     connection: &Connection,
     user: UserNumber,
     alias: &str,
-) -> rusqlite::Result<Option<(i64, UserNumber)>> {
+) -> db::Result<Option<(i64, UserNumber)>> {
     connection
         .prepare_cached(HOLDER)?
         .query_row(params![user.get(), alias], |row| {
@@ -228,14 +257,14 @@ pub(super) fn merge(transaction: &Transaction<'_>, from: i64, into: i64) -> Step
 }
 
 /// The entities an alias stands for: the user's own first, then everybody's.
-fn ids_of(connection: &Connection, user: UserNumber, alias: &str) -> rusqlite::Result<Vec<i64>> {
+fn ids_of(connection: &Connection, user: UserNumber, alias: &str) -> db::Result<Vec<i64>> {
     connection
         .prepare_cached(IDS_OF_ALIAS)?
         .query_map(params![user.get(), alias], |row| row.get(0))?
         .collect()
 }
 
-fn by_id(connection: &Connection, scope: Scope, id: i64) -> rusqlite::Result<Option<Entity>> {
+fn by_id(connection: &Connection, scope: Scope, id: i64) -> db::Result<Option<Entity>> {
     let user = scope.user().get();
     let found = connection
         .prepare_cached(BY_ID)?
@@ -253,7 +282,7 @@ fn by_id(connection: &Connection, scope: Scope, id: i64) -> rusqlite::Result<Opt
     entity.aliases = connection
         .prepare_cached(ALIASES)?
         .query_map([id, user], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let own = fold(&entity.name);
     entity.aliases.retain(|alias| *alias != own);
     Ok(Some(entity))
@@ -338,6 +367,10 @@ const HOLDER: &str = "
     where a.user_id = ?1 and a.alias = ?2";
 const IDS_OF_ALIAS: &str = "
     select entity from entity_alias where user_id in (?1, 0) and alias = ?2 order by user_id desc";
+// In the order of the names, one's own before what is shared.
+const IDS_OF_ALIASES: &str = "
+    select entity from entity_alias where user_id in (?1, 0) and alias = any (?2)
+    order by array_position(?2, alias), user_id desc";
 const BY_ID: &str =
     "select id, user_id, name, kind from entity where id = ?1 and user_id in (?2, 0)";
 const ALIASES: &str = "
@@ -346,6 +379,9 @@ const ALIASES: &str = "
 const NAMES_OF_ITEM: &str = "
     select e.name from mention m join entity e on e.id = m.entity
     where m.kind = ?1 and m.item = ?2 and e.user_id in (?3, 0) order by e.id";
+const NAMES_OF_ITEMS: &str = "
+    select m.item, e.name from mention m join entity e on e.id = m.entity
+    where m.kind = ?1 and m.item = any (?3) and e.user_id in (?2, 0) order by e.id";
 const OWNER_OF_MESSAGE: &str = "
     select e.user_id from message m join episode e on e.id = m.episode where m.id = ?1";
 const MESSAGES_THAT_MENTION: &str = "

@@ -1,12 +1,14 @@
 //! Episodes and their messages: recorded once, read by scope.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::params;
 
-use super::candidates::message_ranges;
 use super::index::{self, Indexer};
+use super::passing::message_ranges;
 use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
-use super::{Refusal, SqliteMemory, Step, audit, graves};
+use super::{Refusal, SqliteMemory, Step, ahead, audit, graves};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, Episodes, ItemKind, Message, MessageKey, NewChunk,
     NewMessage, RecentFilter, Recorded, Scope, SessionKey, UserNumber,
@@ -26,14 +28,14 @@ impl Episodes for SqliteMemory {
         if messages.is_empty() {
             return Ok(Recorded::default());
         }
-        self.write(|transaction| Recorder::new(transaction, scope, change)?.record(messages))
+        self.write(scope, |transaction| Recorder::new(transaction, scope, change)?.record(messages))
     }
 
     fn recent_episodes(&self, scope: Scope, filter: &RecentFilter<'_>) -> Result<Vec<Episode>> {
-        let read = || -> rusqlite::Result<Vec<Episode>> {
+        let read = || -> db::Result<Vec<Episode>> {
             // What has no label was never said there.
             let (Some(project), Some(channel)) =
-                (self.label(filter.project)?, self.label(filter.channel)?)
+                (self.label(scope, filter.project)?, self.label(scope, filter.channel)?)
             else {
                 return Ok(Vec::new());
             };
@@ -46,15 +48,20 @@ impl Episodes for SqliteMemory {
             let before = filter.before.map_or(i64::MAX, jiff::Timestamp::as_millisecond);
             let asked =
                 params![user, project, channel, filter.except_session, filter.limit, before];
-            self.connection.prepare_cached(sql)?.query_map(asked, episode_of)?.collect()
+            self.asking(scope).prepare_cached(sql)?.query_map(asked, episode_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
         let mut found = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut one = self.connection.prepare_cached(ONE)?;
+        let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let known = ahead::episodes(server, ids)?;
+                found.extend(known.into_iter().filter(|episode| scope.may_read(episode.user)));
+                return Ok(());
+            }
+            let mut one = self.asking(scope).prepare_cached(ONE)?;
             for id in ids {
                 let episode = one.query_row([id], episode_of).optional()?;
                 found.extend(episode.filter(|episode| scope.may_read(episode.user)));
@@ -72,11 +79,16 @@ impl Episodes for SqliteMemory {
         if !scope.may_read(episode.user) {
             return Ok(Vec::new());
         }
-        self.connection
+        if let Some(server) = self.asking(scope).postgres()
+            && let Some(known) = server.ahead().of_episode.get(&episode.id)
+        {
+            return Ok(known.clone());
+        }
+        self.asking(scope)
             .prepare_cached(MESSAGES)
             .and_then(|mut all| {
                 all.query_map([first.get(), last.get()], message_of)?
-                    .collect::<rusqlite::Result<Vec<_>>>()
+                    .collect::<db::Result<Vec<_>>>()
             })
             .map_err(|source| self.failed(source))
             .map(|found| {
@@ -85,7 +97,8 @@ impl Episodes for SqliteMemory {
     }
 
     fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
-        let read = || self.connection.prepare_cached(ANY)?.query_row([id], episode_of).optional();
+        let read =
+            || self.asking(scope).prepare_cached(ANY)?.query_row([id], episode_of).optional();
         let found = read().map_err(|source| self.failed(source))?;
         Ok(found.filter(|episode| scope.may_read(episode.user)))
     }
@@ -93,8 +106,15 @@ impl Episodes for SqliteMemory {
     fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
         let allowed = message_ranges(scope);
         let mut found = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut some = self.connection.prepare_cached(MESSAGES)?;
+        let mut read = || -> db::Result<()> {
+            if let Some(server) = self.asking(scope).postgres() {
+                let keys = keys.iter().map(|key| key.get());
+                let keys: Vec<i64> =
+                    keys.filter(|key| allowed.iter().any(|r| r.contains(key))).collect();
+                found = ahead::messages(server, &keys)?;
+                return Ok(());
+            }
+            let mut some = self.asking(scope).prepare_cached(MESSAGES)?;
             let readable = |key: &&MessageKey| allowed.iter().any(|r| r.contains(&key.get()));
             for key in keys.iter().filter(readable) {
                 found.extend(some.query_row([key.get(), key.get()], message_of).optional()?);
@@ -106,7 +126,7 @@ impl Episodes for SqliteMemory {
     }
 
     fn retire_episode(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let episode = writable(transaction, scope, id)?;
             retire(transaction, &episode, change).map(drop)
         })
@@ -119,7 +139,7 @@ impl Episodes for SqliteMemory {
         chunks: Vec<(ChunkKey, NewChunk)>,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let episode = writable(transaction, scope, id)?;
             if transaction.execute(RESTORE, [id])? == 0 {
                 return Ok(());
@@ -176,10 +196,7 @@ pub(super) fn retire(
 }
 
 /// The numbers of an episode's messages.
-pub(super) fn message_keys(
-    connection: &Connection,
-    episode: &Episode,
-) -> rusqlite::Result<Vec<i64>> {
+pub(super) fn message_keys(connection: &Connection, episode: &Episode) -> db::Result<Vec<i64>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
@@ -197,7 +214,7 @@ pub(super) fn writable(transaction: &Transaction<'_>, scope: Scope, id: i64) -> 
         .ok_or_else(|| Refusal::Rule(Error::NoSuchItem { item: format!("episode:{id}") }))
 }
 
-pub(super) fn episode_of(row: &Row<'_>) -> rusqlite::Result<Episode> {
+pub(super) fn episode_of(row: &Row<'_>) -> db::Result<Episode> {
     Ok(Episode {
         id: row.get(0)?,
         uid: uid(row, 1)?,
@@ -220,7 +237,7 @@ pub(super) fn episode_of(row: &Row<'_>) -> rusqlite::Result<Episode> {
     })
 }
 
-fn message_of(row: &Row<'_>) -> rusqlite::Result<Message> {
+pub(super) fn message_of(row: &Row<'_>) -> db::Result<Message> {
     Ok(Message {
         key: MessageKey::from_row(row.get(0)?),
         episode: row.get(1)?,
@@ -234,9 +251,9 @@ fn message_of(row: &Row<'_>) -> rusqlite::Result<Message> {
 
 impl SqliteMemory {
     /// The number of a label, if one is asked for; none where there is no such label.
-    fn label(&self, text: Option<&str>) -> rusqlite::Result<Option<Option<i64>>> {
+    fn label(&self, scope: Scope, text: Option<&str>) -> db::Result<Option<Option<i64>>> {
         let Some(text) = text else { return Ok(Some(None)) };
-        let mut label = self.connection.prepare_cached(LABEL)?;
+        let mut label = self.asking(scope).prepare_cached(LABEL)?;
         Ok(label.query_row([text], |row| row.get(0)).optional()?.map(Some))
     }
 }
@@ -257,10 +274,12 @@ macro_rules! episode_where {
 pub(super) use episode_where;
 
 pub(super) const ANY: &str = episode_where!("e.id = ?1");
+pub(super) const SOME: &str =
+    episode_where!("e.id = any (?1) and e.retired_at is null and e.quarantined_at is null");
 const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
 // One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(
-    "e.user_id = ?1 and ?2 is null and ?3 is null
+    "e.user_id = ?1 and cast(?2 as bigint) is null and cast(?3 as bigint) is null
       and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
@@ -272,7 +291,7 @@ const RECENT_OF_PROJECT: &str = episode_where!(
     order by e.started_at desc, e.id desc limit ?5"
 );
 const RECENT_OF_CHANNEL: &str = episode_where!(
-    "e.user_id = ?1 and ?2 is null and e.channel = ?3
+    "e.user_id = ?1 and cast(?2 as bigint) is null and e.channel = ?3
       and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
       and (?4 is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
@@ -280,6 +299,14 @@ const RECENT_OF_CHANNEL: &str = episode_where!(
 const MESSAGES: &str = "
     select id, episode, at, role, speaker, text, caption from message
     where id between ?1 and ?2 order by id";
+pub(super) const SOME_MESSAGES: &str = "
+    select id, episode, at, role, speaker, text, caption from message where id = any (?1)";
+// By the bounds that the number of its session and its places give.
+pub(super) const MESSAGES_OF_SOME: &str = "
+    select m.id, m.episode, m.at, m.role, m.speaker, m.text, m.caption
+    from episode e join message m
+      on m.id between (e.session << 12) + e.first_place and (e.session << 12) + e.last_place
+    where e.id = any (?1) and m.episode = e.id order by m.id";
 const MESSAGE_KEYS: &str =
     "select id from message where id between ?1 and ?2 and episode = ?3 order by id";
 const RETIRE: &str = "update episode set retired_at = ?2 where id = ?1 and retired_at is null";

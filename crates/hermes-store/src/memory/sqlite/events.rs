@@ -1,7 +1,9 @@
 //! Events: kept once, read, retired, brought back.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Row};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};
 use super::{SqliteMemory, audit, new_uid, origins, rows};
@@ -27,7 +29,7 @@ impl Events for SqliteMemory {
     ) -> Result<Added> {
         let owner = if event.shared { UserNumber::SHARED } else { scope.user() };
         let whose = (ItemKind::Event, owner);
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             if let Some(known) = origins::known(transaction, whose, event.origin)? {
                 return Ok(Added::Known(known));
             }
@@ -70,8 +72,8 @@ impl Events for SqliteMemory {
         let since = since.map_or(i64::MIN, Timestamp::as_millisecond);
         let until = until.map_or(i64::MAX, Timestamp::as_millisecond);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(LIST)?
                 .query_map(params![scope.user().get(), since, until, limit], event_of)?
                 .collect()
@@ -80,19 +82,19 @@ impl Events for SqliteMemory {
     }
 
     fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>> {
-        let read = || -> rusqlite::Result<_> {
-            let mut statement = self.connection.prepare_cached(BY_ID)?;
+        let read = || -> db::Result<_> {
+            let mut statement = self.asking(scope).prepare_cached(BY_ID)?;
             let user = scope.user().get();
             ids.iter()
                 .map(|id| statement.query_row([user, *id], event_of).optional())
-                .filter_map(rusqlite::Result::transpose)
+                .filter_map(db::Result::transpose)
                 .collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let item = audit::item_name(ItemKind::Event, id);
             let at = change.at.as_millisecond();
             if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
@@ -103,7 +105,7 @@ impl Events for SqliteMemory {
     }
 
     fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let item = audit::item_name(ItemKind::Event, id);
             if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
                 return audit::append(transaction, change, "event.restore", &item, None, None);
@@ -117,8 +119,8 @@ impl Events for SqliteMemory {
     }
 
     fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(SOURCES)?
                 .query_map([scope.user().get(), id], rows::source)?
                 .collect()
@@ -127,7 +129,7 @@ impl Events for SqliteMemory {
     }
 }
 
-fn event_of(row: &Row<'_>) -> rusqlite::Result<Event> {
+fn event_of(row: &Row<'_>) -> db::Result<Event> {
     Ok(Event {
         id: row.get(0)?,
         uid: rows::uid(row, 1)?,

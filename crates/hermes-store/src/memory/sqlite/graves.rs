@@ -1,7 +1,9 @@
 //! What a person took back, as hashes: so that it is neither taken in nor drawn again.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::{Step, audit, entities};
@@ -82,7 +84,7 @@ pub(super) fn bury_fact(transaction: &Transaction<'_>, id: i64, change: Change<'
     let quotes: Vec<String> = transaction
         .prepare_cached(QUOTES)?
         .query_map([ItemKind::Fact.number(), id], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let said = Said {
         statement: &statement,
         kind: &kind,
@@ -251,7 +253,7 @@ fn first_bytes(hash: [u8; 32]) -> Key {
 const BURY: &str = "
     insert into grave (kind, user_id, key, at, actor, item) values (?1, ?2, ?3, ?4, ?5, ?6)
     on conflict (kind, user_id, key)
-      do update set at = max(at, excluded.at), actor = excluded.actor, item = excluded.item";
+      do update set at = max(grave.at, excluded.at), actor = excluded.actor, item = excluded.item";
 const FACT: &str = "
     select user_id, statement, kind, subject, predicate, object from fact where id = ?1";
 const QUOTES: &str = "select quote from source where kind = ?1 and item = ?2 and quote is not null";

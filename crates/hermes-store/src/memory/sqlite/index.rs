@@ -1,10 +1,12 @@
 //! The index over all texts: chunks, their words and their vectors, kept in the transaction of the text.
 
+use crate::memory::sqlite::db::Transaction;
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use super::segments::{self, Keeper};
-use super::{Step, tokens};
+use super::words::{self, NewChunks, NewWords};
+use super::{Step, tokens, vectors};
 use crate::memory::{ChunkKey, ItemKind, NewChunk};
 
 /// The provider whose vectors are made while recording.
@@ -16,6 +18,9 @@ pub(super) struct Indexer<'t> {
     transaction: &'t Transaction<'t>,
     keeper: Option<Keeper<'t>>,
     added: usize,
+    /// What goes to a server in one go.
+    words: NewWords,
+    chunks: NewChunks,
 }
 
 impl<'t> Indexer<'t> {
@@ -25,18 +30,26 @@ impl<'t> Indexer<'t> {
         let keeper = segments::active(transaction)?
             .filter(|model| model.provider == EMBEDDED)
             .map(|model| Keeper::new(transaction, model));
-        Ok(Indexer { transaction, keeper, added: 0 })
+        Ok(Indexer {
+            transaction,
+            keeper,
+            added: 0,
+            words: NewWords::default(),
+            chunks: NewChunks::default(),
+        })
     }
 
     /// Adds one chunk with its words and, if it has one, its vector.
     pub(super) fn add(&mut self, key: ChunkKey, chunk: &NewChunk, at: Timestamp) -> Step<()> {
-        self.transaction.prepare_cached(ADD_CHUNK)?.execute(params![
-            key.get(),
-            chunk.start,
-            chunk.length,
-            token_bytes(key, &chunk.tokens)
-        ])?;
-        self.transaction.prepare_cached(ADD_WORDS)?.execute(params![key.get(), chunk.words])?;
+        let tokens = token_bytes(key, &chunk.tokens);
+        if self.transaction.postgres().is_some() {
+            self.words.add(key.get(), &chunk.words)?;
+            self.chunks.add(key, chunk, tokens);
+        } else {
+            let row = params![key.get(), chunk.start, chunk.length, tokens];
+            self.transaction.prepare_cached(ADD_CHUNK)?.execute(row)?;
+            self.transaction.prepare_cached(ADD_WORDS)?.execute(params![key.get(), chunk.words])?;
+        }
         if let (Some(vector), Some(keeper)) = (&chunk.vector, &mut self.keeper) {
             keeper.put(key, vector, at)?;
         }
@@ -45,7 +58,11 @@ impl<'t> Indexer<'t> {
     }
 
     /// Writes what was gathered, and merges a part of the keyword index in proportion.
-    pub(super) fn finish(self) -> Step<()> {
+    pub(super) fn finish(mut self) -> Step<()> {
+        if let Some(server) = self.transaction.postgres() {
+            self.chunks.write(server)?;
+            self.words.write(server)?;
+        }
         if let Some(keeper) = self.keeper {
             keeper.finish()?;
         }
@@ -73,6 +90,12 @@ pub(super) fn remove_texts(transaction: &Transaction<'_>, texts: &[i64]) -> Step
             keys.push(key?);
         }
     }
+    if let Some(server) = transaction.postgres() {
+        let keys: Vec<i64> = keys.iter().map(|key| key.get()).collect();
+        words::remove(server, &keys)?;
+        vectors::remove(server, &keys)?;
+        return Ok(());
+    }
     for key in &keys {
         transaction.prepare_cached(REMOVE_WORDS)?.execute([key.get()])?;
         transaction.prepare_cached(REMOVE_CHUNK)?.execute([key.get()])?;
@@ -82,6 +105,9 @@ pub(super) fn remove_texts(transaction: &Transaction<'_>, texts: &[i64]) -> Step
 
 /// Merges a bounded part of the keyword index, so that it never needs a long stall.
 fn merge(transaction: &Transaction<'_>, added: usize) -> Step<()> {
+    if transaction.sqlite().is_none() {
+        return Ok(());
+    }
     let pages = i64::try_from(added.clamp(8, 2000)).unwrap_or(8);
     transaction.prepare_cached(MERGE)?.execute([pages])?;
     Ok(())

@@ -1,7 +1,9 @@
 //! Jobs: queued once, leased by one worker at a time, tried again.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Row};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::{SqliteMemory, rows};
 use crate::memory::{Admin, Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
@@ -21,7 +23,7 @@ impl Jobs for SqliteMemory {
         job: &NewJob<'_>,
         now: Timestamp,
     ) -> Result<Option<i64>> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let number = transaction
                 .prepare_cached(QUEUE)?
                 .query_row(
@@ -49,9 +51,10 @@ impl Jobs for SqliteMemory {
     ) -> Result<Option<Job>> {
         let kinds = serde_json::Value::from(kinds.to_vec()).to_string();
         let (now, until) = (now.as_millisecond(), lease.until.as_millisecond());
-        self.write(|transaction| {
+        self.claim(Admin, |transaction| {
+            let on_server = transaction.postgres().is_some();
             let job = transaction
-                .prepare_cached(LEASE)?
+                .prepare_cached(if on_server { LEASE_ON_SERVER } else { LEASE })?
                 .query_row(params![kinds, now, lease.owner, until], job_of)
                 .optional()?;
             Ok(job)
@@ -59,7 +62,7 @@ impl Jobs for SqliteMemory {
     }
 
     fn finish_job(&mut self, _admin: Admin, id: i64, owner: &str, now: Timestamp) -> Result<bool> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let changed = transaction.execute(FINISH, params![id, owner, now.as_millisecond()])?;
             Ok(changed == 1)
         })
@@ -73,7 +76,7 @@ impl Jobs for SqliteMemory {
         failure: JobFailure<'_>,
     ) -> Result<bool> {
         let again = failure.again.map(Timestamp::as_millisecond);
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let at = failure.at.as_millisecond();
             let changed =
                 transaction.execute(FAIL, params![id, owner, failure.error, again, at])?;
@@ -83,8 +86,8 @@ impl Jobs for SqliteMemory {
 
     fn open_jobs(&self, _admin: Admin, limit: usize) -> Result<Vec<Job>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(OPEN)?.query_map([limit], job_of)?.collect()
+        let read = || -> db::Result<_> {
+            self.asking(Admin).prepare_cached(OPEN)?.query_map([limit], job_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
@@ -92,8 +95,8 @@ impl Jobs for SqliteMemory {
     fn jobs(&self, _admin: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let state = state.map(|state| rows::word(&state, &STATES));
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(Admin)
                 .prepare_cached(LIST)?
                 .query_map(params![state, limit], job_of)?
                 .collect()
@@ -102,12 +105,12 @@ impl Jobs for SqliteMemory {
     }
 
     fn job(&self, _admin: Admin, id: i64) -> Result<Job> {
-        let found = self.connection.query_row(BY_ID, [id], job_of).optional();
+        let found = self.asking(Admin).query_row(BY_ID, [id], job_of).optional();
         found.map_err(|source| self.failed(source))?.ok_or_else(|| missing(id))
     }
 
     fn retry_job(&mut self, _admin: Admin, id: i64, now: Timestamp) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let at = now.as_millisecond();
             let job = transaction
                 .query_row(BY_ID, [id], job_of)
@@ -135,7 +138,7 @@ impl Jobs for SqliteMemory {
         now: Timestamp,
     ) -> Result<bool> {
         let (now, until) = (now.as_millisecond(), lease.until.as_millisecond());
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             if !transaction.prepare_cached(BY_ID)?.exists([id])? {
                 return Err(missing(id).into());
             }
@@ -145,28 +148,28 @@ impl Jobs for SqliteMemory {
     }
 
     fn renew_lease(&mut self, _admin: Admin, id: i64, lease: Lease<'_>) -> Result<bool> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let until = lease.until.as_millisecond();
             Ok(transaction.execute(RENEW, params![id, lease.owner, until])? == 1)
         })
     }
 
     fn clear_jobs(&mut self, _admin: Admin, before: Timestamp) -> Result<u64> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let gone = transaction.execute(CLEAR, [before.as_millisecond()])?;
             Ok(gone as u64)
         })
     }
 
     fn schedules(&self, _admin: Admin) -> Result<Vec<Schedule>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(SCHEDULES)?.query_map([], schedule_of)?.collect()
+        let read = || -> db::Result<_> {
+            self.asking(Admin).prepare_cached(SCHEDULES)?.query_map([], schedule_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn keep_schedule(&mut self, _admin: Admin, schedule: &Schedule) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             transaction.execute(
                 KEEP_SCHEDULE,
                 params![
@@ -186,7 +189,7 @@ fn missing(id: i64) -> Error {
     Error::NoSuchItem { item: format!("job:{id}") }
 }
 
-fn schedule_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
+fn schedule_of(row: &Row<'_>) -> db::Result<Schedule> {
     Ok(Schedule {
         name: row.get(0)?,
         cron: row.get(1)?,
@@ -196,7 +199,7 @@ fn schedule_of(row: &Row<'_>) -> rusqlite::Result<Schedule> {
     })
 }
 
-fn job_of(row: &Row<'_>) -> rusqlite::Result<Job> {
+fn job_of(row: &Row<'_>) -> db::Result<Job> {
     Ok(Job {
         id: row.get(0)?,
         kind: row.get(1)?,
@@ -224,6 +227,16 @@ const LEASE: &str = "
       where kind in (select value from json_each(?1))
         and ((state = 'waiting' and run_at <= ?2) or (state = 'leased' and lease_until <= ?2))
       order by run_at, id limit 1)
+    returning id, kind, payload, state, run_at, attempts, last_error, finished_at";
+// Many ask at once: each takes one that nobody else is taking.
+const LEASE_ON_SERVER: &str = "
+    update job
+    set state = 'leased', attempts = attempts + 1, lease_owner = ?3, lease_until = ?4
+    where id = (
+      select id from job
+      where kind in (select value from json_array_elements_text(cast(?1 as json)))
+        and ((state = 'waiting' and run_at <= ?2) or (state = 'leased' and lease_until <= ?2))
+      order by run_at, id limit 1 for update skip locked)
     returning id, kind, payload, state, run_at, attempts, last_error, finished_at";
 const FINISH: &str = "
     update job set state = 'done', finished_at = ?3, lease_owner = null, lease_until = null
@@ -262,5 +275,7 @@ const CLEAR: &str = "delete from job where state in ('done', 'failed') and finis
 const SCHEDULES: &str =
     "select name, cron, next_run, last_run, last_result from schedule order by name";
 const KEEP_SCHEDULE: &str = "
-    insert or replace into schedule (name, cron, next_run, last_run, last_result)
-    values (?1, ?2, ?3, ?4, ?5)";
+    insert into schedule (name, cron, next_run, last_run, last_result)
+    values (?1, ?2, ?3, ?4, ?5)
+    on conflict (name) do update set cron = excluded.cron, next_run = excluded.next_run,
+      last_run = excluded.last_run, last_result = excluded.last_result";

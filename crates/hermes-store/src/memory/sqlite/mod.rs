@@ -1,10 +1,13 @@
-//! A memory in a SQLite file, one for each profile.
+//! A memory in a database: a SQLite file for each profile, or a PostgreSQL server that many share.
 
+mod ahead;
 mod audit;
+mod best;
 mod candidates;
 mod code;
 mod counters;
 mod covered;
+mod db;
 mod entities;
 mod episodes;
 mod events;
@@ -22,25 +25,31 @@ mod passing;
 mod people;
 mod procedures;
 mod proposals;
+mod recall_server;
 mod recorder;
 mod rows;
 mod segments;
+mod server;
 mod tokens;
 mod transfer;
 mod upkeep;
 mod users;
+mod vectors;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Change, Uid, UserNumber};
+use self::db::{Connection, Postgres, Transaction, Who};
+use super::{Admin, Change, Uid, UserNumber};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result, migrate};
 
-/// An open memory.db.
+pub use server::{ServerMemory, ServerState, migrate_server, server_sql, server_state};
+
+/// An open memory.
 #[derive(Debug)]
 pub struct SqliteMemory {
     connection: Connection,
@@ -110,87 +119,132 @@ impl SqliteMemory {
         }
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
+        let connection = Connection::Sqlite(connection);
         Ok(SqliteMemory { connection, path: path.to_owned(), access })
     }
 
     /// Reads through a map of the whole file from now on: for a process that answers many questions.
     pub fn map(&self) -> Result<()> {
-        let mapped = self.connection.pragma_update(None, "mmap_size", MAPPED);
-        mapped.map_err(|source| self.failed(source))
+        let Some(file) = self.connection.sqlite() else { return Ok(()) };
+        let mapped = file.pragma_update(None, "mmap_size", MAPPED);
+        mapped.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 
     /// Lets SQLite write ahead or not, if nobody else has the file open; says whether it is so now.
     pub fn write_ahead(&mut self, on: bool) -> Result<bool> {
-        let mode = |connection: &Connection| -> rusqlite::Result<String> {
-            connection.pragma_query_value(None, "journal_mode", |row| row.get(0))
+        let Some(file) = self.connection.sqlite() else { return Ok(true) };
+        let failed = |source| Error::from_sqlite(&self.path, source);
+        let mode = || -> rusqlite::Result<String> {
+            file.pragma_query_value(None, "journal_mode", |row| row.get(0))
         };
         let wanted = if on { "wal" } else { "delete" };
-        if mode(&self.connection).map_err(|source| self.failed(source))? == wanted {
+        if mode().map_err(failed)? == wanted {
             return Ok(true);
         }
         // Whoever uses the file meanwhile is not to be waited for: the next one who opens it tries again.
-        let wait: u32 = self
-            .connection
-            .pragma_query_value(None, "busy_timeout", |row| row.get(0))
-            .map_err(|source| self.failed(source))?;
-        let set = |connection: &Connection| -> rusqlite::Result<()> {
-            connection.busy_timeout(Duration::ZERO)?;
-            let changed = connection.pragma_update(None, "journal_mode", wanted);
-            connection.busy_timeout(Duration::from_millis(u64::from(wait)))?;
+        let wait: u32 =
+            file.pragma_query_value(None, "busy_timeout", |row| row.get(0)).map_err(failed)?;
+        let set = || -> rusqlite::Result<()> {
+            file.busy_timeout(Duration::ZERO)?;
+            let changed = file.pragma_update(None, "journal_mode", wanted);
+            file.busy_timeout(Duration::from_millis(u64::from(wait)))?;
             changed
         };
-        match set(&self.connection).map_err(|source| self.failed(source)) {
+        match set().map_err(failed) {
             Ok(()) | Err(Error::Locked { .. }) => {}
             Err(error) => return Err(error),
         }
-        Ok(mode(&self.connection).map_err(|source| self.failed(source))? == wanted)
+        Ok(mode().map_err(failed)? == wanted)
     }
 
     /// Lets all that is read until the view is dropped see one state, whatever others write meanwhile.
     /// It is also cheaper: each statement by itself would ask anew what has changed.
     pub fn view(&self) -> Result<View<'_>> {
-        let transaction = self.connection.unchecked_transaction();
-        transaction.map(View).map_err(|source| self.failed(source))
+        self.connection.unchecked_transaction().map(View).map_err(|source| self.failed(source))
     }
 
-    /// Where the file is.
+    /// Where the file is; for a memory on a server, a name that says so.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Notes the new name of the profile that the memory belongs to.
     pub fn rename_profile(&mut self, name: &str) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             transaction.execute("update meta set value = ?1 where key = 'profile'", [name])?;
+            server::rename(transaction, name)?;
             Ok(())
         })
     }
 
-    fn failed(&self, source: rusqlite::Error) -> Error {
-        Error::from_sqlite(&self.path, source)
+    fn failed(&self, source: db::Error) -> Error {
+        match source {
+            db::Error::Sqlite(source) => Error::from_sqlite(&self.path, source),
+            db::Error::Postgres(source) => match self.connection.postgres() {
+                Some(server) => server.pool().address().refused(&source),
+                None => Error::from_sqlite(&self.path, rusqlite::Error::InvalidQuery),
+            },
+            db::Error::Unreached(error) => *error,
+        }
+    }
+
+    /// The connection, for reading as somebody.
+    #[inline]
+    fn asking(&self, who: impl Into<Who>) -> &Connection {
+        self.connection.asks(who);
+        &self.connection
     }
 
     /// Does something in one transaction that takes the write lock at once.
+    ///
+    /// On a server the whole is done again when the connection is cut before its end; when only the answer to
+    /// the commit is lost, the server is asked whether it was done.
     fn write<T>(
         &mut self,
-        deed: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+        who: impl Into<Who>,
+        deed: impl FnMut(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        self.in_transaction(who.into(), Connection::begin_writing, deed)
+    }
+
+    /// The same for rows that are claimed one by one: on a server others may write meanwhile.
+    fn claim<T>(
+        &mut self,
+        who: impl Into<Who>,
+        deed: impl FnMut(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        self.in_transaction(who.into(), Connection::begin_claiming, deed)
+    }
+
+    fn in_transaction<T>(
+        &mut self,
+        who: Who,
+        begin: impl for<'c> Fn(&'c Connection) -> db::Result<Transaction<'c>>,
+        mut deed: impl FnMut(&Transaction<'_>) -> std::result::Result<T, Refusal>,
     ) -> Result<T> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
-        let path = &self.path;
-        let failed = |source| Error::from_sqlite(path, source);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(failed)?;
-        let done = match deed(&transaction) {
-            Ok(done) => done,
-            Err(Refusal::Database(source)) => return Err(failed(source)),
-            Err(Refusal::Rule(error)) => return Err(error),
-        };
-        transaction.commit().map_err(failed)?;
-        Ok(done)
+        let mut delays = self.connection.postgres().map(Postgres::delays);
+        loop {
+            self.connection.asks(who);
+            let attempt = || -> std::result::Result<T, Refusal> {
+                let transaction = begin(&self.connection)?;
+                let done = deed(&transaction)?;
+                transaction.commit()?;
+                Ok(done)
+            };
+            let mut attempt = attempt;
+            let refusal = match attempt() {
+                Ok(done) => return Ok(done),
+                Err(Refusal::Rule(error)) => return Err(error),
+                Err(Refusal::Database(source)) => source,
+            };
+            match delays.as_mut().filter(|_| db::can_pass(&refusal)).and_then(Iterator::next) {
+                Some(delay) => std::thread::sleep(delay),
+                None => return Err(self.failed(refusal)),
+            }
+        }
     }
 
     /// Does something that removes rows which others refer to, having removed those before.
@@ -205,15 +259,20 @@ impl SqliteMemory {
     }
 
     /// The bytes of what is deleted, now or earlier, are overwritten, in the keyword index too, and
-    /// the log is folded in.
+    /// the log is folded in. A server overwrites them when it cleans up after itself.
     ///
     /// Slow in a large memory, since the whole keyword index is written anew.
     fn without_a_trace<T>(
         &mut self,
-        deed: impl FnOnce(&Transaction<'_>) -> std::result::Result<T, Refusal>,
+        who: impl Into<Who>,
+        mut deed: impl FnMut(&Transaction<'_>) -> std::result::Result<T, Refusal>,
     ) -> Result<T> {
+        let who = who.into();
+        if self.connection.sqlite().is_none() {
+            return self.write(who, deed);
+        }
         self.set("secure_delete", "on")?;
-        let done = self.write(|transaction| {
+        let done = self.write(who, |transaction| {
             let done = deed(transaction)?;
             transaction.execute(OPTIMIZE, [])?;
             overwrite_free_pages(transaction)?;
@@ -228,14 +287,16 @@ impl SqliteMemory {
     }
 
     fn set(&self, pragma: &str, value: &str) -> Result<()> {
-        let done = self.connection.pragma_update(None, pragma, value);
-        done.map_err(|source| self.failed(source))
+        let Some(file) = self.connection.sqlite() else { return Ok(()) };
+        let done = file.pragma_update(None, pragma, value);
+        done.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 }
 
 /// Fills every page that is free with zeros: what was deleted earlier may still be in them.
 fn overwrite_free_pages(transaction: &Transaction<'_>) -> Step<()> {
-    let read = |pragma| transaction.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let Some(file) = transaction.sqlite() else { return Ok(()) };
+    let read = |pragma| file.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let mut left = read("freelist_count")? * read("page_size")?;
     transaction.execute_batch("create table filler (zeros blob)")?;
     while left > 0 {
@@ -249,13 +310,19 @@ fn overwrite_free_pages(transaction: &Transaction<'_>) -> Step<()> {
 /// Why a change inside a transaction was not made; the transaction is rolled back.
 #[derive(Debug)]
 enum Refusal {
-    Database(rusqlite::Error),
+    Database(db::Error),
     Rule(Error),
+}
+
+impl From<db::Error> for Refusal {
+    fn from(source: db::Error) -> Refusal {
+        Refusal::Database(source)
+    }
 }
 
 impl From<rusqlite::Error> for Refusal {
     fn from(source: rusqlite::Error) -> Refusal {
-        Refusal::Database(source)
+        Refusal::Database(source.into())
     }
 }
 
@@ -269,7 +336,7 @@ impl From<Error> for Refusal {
 type Step<T> = std::result::Result<T, Refusal>;
 
 /// Fails for a file of a later version, of another profile, or that is no memory; else its schema number.
-fn refuse_other(connection: &Connection, wanted: Wanted<'_>) -> Result<i64> {
+fn refuse_other(connection: &rusqlite::Connection, wanted: Wanted<'_>) -> Result<i64> {
     let path = wanted.path.to_owned();
     let failed = |source| Error::from_sqlite(wanted.path, source);
     let found = migrate::applied(connection).map_err(failed)?;
@@ -309,7 +376,7 @@ fn upgrade(path: &Path, wait: Duration, found: i64) -> Result<()> {
     })
 }
 
-fn has_meta(connection: &Connection) -> rusqlite::Result<bool> {
+fn has_meta(connection: &rusqlite::Connection) -> rusqlite::Result<bool> {
     connection.query_row(HAS_META, [], |row| row.get(0))
 }
 

@@ -1,7 +1,9 @@
 //! Models of embeddings: which one answers, and filling in what another lacks.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Row, Transaction};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::params;
 
 use super::rows::{choice, optional_time};
 use super::segments::{self, Keeper};
@@ -19,21 +21,21 @@ const STATES: &[(&str, ModelState)] = &[
 
 impl Vectors for SqliteMemory {
     fn active_model(&self) -> Result<Option<EmbedModel>> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(ACTIVE)
             .and_then(|mut found| found.query_row([], model_of).optional())
             .map_err(|source| self.failed(source))
     }
 
     fn models(&self, _: Admin) -> Result<Vec<EmbedModel>> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(ALL)
             .and_then(|mut all| all.query_map([], model_of)?.collect())
             .map_err(|source| self.failed(source))
     }
 
     fn add_model(&mut self, _: Admin, model: &NewModel<'_>, now: Timestamp) -> Result<EmbedModel> {
-        self.write(|transaction| add_model(transaction, model, now))
+        self.write(Admin, |transaction| add_model(transaction, model, now))
     }
 
     fn unembedded(
@@ -44,7 +46,7 @@ impl Vectors for SqliteMemory {
         limit: usize,
     ) -> Result<Vec<Unembedded>> {
         let after = after.map_or(-1, ChunkKey::get);
-        self.connection
+        self.asking(Admin)
             .prepare_cached(UNEMBEDDED)
             .and_then(|mut found| {
                 found.query_map(params![model, after, limit], unembedded_of)?.collect()
@@ -58,11 +60,11 @@ impl Vectors for SqliteMemory {
         model: i64,
         vectors: &[(ChunkKey, Vec<f32>)],
     ) -> Result<usize> {
-        self.write(|transaction| put_vectors(transaction, model, vectors))
+        self.write(Admin, |transaction| put_vectors(transaction, model, vectors))
     }
 
     fn activate_model(&mut self, _: Admin, model: i64) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let lacking: Option<i64> = transaction
                 .prepare_cached(UNEMBEDDED)?
                 .query_row(params![model, -1, 1], |row| row.get(0))
@@ -84,15 +86,17 @@ impl Vectors for SqliteMemory {
     }
 
     fn drop_retired_vectors(&mut self, _: Admin) -> Result<u64> {
-        self.write(|transaction| {
-            transaction.execute_batch(DROP_RETIRED_SEGMENTS)?;
+        self.write(Admin, |transaction| {
+            if transaction.sqlite().is_some() {
+                transaction.execute_batch(DROP_RETIRED_SEGMENTS)?;
+            }
             let gone = transaction.execute(DROP_RETIRED_VECTORS, [])?;
             Ok(u64::try_from(gone).unwrap_or(0))
         })
     }
 
     fn coverage(&self, _: Admin, model: i64) -> Result<Coverage> {
-        self.connection
+        self.asking(Admin)
             .query_row(COVERAGE, [model], |row| {
                 Ok(Coverage { done: row.get(0)?, all: row.get(1)? })
             })
@@ -168,7 +172,7 @@ fn put_vectors(
     Ok(kept)
 }
 
-fn model_of(row: &Row<'_>) -> rusqlite::Result<EmbedModel> {
+fn model_of(row: &Row<'_>) -> db::Result<EmbedModel> {
     Ok(EmbedModel {
         id: row.get(0)?,
         provider: row.get(1)?,
@@ -179,7 +183,7 @@ fn model_of(row: &Row<'_>) -> rusqlite::Result<EmbedModel> {
     })
 }
 
-fn unembedded_of(row: &Row<'_>) -> rusqlite::Result<Unembedded> {
+fn unembedded_of(row: &Row<'_>) -> db::Result<Unembedded> {
     let chunk = ChunkKey::from_row(row.get(0)?);
     let whole: String = row.get(3)?;
     let start: usize = row.get(1)?;
@@ -210,6 +214,7 @@ const ADD: &str = "
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 // The text of a chunk is where its kind says: bits 40 to 42 of its number.
 const UNEMBEDDED: &str = "
+    select id, start, length, text, speaker, at, caption from (
     select c.id, c.start, c.length,
       case (c.id >> 40) & 7
         when 0 then (select m.text from message m where m.id = c.id >> 8)
@@ -218,13 +223,12 @@ const UNEMBEDDED: &str = "
         when 3 then (select e.text from event e where e.id = (c.id >> 8) & 0xffffffff)
         else (select s.body from episode s where s.id = (c.id >> 8) & 0xffffffff)
       end as text,
-      (select m.speaker from message m where m.id = c.id >> 8),
-      (select m.at from message m where m.id = c.id >> 8),
-      (select m.caption from message m where m.id = c.id >> 8)
+      (select m.speaker from message m where m.id = c.id >> 8) as speaker,
+      (select m.at from message m where m.id = c.id >> 8) as at,
+      (select m.caption from message m where m.id = c.id >> 8) as caption
     from chunk c
-    where c.id > ?2 and not exists (select 1 from vector v where v.model = ?1 and v.chunk = c.id)
-      and text is not null
-    order by c.id limit ?3";
+    where c.id > ?2 and not exists (select 1 from vector v where v.model = ?1 and v.chunk = c.id)) lacking
+    where text is not null order by id limit ?3";
 const TIME_IF_LACKING: &str = "
     select (select m.at from message m where m.id = c.id >> 8) from chunk c
     where c.id = ?1 and not exists (select 1 from vector v where v.model = ?2 and v.chunk = c.id)";

@@ -1,6 +1,8 @@
 //! What makes procedures, events and facts of other memories unique: keeping one again adds nothing, not even when it was retired.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::{Step, graves, people};
 use crate::memory::{ItemKind, OriginId, UserNumber};
@@ -20,7 +22,7 @@ pub(super) fn look_up(
     connection: &Connection,
     (kind, owner): (ItemKind, UserNumber),
     origin: OriginId<'_>,
-) -> rusqlite::Result<Option<i64>> {
+) -> db::Result<Option<i64>> {
     for owner in people::numbers_of(connection, owner)? {
         let key = graves::item_key(kind, owner, origin.source, origin.external_id);
         let known = connection

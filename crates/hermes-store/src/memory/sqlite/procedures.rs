@@ -1,6 +1,8 @@
 //! Procedures: kept once, read, retired, brought back.
 
-use rusqlite::{OptionalExtension, Row, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Row};
+use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};
 use super::{SqliteMemory, audit, new_uid, origins, rows};
@@ -25,7 +27,7 @@ impl Procedures for SqliteMemory {
     ) -> Result<Added> {
         let owner = if procedure.shared { UserNumber::SHARED } else { scope.user() };
         let whose = (ItemKind::Procedure, owner);
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             if let Some(known) = origins::known(transaction, whose, procedure.origin)? {
                 return Ok(Added::Known(known));
             }
@@ -67,8 +69,8 @@ impl Procedures for SqliteMemory {
         limit: usize,
     ) -> Result<Vec<Procedure>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(LIST)?
                 .query_map(params![scope.user().get(), task_type, limit], procedure_of)?
                 .collect()
@@ -77,19 +79,19 @@ impl Procedures for SqliteMemory {
     }
 
     fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>> {
-        let read = || -> rusqlite::Result<_> {
-            let mut statement = self.connection.prepare_cached(BY_ID)?;
+        let read = || -> db::Result<_> {
+            let mut statement = self.asking(scope).prepare_cached(BY_ID)?;
             let user = scope.user().get();
             ids.iter()
                 .map(|id| statement.query_row([user, *id], procedure_of).optional())
-                .filter_map(rusqlite::Result::transpose)
+                .filter_map(db::Result::transpose)
                 .collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn retire_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let item = audit::item_name(ItemKind::Procedure, id);
             let at = change.at.as_millisecond();
             if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
@@ -100,7 +102,7 @@ impl Procedures for SqliteMemory {
     }
 
     fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let item = audit::item_name(ItemKind::Procedure, id);
             if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
                 return audit::append(transaction, change, "procedure.restore", &item, None, None);
@@ -114,8 +116,8 @@ impl Procedures for SqliteMemory {
     }
 
     fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(SOURCES)?
                 .query_map([scope.user().get(), id], rows::source)?
                 .collect()
@@ -124,7 +126,7 @@ impl Procedures for SqliteMemory {
     }
 }
 
-fn procedure_of(row: &Row<'_>) -> rusqlite::Result<Procedure> {
+fn procedure_of(row: &Row<'_>) -> db::Result<Procedure> {
     Ok(Procedure {
         id: row.get(0)?,
         uid: rows::uid(row, 1)?,

@@ -1,6 +1,8 @@
 //! Proposals: made once, decided once.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Row};
+use rusqlite::params;
 
 use super::{SqliteMemory, audit, new_uid, rows};
 use crate::memory::{
@@ -22,7 +24,7 @@ impl Proposals for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Added> {
         let user = scope.user().get();
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let known = transaction
                 .prepare_cached(KNOWN)?
                 .query_row(params![user, proposal.kind, proposal.body], |row| row.get(0))
@@ -49,8 +51,8 @@ impl Proposals for SqliteMemory {
 
     fn proposals(&self, scope: Scope, state: Option<ProposalState>) -> Result<Vec<Proposal>> {
         let state = state.map(|state| rows::word(&state, &STATES));
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(scope)
                 .prepare_cached(LIST)?
                 .query_map(params![scope.user().get(), state], proposal_of)?
                 .collect()
@@ -59,7 +61,7 @@ impl Proposals for SqliteMemory {
     }
 
     fn proposal(&self, scope: Scope, id: i64) -> Result<Proposal> {
-        let found = by_id(&self.connection, scope, id).map_err(|source| self.failed(source))?;
+        let found = by_id(self.asking(scope), scope, id).map_err(|source| self.failed(source))?;
         found.ok_or_else(|| Error::NoSuchItem { item: name(id) })
     }
 
@@ -70,7 +72,7 @@ impl Proposals for SqliteMemory {
         decision: ProposalState,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let missing = || Error::NoSuchItem { item: name(id) };
             let found = by_id(transaction, scope, id)?.ok_or_else(missing)?;
             let (doing, action) = match decision {
@@ -95,7 +97,7 @@ impl Proposals for SqliteMemory {
     }
 }
 
-fn by_id(connection: &Connection, scope: Scope, id: i64) -> rusqlite::Result<Option<Proposal>> {
+fn by_id(connection: &Connection, scope: Scope, id: i64) -> db::Result<Option<Proposal>> {
     connection.prepare_cached(BY_ID)?.query_row([scope.user().get(), id], proposal_of).optional()
 }
 
@@ -103,7 +105,7 @@ fn name(id: i64) -> String {
     format!("proposal:{id}")
 }
 
-fn proposal_of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
+fn proposal_of(row: &Row<'_>) -> db::Result<Proposal> {
     Ok(Proposal {
         id: row.get(0)?,
         user: UserNumber::new(row.get(1)?),

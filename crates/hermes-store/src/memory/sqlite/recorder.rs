@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::graves::{self, GraveKind};

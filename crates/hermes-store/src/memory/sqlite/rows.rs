@@ -1,28 +1,29 @@
 //! Columns as values: times, ids, words that stand for a choice.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::Row;
 use jiff::Timestamp;
-use rusqlite::Row;
 use rusqlite::types::Type;
 
 use crate::memory::{Source, Uid};
 
 /// A time column.
-pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+pub(super) fn time(row: &Row<'_>, column: usize) -> db::Result<Timestamp> {
     time_of(column, row.get(column)?)
 }
 
 /// A time column that may be empty.
-pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn optional_time(row: &Row<'_>, column: usize) -> db::Result<Option<Timestamp>> {
     row.get::<_, Option<i64>>(column)?.map(|at| time_of(column, at)).transpose()
 }
 
 /// A column with the sixteen bytes of an id.
-pub(super) fn uid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uid> {
+pub(super) fn uid(row: &Row<'_>, column: usize) -> db::Result<Uid> {
     row.get(column).map(Uid::from_bytes)
 }
 
 /// The columns of a source: episode, message, quote, extractor.
-pub(super) fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
+pub(super) fn source(row: &Row<'_>) -> db::Result<Source> {
     Ok(Source {
         episode: row.get(0)?,
         message: row.get(1)?,
@@ -36,7 +37,7 @@ pub(super) fn choice<T: Copy>(
     row: &Row<'_>,
     column: usize,
     choices: &[(&str, T)],
-) -> rusqlite::Result<T> {
+) -> db::Result<T> {
     let word: String = row.get(column)?;
     let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     found.ok_or_else(|| unreadable(column, Type::Text, format!("{word:?} is not known here")))
@@ -47,11 +48,11 @@ pub(super) fn word<T: PartialEq>(value: &T, choices: &[(&'static str, T)]) -> &'
     choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name)
 }
 
-fn time_of(column: usize, milliseconds: i64) -> rusqlite::Result<Timestamp> {
+fn time_of(column: usize, milliseconds: i64) -> db::Result<Timestamp> {
     Timestamp::from_millisecond(milliseconds)
         .map_err(|why| unreadable(column, Type::Integer, why.to_string()))
 }
 
-fn unreadable(column: usize, found: Type, why: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, found, why.into())
+fn unreadable(column: usize, found: Type, why: String) -> db::Error {
+    db::Error::Sqlite(rusqlite::Error::FromSqlConversionFailure(column, found, why.into()))
 }

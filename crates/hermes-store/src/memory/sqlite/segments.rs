@@ -1,10 +1,14 @@
 //! Vectors as they are kept: one byte for each dimension, and beside it two bits in a segment.
 
+use crate::memory::sqlite::db;
 use std::collections::HashMap;
 
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::params;
 
+use super::db::Postgres;
+use super::vectors::{self, NewVectors};
 use super::{Refusal, Step, code};
 use crate::Error;
 use crate::memory::{ChunkKey, ItemKind, UserNumber};
@@ -35,19 +39,16 @@ impl Model {
 }
 
 /// The model that answers, if there is one.
-pub(super) fn active(transaction: &rusqlite::Connection) -> rusqlite::Result<Option<Model>> {
+pub(super) fn active(transaction: &db::Connection) -> db::Result<Option<Model>> {
     transaction.prepare_cached(ACTIVE)?.query_row([], model_of).optional()
 }
 
 /// The model with this number.
-pub(super) fn model(
-    transaction: &rusqlite::Connection,
-    id: i64,
-) -> rusqlite::Result<Option<Model>> {
+pub(super) fn model(transaction: &db::Connection, id: i64) -> db::Result<Option<Model>> {
     transaction.prepare_cached(BY_ID)?.query_row([id], model_of).optional()
 }
 
-fn model_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Model> {
+fn model_of(row: &db::Row<'_>) -> db::Result<Model> {
     let mean: Vec<u8> = row.get(3)?;
     Ok(Model {
         id: row.get(0)?,
@@ -90,6 +91,8 @@ pub(super) struct Keeper<'t> {
     transaction: &'t Transaction<'t>,
     model: Model,
     open: HashMap<(UserNumber, ItemKind), OpenSegment>,
+    /// What goes to a server in one go.
+    gathered: NewVectors,
 }
 
 #[derive(Debug)]
@@ -105,7 +108,7 @@ struct OpenSegment {
 impl<'t> Keeper<'t> {
     /// Keeps vectors of one model.
     pub(super) fn new(transaction: &'t Transaction<'t>, model: Model) -> Keeper<'t> {
-        Keeper { transaction, model, open: HashMap::new() }
+        Keeper { transaction, model, open: HashMap::new(), gathered: NewVectors::default() }
     }
 
     /// Keeps one vector; a vector of other dimensions is refused.
@@ -118,6 +121,11 @@ impl<'t> Keeper<'t> {
             }));
         }
         let bytes = to_bytes(vector);
+        if self.transaction.postgres().is_some() {
+            let code = code::encode(vector, &self.model.mean);
+            self.gathered.add(key, bytes, &code);
+            return Ok(());
+        }
         self.transaction.prepare_cached(PUT_VECTOR)?.execute(params![
             self.model.id,
             key.get(),
@@ -151,6 +159,9 @@ impl<'t> Keeper<'t> {
 
     /// Writes what was gathered.
     pub(super) fn finish(mut self) -> Step<()> {
+        if let Some(server) = self.transaction.postgres() {
+            return self.finish_on(server);
+        }
         for open in std::mem::take(&mut self.open).into_values() {
             self.write(&open)?;
         }
@@ -158,6 +169,20 @@ impl<'t> Keeper<'t> {
             fit(self.transaction, &self.model)?;
         }
         Ok(())
+    }
+
+    fn finish_on(mut self, server: &Postgres) -> Step<()> {
+        let is_worth_a_look = self.gathered.len() >= 100 || server.change() % 16 == 0;
+        self.gathered.write(server, self.model.id)?;
+        if self.model.is_fitted
+            || !is_worth_a_look
+            || !vectors::has_many(server, self.model.id, FITTED_FROM)?
+        {
+            return Ok(());
+        }
+        let mean = mean_of(self.model.dims, &vectors::some(server, self.model.id, 4_000)?);
+        self.transaction.execute(SET_MEAN, params![self.model.id, mean])?;
+        rebuild_model(self.transaction, self.model.id)
     }
 
     fn write(&self, open: &OpenSegment) -> Step<()> {
@@ -191,18 +216,23 @@ fn fit(transaction: &Transaction<'_>, model: &Model) -> Step<()> {
     if used < FITTED_FROM {
         return Ok(());
     }
-    let mut sum = vec![0.0_f64; model.dims];
-    let mut count = 0.0;
-    let mut statement = transaction.prepare(SOME_VECTORS)?;
-    let mut rows = statement.query([model.id])?;
-    while let Some(row) = rows.next()? {
-        let vector = from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(value));
-        count += 1.0;
-    }
-    let mean: Vec<u8> = sum.iter().flat_map(|sum| ((sum / count) as f32).to_le_bytes()).collect();
+    let some: Vec<Vec<f32>> = transaction
+        .prepare(SOME_VECTORS)?
+        .query_map([model.id], |row| Ok(from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default())))?
+        .collect::<db::Result<_>>()?;
+    let mean = mean_of(model.dims, &some);
     transaction.execute(SET_MEAN, params![model.id, mean])?;
     rebuild_model(transaction, model.id)
+}
+
+/// The middle of some vectors, as bytes.
+fn mean_of(dims: usize, vectors: &[Vec<f32>]) -> Vec<u8> {
+    let mut sum = vec![0.0_f64; dims];
+    for vector in vectors {
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let count = vectors.len().max(1) as f64;
+    sum.iter().flat_map(|sum| ((sum / count) as f32).to_le_bytes()).collect()
 }
 
 /// The first segments are small: most users of a shared memory say little.
@@ -266,8 +296,9 @@ fn write_blob(
     row: i64,
     at: usize,
     bytes: &[u8],
-) -> rusqlite::Result<()> {
-    transaction.blob_open("main", table, column, row, false)?.write_at(bytes, at)
+) -> db::Result<()> {
+    let Some(file) = transaction.sqlite() else { return Ok(()) };
+    Ok(file.blob_open("main", table, column, row, false)?.write_at(bytes, at)?)
 }
 
 /// Removes the vectors and codes of chunks, of every model; reads each segment that can hold one of
@@ -288,7 +319,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, keys: &[ChunkKey]) -> Step<(
             .query_map(params![user.get(), kind.number(), first, last], |row| {
                 Ok(Shape { id: row.get(0)?, used: row.get(1)?, dims: row.get(2)? })
             })?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         for segment in &segments {
             clear_slots(transaction, segment, &gone)?;
         }
@@ -340,9 +371,10 @@ fn fill_places(
     (table, column): (&str, &str),
     (row, places): (i64, &[usize]),
     bytes: &[u8],
-) -> rusqlite::Result<()> {
-    let mut blob = transaction.blob_open("main", table, column, row, false)?;
-    places.iter().try_for_each(|place| blob.write_at(bytes, place * bytes.len()))
+) -> db::Result<()> {
+    let Some(file) = transaction.sqlite() else { return Ok(()) };
+    let mut blob = file.blob_open("main", table, column, row, false)?;
+    Ok(places.iter().try_for_each(|place| blob.write_at(bytes, place * bytes.len()))?)
 }
 
 /// The chunk's number in a slot.
@@ -360,9 +392,12 @@ pub(super) fn rebuild(transaction: &Transaction<'_>) -> Step<u64> {
     let models: Vec<i64> = transaction
         .prepare("select id from embed_model")?
         .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for id in models {
-        rebuild_model(transaction, id)?;
+        .collect::<db::Result<_>>()?;
+    for id in &models {
+        rebuild_model(transaction, *id)?;
+    }
+    if transaction.postgres().is_some() {
+        return Ok(models.len() as u64);
     }
     let count: i64 =
         transaction.query_row("select count(*) from vector_segment", [], |row| row.get(0))?;
@@ -371,6 +406,10 @@ pub(super) fn rebuild(transaction: &Transaction<'_>) -> Step<u64> {
 
 /// Makes the segments of one model anew.
 fn rebuild_model(transaction: &Transaction<'_>, id: i64) -> Step<()> {
+    if let Some(server) = transaction.postgres() {
+        let Some(model) = model(transaction, id)? else { return Ok(()) };
+        return Ok(vectors::recode(server, &model)?);
+    }
     for sql in [DROP_CODES, DROP_SLOTS, DROP_SEGMENTS] {
         transaction.execute(sql, [id])?;
     }
@@ -395,7 +434,8 @@ const ACTIVE: &str = "
     where state = 'active'";
 const BY_ID: &str =
     "select id, name, dims, mean, calibration is not null, provider from embed_model where id = ?1";
-const PUT_VECTOR: &str = "insert or replace into vector (model, chunk, v) values (?1, ?2, ?3)";
+const PUT_VECTOR: &str = "
+    insert or replace into vector (model, chunk, v) values (?1, ?2, ?3)";
 const LAST_SEGMENT: &str = "
     select id, number, capacity, used from vector_segment
     where model = ?1 and user_id = ?2 and kind = ?3 order by number desc limit 1";

@@ -1,9 +1,12 @@
 //! Counting, vacuuming, checking, and noting what was handed out.
 
+use crate::memory::sqlite::db;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::params;
 
 use super::{SqliteMemory, Step, segments};
 use crate::error::words_of;
@@ -15,27 +18,33 @@ use crate::{Error, Result};
 
 impl Upkeep for SqliteMemory {
     fn counts(&self, _admin: Admin) -> Result<Counts> {
-        count(&self.connection).map_err(|source| self.failed(source))
+        count(self.asking(Admin)).map_err(|source| self.failed(source))
     }
 
     fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
-        grown(&self.connection, scope, since).map_err(|source| self.failed(source))
+        grown(self.asking(scope), scope, since).map_err(|source| self.failed(source))
     }
 
     fn vacuum(&mut self, _admin: Admin, now: Timestamp) -> Result<Vacuumed> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
-        shrink(&self.connection, now).map_err(|source| self.failed(source))
+        let before = size(self.asking(Admin)).map_err(|source| self.failed(source))?;
+        if self.is_on_server() {
+            self.write(Admin, |transaction| clean_up(transaction, now))?;
+            let after = size(self.asking(Admin)).map_err(|source| self.failed(source))?;
+            return Ok(Vacuumed { before, after });
+        }
+        shrink(self.asking(Admin), now).map_err(|source| self.failed(source))
     }
 
     fn check_memory(&self, _admin: Admin) -> Result<Vec<MemoryFinding>> {
-        let look = || -> rusqlite::Result<_> {
-            let mut problems = pages(&self.connection)?;
-            problems.extend(references(&self.connection)?);
-            problems.extend(keyword_index(&self.connection, self.access)?);
-            problems.extend(summaries(&self.connection)?);
-            let repairable = segment_problems(&self.connection)?;
+        let look = || -> db::Result<_> {
+            let mut problems = pages(self.asking(Admin))?;
+            problems.extend(references(self.asking(Admin))?);
+            problems.extend(keyword_index(self.asking(Admin), self.access)?);
+            problems.extend(summaries(self.asking(Admin))?);
+            let repairable = segment_problems(self.asking(Admin))?;
             let lasting = problems.into_iter().map(|problem| (problem, false));
             let findings = lasting.chain(repairable.into_iter().map(|problem| (problem, true)));
             Ok(findings
@@ -49,12 +58,13 @@ impl Upkeep for SqliteMemory {
     }
 
     fn rebuild_segments(&mut self, _admin: Admin) -> Result<u64> {
-        self.write(segments::rebuild)
+        self.write(Admin, segments::rebuild)
     }
 
     fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             for (scope, receipt, at) in receipts {
+                transaction.asks(*scope);
                 note_receipt(transaction, *scope, receipt, *at)?;
                 count_uses(transaction, *scope, receipt.items, *at)?;
             }
@@ -63,8 +73,8 @@ impl Upkeep for SqliteMemory {
     }
 }
 
-fn count(connection: &Connection) -> rusqlite::Result<Counts> {
-    let number = |sql: &str| -> rusqlite::Result<u64> {
+fn count(connection: &Connection) -> db::Result<Counts> {
+    let number = |sql: &str| -> db::Result<u64> {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
     };
     let (episodes, compressed, suspect): (i64, i64, i64) =
@@ -93,7 +103,7 @@ fn count(connection: &Connection) -> rusqlite::Result<Counts> {
     })
 }
 
-fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> rusqlite::Result<Vec<Growth>> {
+fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> db::Result<Vec<Growth>> {
     let mut days: BTreeMap<u32, Growth> = BTreeMap::new();
     for (is_fact, sql) in [(true, FACTS_BY_DAY), (false, EPISODES_BY_DAY)] {
         let mut statement = connection.prepare_cached(sql)?;
@@ -109,9 +119,18 @@ fn grown(connection: &Connection, scope: Scope, since: Timestamp) -> rusqlite::R
 
 /// How many vectors of the active model there are of each kind. Read from the slots, 16 bytes for
 /// each: at a million vectors that is 16 MB, where the vectors themselves are 260 MB.
-fn live_slots(connection: &Connection) -> rusqlite::Result<HashMap<ItemKind, u64>> {
+fn live_slots(connection: &Connection) -> db::Result<HashMap<ItemKind, u64>> {
     let mut live = HashMap::new();
     let Some(model) = segments::active(connection)? else { return Ok(live) };
+    if connection.postgres().is_some() {
+        let mut statement = connection.prepare_cached(VECTORS_BY_KIND)?;
+        let mut found = statement.query([model.id])?;
+        while let Some(row) = found.next()? {
+            let Some(kind) = ItemKind::from_number(row.get(0)?) else { continue };
+            live.insert(kind, row.get::<_, i64>(1)?.unsigned_abs());
+        }
+        return Ok(live);
+    }
     let mut statement = connection.prepare_cached(SLOTS)?;
     let mut found = statement.query([model.id])?;
     while let Some(row) = found.next()? {
@@ -124,41 +143,63 @@ fn live_slots(connection: &Connection) -> rusqlite::Result<HashMap<ItemKind, u64
     Ok(live)
 }
 
-fn shrink(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vacuumed> {
+/// Drops what nobody asks for any more; the space itself is the server's to reuse.
+fn clean_up(transaction: &Transaction<'_>, now: Timestamp) -> Step<()> {
+    transaction.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
+    if let Some(server) = transaction.postgres() {
+        let asked: [(&(dyn ToSql + Sync), Type); 1] = [(&server.profile(), Type::INT8)];
+        server.change_rows(FORGET_DONE, &asked)?;
+    }
+    Ok(())
+}
+
+fn shrink(connection: &Connection, now: Timestamp) -> db::Result<Vacuumed> {
+    let Some(file) = connection.sqlite() else { return Ok(Vacuumed { before: 0, after: 0 }) };
     let before = size(connection)?;
     connection.execute_batch("insert into chunk_words (chunk_words) values ('optimize')")?;
     connection.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
     // The copy that is made for it would be as large in memory as the file: it goes to a file, which
     // has no name and is gone with the connection.
-    connection.pragma_update(None, "temp_store", "file")?;
-    let done = connection.execute_batch("vacuum");
-    connection.pragma_update(None, "temp_store", "memory")?;
+    file.pragma_update(None, "temp_store", "file")?;
+    let done = file.execute_batch("vacuum");
+    file.pragma_update(None, "temp_store", "memory")?;
     done?;
     // Without this the log keeps a copy of every page, and the file its old length.
     connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     Ok(Vacuumed { before, after: size(connection)? })
 }
 
-fn size(connection: &Connection) -> rusqlite::Result<u64> {
-    let read = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+fn size(connection: &Connection) -> db::Result<u64> {
+    let Some(file) = connection.sqlite() else {
+        // The tables are shared: what other profiles have in them is counted too.
+        let size = connection.query_row(TABLE_SIZE, [], |row| row.get::<_, i64>(0))?;
+        return Ok(size.unsigned_abs());
+    };
+    let read = |pragma| file.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     Ok((read("page_count")? * read("page_size")?).unsigned_abs())
 }
 
-fn noted_time(connection: &Connection, key: &str) -> rusqlite::Result<Option<Timestamp>> {
+fn noted_time(connection: &Connection, key: &str) -> db::Result<Option<Timestamp>> {
     let noted: Option<String> = connection
         .query_row("select value from meta where key = ?1", [key], |row| row.get(0))
         .optional()?;
     Ok(noted.and_then(|at| at.parse().ok()).and_then(|at| Timestamp::from_millisecond(at).ok()))
 }
 
-fn pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn pages(connection: &Connection) -> db::Result<Vec<String>> {
+    if connection.sqlite().is_none() {
+        return Ok(Vec::new());
+    }
     let mut statement = connection.prepare("pragma quick_check(20)")?;
     let said: Vec<String> =
-        statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map([], |row| row.get(0))?.collect::<db::Result<_>>()?;
     Ok(said.into_iter().filter(|line| line != "ok").collect())
 }
 
-fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn references(connection: &Connection) -> db::Result<Vec<String>> {
+    if connection.sqlite().is_none() {
+        return references_on_server(connection);
+    }
     let mut statement = connection.prepare(DANGLING)?;
     statement
         .query_map([], |row| {
@@ -169,8 +210,46 @@ fn references(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
+/// A server is not told to watch over references, since every write would pay for it; they are looked at here.
+fn references_on_server(connection: &Connection) -> db::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for (table, column, parent) in REFERENCES {
+        let sql = format!(
+            "select count(*) from {table} child where child.{column} is not null
+             and not exists (select 1 from {parent} parent where parent.id = child.{column})"
+        );
+        let count: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
+        if count > 0 {
+            problems.push(format!("{count} rows of {table} refer to a {parent} that is not there"));
+        }
+    }
+    Ok(problems)
+}
+
+/// Which column refers to which table.
+const REFERENCES: [(&str, &str, &str); 18] = [
+    ("identity", "user_id", "user"),
+    ("seen_identity", "user_id", "user"),
+    ("session", "user_id", "user"),
+    ("session", "channel", "label"),
+    ("session", "source", "label"),
+    ("episode", "user_id", "user"),
+    ("episode", "session", "session"),
+    ("episode", "compressed_into", "episode"),
+    ("message", "episode", "episode"),
+    ("fact", "user_id", "user"),
+    ("fact", "superseded_by", "fact"),
+    ("entity_alias", "entity", "entity"),
+    ("mention", "entity", "entity"),
+    ("procedure", "superseded_by", "procedure"),
+    ("vector", "model", "embed_model"),
+    ("covered", "summary", "episode"),
+    ("summary_session", "summary", "episode"),
+    ("conflict", "fact", "fact"),
+];
+
 /// What must hold for texts that are told by a summary, and for those that are not.
-fn summaries(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn summaries(connection: &Connection) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
     for (sql, what) in [
         (TOLD_BY_NO_SUMMARY, "episodes are told by something that is no summary"),
@@ -187,13 +266,14 @@ fn summaries(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// FTS5 takes its check as an insert, which a reader may not do: it compares the rows only.
-fn keyword_index(connection: &Connection, access: Access) -> rusqlite::Result<Vec<String>> {
+fn keyword_index(connection: &Connection, access: Access) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
+    let Some(file) = connection.sqlite() else { return words_on_server(connection) };
     if access == Access::Write
-        && let Err(refusal) = connection.execute_batch(CHECK_WORDS)
+        && let Err(refusal) = file.execute_batch(CHECK_WORDS)
     {
         if refusal.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseCorrupt) {
-            return Err(refusal);
+            return Err(refusal.into());
         }
         problems.push(format!("the keyword index is damaged ({})", words_of(&refusal)));
     }
@@ -209,8 +289,18 @@ fn keyword_index(connection: &Connection, access: Access) -> rusqlite::Result<Ve
     Ok(problems)
 }
 
-fn segment_problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+/// A chunk without a word has no row among the words; words without a chunk are wrong.
+fn words_on_server(connection: &Connection) -> db::Result<Vec<String>> {
+    let count: i64 = connection.query_row(WORDS_OF_NO_CHUNK, [], |row| row.get(0))?;
+    let what = "chunks are in the keyword index and nowhere else";
+    Ok((count > 0).then(|| format!("{count} {what}")).into_iter().collect())
+}
+
+fn segment_problems(connection: &Connection) -> db::Result<Vec<String>> {
     let mut problems = Vec::new();
+    if connection.sqlite().is_none() {
+        return Ok(problems);
+    }
     let mut statement = connection.prepare(SHAPES)?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
@@ -300,7 +390,7 @@ const EPISODES_BY_DAY: &str = "
     select (started_at - ?2) / 86400000, count(*) from episode
     where user_id in (?1, 0) and started_at >= ?2 group by 1";
 const EPISODES: &str = "
-    select count(*), coalesce(sum(state = 'compressed'), 0), count(quarantined_at) from episode";
+    select count(*), count(*) filter (where state = 'compressed'), count(quarantined_at) from episode";
 const REFLECTIONS: &str = "
     select count(*) from procedure where kind = 'reflection' and retired_at is null";
 const SUSPECT: &str = "
@@ -309,6 +399,18 @@ const SUSPECT: &str = "
 const SLOTS: &str = "
     select s.kind, s.used, t.slots from vector_segment s join vector_slots t on t.segment = s.id
     where s.model = ?1";
+const VECTORS_BY_KIND: &str = "
+    select (chunk >> 40) & 7, count(*) from vector where model = ?1 group by 1";
+const WORDS_OF_NO_CHUNK: &str = "
+    select count(distinct w.chunk) from chunk_words w
+    where not exists (select 1 from chunk c where c.id = w.chunk)";
+const TABLE_SIZE: &str = "
+    select cast(coalesce(sum(pg_total_relation_size(c.oid)), 0) as bigint)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'hermes' and c.relkind = 'r'";
+// An answer that was lost is asked for within minutes.
+const FORGET_DONE: &str = "
+    delete from hermes.done where profile = $1 and at < now() - interval '1 day'";
 pub(super) const NOTE_TIME: &str = "
     insert into meta (key, value) values (?1, ?2)
     on conflict (key) do update set value = excluded.value";
@@ -317,7 +419,7 @@ const DANGLING: &str = r#"
 const TOLD_BY_NO_SUMMARY: &str = "
     select count(*) from (
       select compressed_into as summary from episode where compressed_into is not null
-      union all select summary from covered)
+      union all select summary from covered) told
     where not exists (
       select 1 from episode e where e.id = summary and e.state = 'compressed' and e.body is not null)";
 const COVERED_BUT_THERE: &str = "
@@ -329,7 +431,7 @@ const CHUNKS_WITHOUT_TEXT: &str = "
       when 0 then not exists (select 1 from message m where m.id = c.id >> 8)
       when 4 then not exists (
         select 1 from episode e where e.id = (c.id >> 8) & 0xffffffff and e.state = 'compressed')
-      else 0 end";
+      else false end";
 const RAW_WITHOUT_MESSAGES: &str = "
     select count(*) from episode e
     where e.state = 'raw' and not exists (

@@ -1,7 +1,9 @@
 //! Users and the identities they come in with.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::{SqliteMemory, audit, new_uid, rows};
 use crate::memory::{Admin, Change, Chat, Identity, MOST_USERS, User, UserNumber, Users};
@@ -11,18 +13,18 @@ const CHATS: [(&str, Chat); 2] = [("direct", Chat::Direct), ("group", Chat::Grou
 
 impl Users for SqliteMemory {
     fn users(&self, _admin: Admin) -> Result<Vec<User>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(EVERY)?.query_map([], user_of)?.collect()
+        let read = || -> db::Result<_> {
+            self.asking(Admin).prepare_cached(EVERY)?.query_map([], user_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn user(&self, name: &str) -> Result<Option<User>> {
-        by_name(&self.connection, name).map_err(|source| self.failed(source))
+        by_name(self.asking(Admin), name).map_err(|source| self.failed(source))
     }
 
     fn user_or_new(&mut self, name: &str, change: Change<'_>) -> Result<UserNumber> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             if let Some(known) = by_name(transaction, name)? {
                 return Ok(known.number);
             }
@@ -52,7 +54,7 @@ impl Users for SqliteMemory {
     }
 
     fn user_of_identity(&self, channel: &str, native_id: &str) -> Result<Option<UserNumber>> {
-        self.connection
+        self.asking(Admin)
             .query_row(BY_IDENTITY, [channel, native_id], |row| row.get(0).map(UserNumber::new))
             .optional()
             .map_err(|source| self.failed(source))
@@ -65,7 +67,7 @@ impl Users for SqliteMemory {
         user: UserNumber,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let number = user.get();
             let item = format!("user:{number}");
             let is_known = transaction.prepare_cached(IS_KNOWN)?.exists([number])?;
@@ -86,7 +88,7 @@ impl Users for SqliteMemory {
         native_id: &str,
         change: Change<'_>,
     ) -> Result<Option<UserNumber>> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let linked: Option<i64> = transaction
                 .prepare_cached(BY_IDENTITY)?
                 .query_row([channel, native_id], |row| row.get(0))
@@ -101,15 +103,15 @@ impl Users for SqliteMemory {
     }
 
     fn identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(LINKED)?.query_map([], identity_of)?.collect()
+        let read = || -> db::Result<_> {
+            self.asking(Admin).prepare_cached(LINKED)?.query_map([], identity_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
 
     fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()> {
         let Identity { channel, native_id, chat, user, .. } = identity;
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             if transaction.prepare_cached(BY_IDENTITY)?.exists([channel, native_id])? {
                 transaction.execute(FORGET_SEEN, [channel, native_id])?;
                 return Ok(());
@@ -124,8 +126,8 @@ impl Users for SqliteMemory {
     }
 
     fn unlinked_identities(&self, _admin: Admin) -> Result<Vec<Identity>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(SEEN)?.query_map([], identity_of)?.collect()
+        let read = || -> db::Result<_> {
+            self.asking(Admin).prepare_cached(SEEN)?.query_map([], identity_of)?.collect()
         };
         read().map_err(|source| self.failed(source))
     }
@@ -136,7 +138,7 @@ impl Users for SqliteMemory {
         zone: Option<&str>,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let item = format!("user:{}", user.get());
             if transaction.execute(SET_ZONE, params![user.get(), zone])? == 0 {
                 return Err(Error::NoSuchItem { item }.into());
@@ -147,7 +149,7 @@ impl Users for SqliteMemory {
     }
 }
 
-fn identity_of(row: &Row<'_>) -> rusqlite::Result<Identity> {
+fn identity_of(row: &Row<'_>) -> db::Result<Identity> {
     Ok(Identity {
         channel: row.get(0)?,
         native_id: row.get(1)?,
@@ -157,11 +159,11 @@ fn identity_of(row: &Row<'_>) -> rusqlite::Result<Identity> {
     })
 }
 
-fn by_name(connection: &Connection, name: &str) -> rusqlite::Result<Option<User>> {
+fn by_name(connection: &Connection, name: &str) -> db::Result<Option<User>> {
     connection.prepare_cached(BY_NAME)?.query_row([name], user_of).optional()
 }
 
-fn user_of(row: &Row<'_>) -> rusqlite::Result<User> {
+fn user_of(row: &Row<'_>) -> db::Result<User> {
     Ok(User {
         number: UserNumber::new(row.get(0)?),
         uid: rows::uid(row, 1)?,
@@ -200,6 +202,6 @@ const NOTE: &str = "
     values (?1, ?2, ?3, ?4, ?5, ?5)
     on conflict (channel, native_id)
       do update set chat = excluded.chat, user_id = excluded.user_id,
-        last_at = max(last_at, excluded.last_at)";
+        last_at = max(seen_identity.last_at, excluded.last_at)";
 const FORGET_SEEN: &str = "delete from seen_identity where channel = ?1 and native_id = ?2";
 const SET_ZONE: &str = "update user set timezone = ?2 where id = ?1 and id <> 0";

@@ -93,7 +93,7 @@ pub(crate) fn export(arguments: &Export, app: &mut App) -> anyhow::Result<Outcom
         profile::existing(&wanted.home, &name)?;
     }
     let scope = Scope::Profile(arguments.name.clone());
-    let outside = wanted.outside(app, &scope)?;
+    let outside = wanted.outside(app, &scope, arguments.dry_run)?;
     let sealing = match arguments.dry_run {
         true => Sealing::Plain,
         false => arguments.encryption.sealing(app, &wanted)?,
@@ -108,7 +108,7 @@ pub(crate) fn export(arguments: &Export, app: &mut App) -> anyhow::Result<Outcom
         sealing: &sealing,
         label: None,
         exclude: &wanted.settings.exclude,
-        outside: &outside,
+        outside: &outside.files,
         follow_links: wanted.settings.follow_links,
         secrets: !arguments.without_secrets && !arguments.encryption.is_plain(),
         made_by: MADE_BY,

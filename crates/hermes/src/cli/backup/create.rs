@@ -178,7 +178,7 @@ fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Res
 fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {
     let exclude = &wanted.settings.exclude;
     let scope = wanted::scope(app, arguments.all)?;
-    let outside = wanted.outside(app, &scope)?;
+    let outside = wanted.outside(app, &scope, arguments.dry_run)?;
     // A plan needs no key.
     let sealing = match arguments.dry_run {
         true => Sealing::Plain,
@@ -192,7 +192,7 @@ fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result
         sealing: &sealing,
         label: arguments.label.clone(),
         exclude,
-        outside: &outside,
+        outside: &outside.files,
         follow_links: wanted.settings.follow_links,
         secrets: true,
         made_by: MADE_BY,

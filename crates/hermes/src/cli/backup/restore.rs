@@ -248,7 +248,14 @@ pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
         [None].into_iter().chain(names.into_iter().map(Some)).map(|name| root.sibling(name));
     let remark = |home: Home| {
         let here = home.folder().join("memory.db");
-        let named = app.for_profile(&home).memory_path(&home).ok()?;
+        let own = app.for_profile(&home);
+        if here.exists() && own.is_on_server(&home).unwrap_or(false) {
+            return Some(format!(
+                "{} is here, but the settings name a server: bring it back there with `hermes db copy --to postgres`",
+                here.display()
+            ));
+        }
+        let named = own.memory_path(&home).ok()?;
         let is_elsewhere = !named.starts_with(root.root()) && here.exists();
         is_elsewhere.then(|| {
             format!(

@@ -15,6 +15,7 @@ use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
 use crate::app::App;
+use crate::cli::db::copy;
 use crate::failure::{Kind, Problem, message};
 use crate::variables::Variables;
 
@@ -63,8 +64,11 @@ fn with(app: &App, home: Home, settings: Backup, to: Option<&Path>) -> anyhow::R
 
 /// Who the home is, by which its backups are told from those of others; none where it has no memory yet.
 fn home_id(app: &App, home: &Home) -> Option<String> {
-    let said = app.for_profile(home).memory_path(home).ok();
-    whose::home_id(&said.unwrap_or_else(|| home.folder().join("memory.db")))
+    let own = app.for_profile(home);
+    let said = own.own_memory_path(home).ok();
+    let found = whose::home_id(&said.unwrap_or_else(|| home.folder().join("memory.db")));
+    // The id of a memory on a server is that of every home which uses it.
+    found.or_else(|| own.is_on_server(home).ok()?.then(|| own.home_name(home)))
 }
 
 /// The folder of backups of a home: beside it, never in it.
@@ -236,20 +240,33 @@ impl Wanted {
         Ok(contents::links_left_out(&self.home, &choice)?)
     }
 
-    /// Databases of memories that the settings of a profile keep outside of the home.
+    /// Databases of memories that the settings of a profile keep outside of the home. A memory on a server comes as a
+    /// twin in a file, which any home can be given; a plan does without it.
     pub(super) fn outside(
         &self,
         app: &App,
         scope: &Scope,
-    ) -> anyhow::Result<Vec<(String, PathBuf)>> {
-        let mut found = Vec::new();
+        is_plan: bool,
+    ) -> anyhow::Result<Outside> {
+        let mut found = Outside::default();
         let names = profile::list(&self.home)?;
         for name in [None].into_iter().chain(names.into_iter().map(Some)) {
             let home = self.home.sibling(name.clone());
             if matches!(scope, Scope::Profile(wanted) if wanted != home.profile_name()) {
                 continue;
             }
-            let path = app.for_profile(&home).memory_path(&home)?;
+            let own = app.for_profile(&home);
+            let below = match &name {
+                None => "memory.db".to_owned(),
+                Some(name) => format!("profiles/{name}/memory.db"),
+            };
+            if own.is_on_server(&home)? {
+                if !is_plan {
+                    found.add_twin(&own, &home, below)?;
+                }
+                continue;
+            }
+            let path = own.memory_path(&home)?;
             if path.starts_with(self.home.root()) {
                 continue;
             }
@@ -258,13 +275,29 @@ impl Wanted {
                 app.out.note(format_args!("memory.path leads to {place}, which is not there"));
                 continue;
             }
-            let below = match &name {
-                None => "memory.db".to_owned(),
-                Some(name) => format!("profiles/{name}/memory.db"),
-            };
-            found.push((below, path));
+            found.files.push((below, path));
         }
         Ok(found)
+    }
+}
+
+/// What is kept outside of the home, under the path it gets in an archive.
+#[derive(Default)]
+pub(super) struct Outside {
+    pub(super) files: Vec<(String, PathBuf)>,
+    /// The folders of twins, which are gone with this.
+    _scratch: Vec<tempfile::TempDir>,
+}
+
+impl Outside {
+    /// Everything that the server has of a profile, as it was at one moment, in a file.
+    fn add_twin(&mut self, app: &App, home: &Home, below: String) -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("memory.db");
+        copy::twin(app, home, &path)?;
+        self.files.push((below, path));
+        self._scratch.push(folder);
+        Ok(())
     }
 }
 

@@ -60,8 +60,7 @@ fn running(app: &App, home: &Home, found: &Found) -> Check {
 
 /// Jobs that were given up; what is wrong with memory.db itself has a check of its own.
 fn failed(app: &App, home: &Home) -> Option<Check> {
-    let is_there = app.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok());
-    let memory = app.memory(home, Access::Read).ok().filter(|_| is_there)?;
+    let memory = app.has_memory(home).then(|| app.memory(home, Access::Read).ok()).flatten()?;
     let failed = match memory.store.jobs(Admin, Some(JobState::Failed), jobs::MANY) {
         Ok(failed) => failed,
         Err(error) => return Some(Check::fail("jobs", error.to_string())),

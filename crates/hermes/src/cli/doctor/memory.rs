@@ -4,44 +4,46 @@ use std::time::Duration;
 
 use hermes_home::Home;
 use hermes_memory::reembed;
-use hermes_store::ErrorKind;
 use hermes_store::memory::{
     Admin, Audit as _, ChainState, EmbedModel, MemoryFinding, SqliteMemory, Upkeep as _,
     Vectors as _, Wanted,
 };
 use hermes_store::sqlite::Access;
 
-use super::{Check, users};
+use super::{Check, server, users};
 use crate::app::App;
 use crate::embedding::{self, Haste};
-use crate::failure::store_hint;
+use crate::failure::{Kind, told};
 use crate::output::{counted, thousands};
 
 /// Doctor should answer even while another program writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
-    let path = match app.memory_path(home) {
-        Ok(path) => path,
-        Err(error) => return vec![Check::fail("memory.db", error.to_string())],
-    };
-    if path.symlink_metadata().is_err() {
+    if let Err(error) = app.is_on_server(home).map(drop) {
+        return vec![Check::fail("memory.db", error.to_string())];
+    }
+    if !app.has_memory(home) {
         return vec![Check::ok("memory.db", "not made yet: the first fact or recording makes it")];
     }
+    let mut results = server::checks(app, home);
     let store = match open(app, home, Access::Read) {
         Ok(store) => store,
-        Err(error) if error.kind() == ErrorKind::Locked => {
-            return vec![Check::warn("memory.db", error.to_string())];
-        }
         Err(error) => {
-            let check = Check::fail("memory.db", error.to_string());
-            return vec![match store_hint(&error) {
-                Some(hint) => check.repair(hint),
-                None => check,
-            }];
+            let (kind, message, hint) = told(&error);
+            let name = name_of(app, home);
+            let check = match kind {
+                Kind::Locked => Check::warn(name, message),
+                _ => Check::fail(name, message),
+            };
+            results.push(match hint {
+                Some(hint) if kind != Kind::Locked => check.repair(hint),
+                _ => check,
+            });
+            return results;
         }
     };
-    let mut results = vec![whole(&store), audit(&store)];
+    results.extend([whole(name_of(app, home), &store), audit(&store)]);
     results.extend(model(app, home, &store));
     results.extend(users::checks(&store));
     results
@@ -49,10 +51,10 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
 
 /// Makes damaged segments anew from the vectors; says what was done.
 pub(super) fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
-    let is_there = app.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok());
-    let Some(store) = open(app, home, Access::Read).ok().filter(|_| is_there) else {
+    if !app.has_memory(home) {
         return Ok(Vec::new());
-    };
+    }
+    let Ok(store) = open(app, home, Access::Read) else { return Ok(Vec::new()) };
     let findings = store.check_memory(Admin).unwrap_or_default();
     if !findings.iter().any(|finding| finding.repaired_by_rebuilding) {
         return Ok(Vec::new());
@@ -62,20 +64,32 @@ pub(super) fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     Ok(vec![format!("memory.db: {} of vectors made anew", counted(count, "segment"))])
 }
 
-fn open(app: &App, home: &Home, access: Access) -> hermes_store::Result<SqliteMemory> {
-    let path = app.memory_path(home).unwrap_or_else(|_| home.folder().join("memory.db"));
-    SqliteMemory::open(Wanted { path: &path, profile: home.profile_name() }, access, PATIENCE)
+fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<SqliteMemory> {
+    if app.is_on_server(home)? {
+        return app.server_memory(home, access, PATIENCE);
+    }
+    let path = app.memory_path(home)?;
+    let wanted = Wanted { path: &path, profile: home.profile_name() };
+    Ok(SqliteMemory::open(wanted, access, PATIENCE)?)
 }
 
-fn whole(store: &SqliteMemory) -> Check {
+/// What the database is called.
+fn name_of(app: &App, home: &Home) -> &'static str {
+    match app.is_on_server(home) {
+        Ok(true) => "server",
+        _ => "memory.db",
+    }
+}
+
+fn whole(name: &'static str, store: &SqliteMemory) -> Check {
     let findings = match store.check_memory(Admin) {
         Ok(findings) => findings,
-        Err(error) => return Check::fail("memory.db", error.to_string()),
+        Err(error) => return Check::fail(name, error.to_string()),
     };
     if let Some(MemoryFinding { problem, repaired_by_rebuilding }) = findings.first() {
         let more = findings.len() - 1;
         let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-        let check = Check::fail("memory.db", format!("{problem}{more}"));
+        let check = Check::fail(name, format!("{problem}{more}"));
         return match repaired_by_rebuilding {
             true => check.repair("hermes doctor --fix"),
             false => check,
@@ -85,9 +99,9 @@ fn whole(store: &SqliteMemory) -> Check {
         Ok(counts) => {
             let episodes = counts.raw_episodes + counts.compressed_episodes;
             let (episodes, facts) = (counted(episodes, "episode"), counted(counts.facts, "fact"));
-            Check::ok("memory.db", format!("{episodes} and {facts}, database is whole"))
+            Check::ok(name, format!("{episodes} and {facts}, database is whole"))
         }
-        Err(error) => Check::fail("memory.db", error.to_string()),
+        Err(error) => Check::fail(name, error.to_string()),
     }
 }
 

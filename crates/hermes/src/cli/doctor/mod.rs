@@ -8,6 +8,7 @@ mod fix;
 mod integrations;
 mod machine;
 mod memory;
+mod server;
 mod users;
 
 use std::io;

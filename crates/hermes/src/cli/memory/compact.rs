@@ -52,7 +52,7 @@ const MOST_COUNTED: usize = 100_000;
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let before = app.now - age(arguments, &home, app)?;
-    if app.memory_path(&home)?.symlink_metadata().is_err() {
+    if !app.has_memory(&home) {
         app.out.show(&Done { dry_run: arguments.dry_run, ..Done::default() })?;
         app.out.note("there is no memory.db yet");
         return Ok(Outcome::Done);

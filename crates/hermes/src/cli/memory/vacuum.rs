@@ -20,7 +20,7 @@ struct Done {
 
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    if app.memory_path(&home)?.symlink_metadata().is_err() {
+    if !app.has_memory(&home) {
         app.out.show(&Done { vacuumed: Vacuumed { before: 0, after: 0 }, vectors_dropped: 0 })?;
         app.out.note("there is no memory.db yet");
         return Ok(Outcome::Done);

@@ -107,7 +107,7 @@ fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
 pub(crate) fn note_in_memory(app: &App) {
     let note = || -> anyhow::Result<()> {
         let home = app.existing_home()?;
-        if !app.memory_path(&home)?.exists() {
+        if !app.has_memory(&home) {
             return Ok(());
         }
         let mut memory = app.memory(&home, Access::Write)?;

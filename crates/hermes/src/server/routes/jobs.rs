@@ -59,8 +59,8 @@ fn queue(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
             .hint(format!("the kinds are {}", known.join(", ")))
             .into());
     }
-    let (app, _, memory) = seat.writer()?;
-    let queued = jobs::queue_now(&mut memory.store, &kind, app.now)?;
+    let (app, home, memory) = seat.writer()?;
+    let queued = jobs::queue_now(&mut memory.store, &jobs::name_here(app, home, &kind), app.now)?;
     Reply::json(&json!({ "kind": kind, "queued": queued }))
 }
 

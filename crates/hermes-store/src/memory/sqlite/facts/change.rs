@@ -1,7 +1,9 @@
 //! How facts change; each function is one step of a transaction and adds one entry to the chain.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::params;
 
 use super::super::graves::{self, GraveKind, Said};
 use super::super::{Step, audit, entities, index, new_uid, rows};
@@ -324,7 +326,7 @@ pub(super) fn said_by(
     transaction: &Transaction<'_>,
     owner: UserNumber,
     norm_hash: &[u8; 16],
-) -> rusqlite::Result<Option<i64>> {
+) -> db::Result<Option<i64>> {
     transaction
         .prepare_cached(SAID_BY)?
         .query_row(params![owner.get(), norm_hash], |row| row.get(0))
@@ -390,4 +392,5 @@ const ERASE_CONFLICTS: &str = "delete from conflict where fact = ?1 or other = ?
 const ERASE_FILE_ENTRIES: &str = "delete from file_entry where fact = ?1";
 const ERASE: &str = "delete from fact where id = ?1";
 const ADD_TOMBSTONE: &str = "
-    insert or replace into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)";
+    insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)
+    on conflict (kind, uid) do update set at = excluded.at, actor = excluded.actor";

@@ -1,7 +1,9 @@
 //! Facts drawn from conversations: drawing the same words again changes nothing.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::params;
 
 use super::super::{Step, audit, graves, origins, rows};
 use super::change::{self, Kept};
@@ -72,7 +74,7 @@ fn drawn_before(
         let earlier: Vec<(i64, String)> = transaction
             .prepare_cached(EARLIER_TEXTS)?
             .query_map([owner.get(), episode], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         let said_once = earlier.iter().find(|(_, text)| graves::statement_key(text) == hash);
         if let Some((id, _)) = said_once {
             return Ok(Some(*id));
@@ -229,7 +231,8 @@ const EARLIER_TEXTS: &str = "
 const EXPIRE: &str = "
     update fact set retired_at = ?2 where id = ?1 and valid_to is not null and valid_to <= ?3";
 const HAS_SOURCE: &str = "
-    select 1 from source where kind = 1 and item = ?1 and episode is ?2 and message is ?3";
+    select 1 from source where kind = 1 and item = ?1 and episode is not distinct from ?2
+      and message is not distinct from ?3";
 const ADD_CONFLICT: &str = "insert or ignore into conflict (fact, other, at) values (?1, ?2, ?3)";
 const SAME_PAST: &str = "
     select id from fact where user_id = ?1 and norm_hash = ?2 and superseded_by = ?3 limit 1";

@@ -1,6 +1,8 @@
 //! What happened to a fact, from the chain of changes and the texts it had.
 
-use rusqlite::{Connection, Row, Transaction, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, Row, Transaction};
+use rusqlite::params;
 
 use super::super::{Step, audit, rows};
 use super::read;
@@ -11,14 +13,14 @@ pub(super) fn history(
     connection: &Connection,
     scope: Scope,
     fact: &Fact,
-) -> rusqlite::Result<Vec<FactChange>> {
+) -> db::Result<Vec<FactChange>> {
     let mut texts: Vec<String> =
         read::revisions(connection, scope, fact.id)?.into_iter().map(|one| one.text).collect();
     texts.push(fact.statement.clone());
     let mut changes: Vec<FactChange> = connection
         .prepare_cached(CHANGES)?
         .query_map(params![audit::item_name(ItemKind::Fact, fact.id), REASONS, fact.id], change_of)?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let mut edits = 0;
     for change in &mut changes {
         if change.action == "fact.edit" {
@@ -33,7 +35,7 @@ pub(super) fn history(
     Ok(changes)
 }
 
-fn change_of(row: &Row<'_>) -> rusqlite::Result<FactChange> {
+fn change_of(row: &Row<'_>) -> db::Result<FactChange> {
     Ok(FactChange {
         at: rows::time(row, 0)?,
         actor: row.get(1)?,

@@ -1,7 +1,9 @@
 //! How facts stand to one another and to the entries of memory files.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, Row, Transaction};
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::params;
 
 use super::super::{Step, audit, rows};
 use super::change;
@@ -25,7 +27,7 @@ pub(super) fn pin(
 }
 
 /// The pairs of held facts that nobody settled.
-pub(super) fn conflicts(connection: &Connection, scope: Scope) -> rusqlite::Result<Vec<Conflict>> {
+pub(super) fn conflicts(connection: &Connection, scope: Scope) -> db::Result<Vec<Conflict>> {
     let conflict_of = |row: &Row<'_>| {
         Ok(Conflict { fact: row.get(0)?, other: row.get(1)?, at: rows::time(row, 2)? })
     };
@@ -64,7 +66,7 @@ pub(super) fn link(
 }
 
 /// The entries that say the same as facts, held or not.
-pub(super) fn entries(connection: &Connection, scope: Scope) -> rusqlite::Result<Vec<FileEntry>> {
+pub(super) fn entries(connection: &Connection, scope: Scope) -> db::Result<Vec<FileEntry>> {
     let entry_of =
         |row: &Row<'_>| Ok(FileEntry { fact: row.get(0)?, file: row.get(1)?, entry: row.get(2)? });
     connection.prepare_cached(ENTRIES)?.query_map([scope.user().get()], entry_of)?.collect()
@@ -94,7 +96,8 @@ const SETTLE: &str = "
     update conflict set settled_at = ?3
     where settled_at is null and ((fact = ?1 and other = ?2) or (fact = ?2 and other = ?1))";
 const LINK: &str = "
-    insert or replace into file_entry (fact, file, entry, at) values (?1, ?2, ?3, ?4)";
+    insert into file_entry (fact, file, entry, at) values (?1, ?2, ?3, ?4)
+    on conflict (fact, file) do update set entry = excluded.entry, at = excluded.at";
 const ENTRIES: &str = "
     select e.fact, e.file, e.entry from file_entry e join fact f on f.id = e.fact
     where f.user_id in (?1, 0) order by e.fact, e.file";

@@ -8,11 +8,13 @@ mod read;
 mod select;
 mod undo;
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::Transaction;
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use super::index::Indexer;
-use super::{SqliteMemory, Step, audit, entities, origins};
+use super::{SqliteMemory, Step, ahead, audit, entities, origins};
 use crate::memory::{
     Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
     Facts, FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope,
@@ -40,7 +42,7 @@ impl SqliteMemory {
         reason: &str,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let held = change::held(transaction, scope, id, "retire")?;
             change::retire(transaction, &held, change)?;
             history::keep_reason(transaction, id, (reason, change))
@@ -50,7 +52,7 @@ impl SqliteMemory {
 
 impl Facts for SqliteMemory {
     fn add_fact(&mut self, scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added> {
-        self.write(|transaction| change::add(transaction, scope, fact, change))
+        self.write(scope, |transaction| change::add(transaction, scope, fact, change))
     }
 
     fn edit_fact(
@@ -61,7 +63,7 @@ impl Facts for SqliteMemory {
         chunks: Vec<NewChunk>,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let held = change::held(transaction, scope, id, "edit")?;
             change::edit(transaction, &held, statement, &chunks, change)
         })
@@ -74,28 +76,28 @@ impl Facts for SqliteMemory {
         by: &NewFact<'_>,
         change: Change<'_>,
     ) -> Result<i64> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let held = change::held(transaction, scope, id, "supersede")?;
             change::supersede(transaction, &held, by, change)
         })
     }
 
     fn retire_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let held = change::held(transaction, scope, id, "retire")?;
             change::retire(transaction, &held, change)
         })
     }
 
     fn restore_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let kept = change::kept(transaction, scope, id)?;
             change::restore(transaction, &kept, change)
         })
     }
 
     fn erase_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.without_a_trace(|transaction| {
+        self.without_a_trace(scope, |transaction| {
             let kept = change::kept(transaction, scope, id)?;
             change::erase(transaction, &kept, change)
         })
@@ -106,9 +108,12 @@ impl Facts for SqliteMemory {
     }
 
     fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>> {
-        let read = || -> rusqlite::Result<_> {
-            let found = ids.iter().map(|id| read::by_id(&self.connection, scope, *id));
-            found.filter_map(rusqlite::Result::transpose).collect()
+        let read = || -> db::Result<_> {
+            if let Some(server) = self.asking(scope).postgres() {
+                return read::by_ids(server, scope, ids);
+            }
+            let found = ids.iter().map(|id| read::by_id(self.asking(scope), scope, *id));
+            found.filter_map(db::Result::transpose).collect()
         };
         read().map_err(|source| self.failed(source))
     }
@@ -119,19 +124,24 @@ impl Facts for SqliteMemory {
         filter: &FactFilter<'_>,
         now: jiff::Timestamp,
     ) -> Result<Vec<Fact>> {
-        read::list(&self.connection, scope, filter, now).map_err(|source| self.failed(source))
+        read::list(self.asking(scope), scope, filter, now).map_err(|source| self.failed(source))
     }
 
     fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
-        read::drawn_from(&self.connection, scope, episode).map_err(|source| self.failed(source))
+        if let Some(server) = self.asking(scope).postgres()
+            && ahead::has_no_facts(server, episode)
+        {
+            return Ok(Vec::new());
+        }
+        read::drawn_from(self.asking(scope), scope, episode).map_err(|source| self.failed(source))
     }
 
     fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
-        read::sources(&self.connection, scope, id).map_err(|source| self.failed(source))
+        read::sources(self.asking(scope), scope, id).map_err(|source| self.failed(source))
     }
 
     fn revisions_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Revision>> {
-        read::revisions(&self.connection, scope, id).map_err(|source| self.failed(source))
+        read::revisions(self.asking(scope), scope, id).map_err(|source| self.failed(source))
     }
 
     fn draw_fact(
@@ -140,7 +150,7 @@ impl Facts for SqliteMemory {
         drawn: &DrawnFact<'_>,
         change: Change<'_>,
     ) -> Result<Drawn> {
-        self.write(|transaction| draw::draw(transaction, scope, drawn, change))
+        self.write(scope, |transaction| draw::draw(transaction, scope, drawn, change))
     }
 
     fn take_in_facts(
@@ -149,7 +159,7 @@ impl Facts for SqliteMemory {
         facts: &[(OriginId<'_>, DrawnFact<'_>)],
         change: Change<'_>,
     ) -> Result<Vec<Drawn>> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let take = |(origin, drawn): &(OriginId<'_>, DrawnFact<'_>)| {
                 draw::take_in(transaction, scope, (*origin, drawn), change)
             };
@@ -159,7 +169,7 @@ impl Facts for SqliteMemory {
 
     fn fact_by_origin(&self, scope: Scope, origin: OriginId<'_>) -> Result<Option<i64>> {
         let item = (ItemKind::Fact, scope.user());
-        origins::look_up(&self.connection, item, origin).map_err(|source| self.failed(source))
+        origins::look_up(self.asking(scope), item, origin).map_err(|source| self.failed(source))
     }
 
     fn facts_about(
@@ -168,19 +178,19 @@ impl Facts for SqliteMemory {
         subject: &str,
         predicate: Option<&str>,
     ) -> Result<Vec<Fact>> {
-        let found = read::about(&self.connection, scope, subject, predicate);
+        let found = read::about(self.asking(scope), scope, subject, predicate);
         found.map_err(|source| self.failed(source))
     }
 
     fn pin_fact(&mut self, scope: Scope, id: i64, pinned: bool, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| links::pin(transaction, scope, id, pinned, change))
+        self.write(scope, |transaction| links::pin(transaction, scope, id, pinned, change))
     }
 
     fn history_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<FactChange>> {
         let failed = |source| self.failed(source);
-        let fact = read::by_id(&self.connection, scope, id).map_err(failed)?;
+        let fact = read::by_id(self.asking(scope), scope, id).map_err(failed)?;
         let missing = || Error::NoSuchItem { item: audit::item_name(ItemKind::Fact, id) };
-        history::history(&self.connection, scope, &fact.ok_or_else(missing)?).map_err(failed)
+        history::history(self.asking(scope), scope, &fact.ok_or_else(missing)?).map_err(failed)
     }
 
     fn undo_fact(
@@ -190,15 +200,15 @@ impl Facts for SqliteMemory {
         chunks: &dyn Fn(&str) -> Vec<NewChunk>,
         change: Change<'_>,
     ) -> Result<Undone> {
-        self.write(|transaction| undo::undo(transaction, scope, id, chunks, change))
+        self.write(scope, |transaction| undo::undo(transaction, scope, id, chunks, change))
     }
 
     fn held_facts(&self, _admin: Admin) -> Result<Vec<(UserNumber, u64)>> {
-        read::held(&self.connection).map_err(|source| self.failed(source))
+        read::held(self.asking(Admin)).map_err(|source| self.failed(source))
     }
 
     fn conflicts(&self, scope: Scope) -> Result<Vec<Conflict>> {
-        links::conflicts(&self.connection, scope).map_err(|source| self.failed(source))
+        links::conflicts(self.asking(scope), scope).map_err(|source| self.failed(source))
     }
 
     fn settle_conflict(
@@ -208,19 +218,19 @@ impl Facts for SqliteMemory {
         other: i64,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| links::settle(transaction, scope, [fact, other], change))
+        self.write(scope, |transaction| links::settle(transaction, scope, [fact, other], change))
     }
 
     fn link_file_entry(&mut self, scope: Scope, link: &FileEntry, now: Timestamp) -> Result<()> {
-        self.write(|transaction| links::link(transaction, scope, link, now))
+        self.write(scope, |transaction| links::link(transaction, scope, link, now))
     }
 
     fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>> {
-        links::entries(&self.connection, scope).map_err(|source| self.failed(source))
+        links::entries(self.asking(scope), scope).map_err(|source| self.failed(source))
     }
 
     fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()> {
-        self.write(|transaction| links::unlink(transaction, scope, fact, file))
+        self.write(scope, |transaction| links::unlink(transaction, scope, fact, file))
     }
 }
 

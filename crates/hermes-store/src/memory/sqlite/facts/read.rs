@@ -1,7 +1,11 @@
 //! Reading facts, as far as the scope may.
 
+use crate::memory::sqlite::db;
+use std::collections::HashMap;
+
+use crate::memory::sqlite::db::{Connection, List, OptionalExtension, Postgres, Row};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::super::{entities, rows};
 use super::ORIGINS;
@@ -10,16 +14,29 @@ use crate::memory::{
 };
 
 /// The fact with this number.
-pub(super) fn by_id(
-    connection: &Connection,
-    scope: Scope,
-    id: i64,
-) -> rusqlite::Result<Option<Fact>> {
+pub(super) fn by_id(connection: &Connection, scope: Scope, id: i64) -> db::Result<Option<Fact>> {
     let found = connection
         .prepare_cached(BY_ID)?
         .query_row([scope.user().get(), id], fact_of)
         .optional()?;
     found.map(|fact| with_entities(connection, scope, fact)).transpose()
+}
+
+/// The facts with these numbers, in their order, in two questions to a server.
+pub(super) fn by_ids(server: &Postgres, scope: Scope, ids: &[i64]) -> db::Result<Vec<Fact>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = server.rows_of(BY_IDS, &[scope.user().get()], List::Numbers(ids))?;
+    let facts: Vec<Fact> =
+        rows.iter().map(|row| fact_of(&Row::Server(row))).collect::<db::Result<_>>()?;
+    let found: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
+    let mut names = entities::names_of_all(server, scope, ItemKind::Fact, &found)?;
+    let mut facts: HashMap<i64, Fact> = facts.into_iter().map(|fact| (fact.id, fact)).collect();
+    for (id, fact) in &mut facts {
+        fact.entities = names.remove(id).unwrap_or_default();
+    }
+    Ok(ids.iter().filter_map(|id| facts.get(id).cloned()).collect())
 }
 
 /// The facts that fit, in the order asked for.
@@ -28,7 +45,7 @@ pub(super) fn list(
     scope: Scope,
     filter: &FactFilter<'_>,
     now: Timestamp,
-) -> rusqlite::Result<Vec<Fact>> {
+) -> db::Result<Vec<Fact>> {
     let orders = match (filter.with_retired, filter.as_of) {
         (true, _) => ALL,
         (false, Some(_)) => HELD_THEN,
@@ -40,9 +57,9 @@ pub(super) fn list(
         FactOrder::MostUsed => orders[2],
     };
     let known_by = filter.as_of.map_or(i64::MAX, Timestamp::as_millisecond);
-    let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(-1);
+    let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(i64::MAX);
     let offset = i64::try_from(filter.offset).unwrap_or(i64::MAX);
-    let reach = if limit < 0 { -1 } else { limit.saturating_add(offset) };
+    let reach = limit.saturating_add(offset);
     let only = match filter.only {
         FactOnly::Any => 0,
         FactOnly::Pinned => 1,
@@ -65,12 +82,12 @@ pub(super) fn list(
             ],
             fact_of,
         )?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
 }
 
 /// How many facts are held of each user.
-pub(super) fn held(connection: &Connection) -> rusqlite::Result<Vec<(UserNumber, u64)>> {
+pub(super) fn held(connection: &Connection) -> db::Result<Vec<(UserNumber, u64)>> {
     let count =
         |row: &Row<'_>| Ok((UserNumber::new(row.get(0)?), row.get::<_, i64>(1)?.unsigned_abs()));
     connection.prepare_cached(HELD)?.query_map([], count)?.collect()
@@ -82,11 +99,11 @@ pub(super) fn about(
     scope: Scope,
     subject: &str,
     predicate: Option<&str>,
-) -> rusqlite::Result<Vec<Fact>> {
+) -> db::Result<Vec<Fact>> {
     let found: Vec<Fact> = connection
         .prepare_cached(ABOUT)?
         .query_map(params![scope.user().get(), subject, predicate], fact_of)?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
 }
 
@@ -96,18 +113,14 @@ pub(super) fn between(
     scope: Scope,
     first: &[u8; 16],
     last: &[u8; 16],
-) -> rusqlite::Result<Vec<i64>> {
+) -> db::Result<Vec<i64>> {
     connection
         .prepare_cached(BETWEEN)?
         .query_map(params![scope.user().get(), first, last], |row| row.get(0))?
         .collect()
 }
 
-pub(super) fn sources(
-    connection: &Connection,
-    scope: Scope,
-    id: i64,
-) -> rusqlite::Result<Vec<Source>> {
+pub(super) fn sources(connection: &Connection, scope: Scope, id: i64) -> db::Result<Vec<Source>> {
     connection.prepare_cached(SOURCES)?.query_map([scope.user().get(), id], rows::source)?.collect()
 }
 
@@ -116,7 +129,7 @@ pub(super) fn drawn_from(
     connection: &Connection,
     scope: Scope,
     episode: i64,
-) -> rusqlite::Result<Vec<(i64, Source)>> {
+) -> db::Result<Vec<(i64, Source)>> {
     connection
         .prepare_cached(DRAWN_FROM)?
         .query_map([scope.user().get(), episode], |row| Ok((row.get(4)?, rows::source(row)?)))?
@@ -127,7 +140,7 @@ pub(super) fn revisions(
     connection: &Connection,
     scope: Scope,
     id: i64,
-) -> rusqlite::Result<Vec<Revision>> {
+) -> db::Result<Vec<Revision>> {
     connection
         .prepare_cached(REVISIONS)?
         .query_map([scope.user().get(), id], |row| {
@@ -141,12 +154,12 @@ pub(super) fn revisions(
         .collect()
 }
 
-fn with_entities(connection: &Connection, scope: Scope, mut fact: Fact) -> rusqlite::Result<Fact> {
+fn with_entities(connection: &Connection, scope: Scope, mut fact: Fact) -> db::Result<Fact> {
     fact.entities = entities::names_of(connection, scope, ItemKind::Fact, fact.id)?;
     Ok(fact)
 }
 
-fn fact_of(row: &Row<'_>) -> rusqlite::Result<Fact> {
+fn fact_of(row: &Row<'_>) -> db::Result<Fact> {
     Ok(Fact {
         id: row.get(0)?,
         uid: rows::uid(row, 1)?,
@@ -209,7 +222,7 @@ macro_rules! fitting {
         where m.kind = 1 and a.alias = ?3 and a.user_id in (?1, 0)))
       and (?4 is null or recorded_at >= ?4)
       and recorded_at <= ?6
-      and (?10 = 0 or (?10 = 1 and pinned) or (?10 = 2 and retired_at is not null))",
+      and (?10 = 0 or (?10 = 1 and pinned <> 0) or (?10 = 2 and retired_at is not null))",
             $held,
             " order by ",
             $order,
@@ -223,11 +236,11 @@ macro_rules! fitting {
 macro_rules! list_facts {
     ($columns:literal, $held:literal, $order:literal) => {
         concat!(
-            fact_where!("id in (select id from (select * from ("),
+            fact_where!("id in (select id from (select own.* from ("),
             fitting!($columns, "user_id = ?1", $held, $order),
-            ") union all select * from (",
+            ") own union all select shared.* from (",
             fitting!($columns, "user_id = 0 and ?1 <> 0", $held, $order),
-            ")) order by ",
+            ") shared) either_one order by ",
             $order,
             " limit ?7 offset ?9) order by ",
             $order
@@ -247,6 +260,7 @@ macro_rules! ordered_facts {
 }
 
 const BY_ID: &str = select_fact!(" and id = ?2");
+const BY_IDS: &str = select_fact!(" and id = any (?2)");
 const ALL: [&str; 3] = ordered_facts!(" and ?5 is not null");
 const HELD_NOW: [&str; 3] = ordered_facts!(
     "

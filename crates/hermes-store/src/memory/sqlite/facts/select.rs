@@ -16,16 +16,16 @@ pub(super) fn find(memory: &SqliteMemory, scope: Scope, selector: &str) -> Resul
     let bare = bare.map_or(typed, |(_, rest)| rest);
     let missing = || Error::NoSuchItem { item: format!("fact:{bare}") };
     if let Some(number) = number(bare)
-        && let Some(fact) = read::by_id(&memory.connection, scope, number).map_err(failed)?
+        && let Some(fact) = read::by_id(memory.asking(scope), scope, number).map_err(failed)?
     {
         return Ok(fact);
     }
     // The beginning of a uid may be all digits, too.
     let (first, last) = uid_range(bare).ok_or_else(missing)?;
-    let ids = read::between(&memory.connection, scope, &first, &last).map_err(failed)?;
+    let ids = read::between(memory.asking(scope), scope, &first, &last).map_err(failed)?;
     match ids.as_slice() {
         [] => Err(missing()),
-        [id] => read::by_id(&memory.connection, scope, *id).map_err(failed)?.ok_or_else(missing),
+        [id] => read::by_id(memory.asking(scope), scope, *id).map_err(failed)?.ok_or_else(missing),
         several => Err(Error::SeveralItems {
             selector: selector.to_owned(),
             candidates: several.iter().map(|id| audit::item_name(ItemKind::Fact, *id)).collect(),

@@ -1,6 +1,7 @@
 //! Taking back the last change of a fact. Each undoing is a change like any other, so it can be undone.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::super::{Step, audit, graves};
 use super::change::{self, Kept};

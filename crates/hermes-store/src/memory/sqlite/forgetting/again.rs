@@ -1,8 +1,10 @@
 //! What was taken back in one memory, taken back again in an older copy of it.
 
+use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
 use super::super::{Step, audit, graves, people};
@@ -10,10 +12,10 @@ use super::choose::{self, Chosen};
 use crate::memory::{Episode, EpisodeState, ItemKind, TakenBack, Uid, UserNumber};
 
 /// The episodes, procedures and events that are out of every answer by a person's word, and those that were erased.
-pub(super) fn taken_back(connection: &Connection) -> rusqlite::Result<TakenBack> {
+pub(super) fn taken_back(connection: &Connection) -> db::Result<TakenBack> {
     let mut by_people = connection.prepare(BY_PEOPLE)?;
     let by_people: HashSet<String> =
-        by_people.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        by_people.query_map([], |row| row.get(0))?.collect::<db::Result<_>>()?;
     let mut found = TakenBack::default();
     for (kind, sql) in KINDS {
         let mut statement = connection.prepare(sql)?;
@@ -99,7 +101,7 @@ fn sessions(transaction: &Transaction<'_>) -> Step<Vec<(i64, UserNumber, String)
     let mut statement = transaction.prepare_cached(SESSIONS)?;
     let rows = statement
         .query_map([], |row| Ok((row.get(0)?, UserNumber::new(row.get(1)?), row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     Ok(rows)
 }
 

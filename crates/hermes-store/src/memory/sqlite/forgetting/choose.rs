@@ -1,8 +1,10 @@
 //! What a choice holds, without changing anything.
 
+use crate::memory::sqlite::db;
 use std::collections::{BTreeSet, HashSet};
 
-use rusqlite::{Connection, ToSql, params};
+use crate::memory::sqlite::db::{Connection, ToSql};
+use rusqlite::params;
 
 use super::super::covered::each_covered;
 use super::super::episodes::{self, episode_of, episode_where};
@@ -54,7 +56,7 @@ impl Chosen {
 }
 
 /// Everything that a choice holds.
-pub(super) fn chosen(connection: &Connection, choice: &Choice) -> rusqlite::Result<Chosen> {
+pub(super) fn chosen(connection: &Connection, choice: &Choice) -> db::Result<Chosen> {
     match choice {
         Choice::All => {
             let users = list(connection, "select id from user order by id", [0_i64; 0])?;
@@ -74,7 +76,7 @@ pub(super) fn chosen(connection: &Connection, choice: &Choice) -> rusqlite::Resu
 }
 
 /// Whether a choice names a session or a source that is there at all.
-pub(super) fn is_known(connection: &Connection, choice: &Choice) -> rusqlite::Result<bool> {
+pub(super) fn is_known(connection: &Connection, choice: &Choice) -> db::Result<bool> {
     let found = match choice {
         Choice::Session(user, id) => sessions(connection, NAMED, params![user.get(), id])?,
         Choice::Source(user, name) => sessions(connection, OF_SOURCE, params![user.get(), name])?,
@@ -84,15 +86,12 @@ pub(super) fn is_known(connection: &Connection, choice: &Choice) -> rusqlite::Re
 }
 
 /// What a user's sessions came from, by name.
-pub(super) fn sources_of(
-    connection: &Connection,
-    user: UserNumber,
-) -> rusqlite::Result<Vec<String>> {
+pub(super) fn sources_of(connection: &Connection, user: UserNumber) -> db::Result<Vec<String>> {
     connection.prepare_cached(SOURCES_OF_USER)?.query_map([user.get()], |row| row.get(0))?.collect()
 }
 
 /// Everything of some users.
-fn whole(connection: &Connection, users: Vec<UserNumber>) -> rusqlite::Result<Chosen> {
+fn whole(connection: &Connection, users: Vec<UserNumber>) -> db::Result<Chosen> {
     let mut chosen = Chosen::default();
     for user in &users {
         let number = user.get();
@@ -108,7 +107,7 @@ fn whole(connection: &Connection, users: Vec<UserNumber>) -> rusqlite::Result<Ch
 }
 
 /// Everything of one kind that a user has.
-fn of_kind(connection: &Connection, user: UserNumber, kind: ItemKind) -> rusqlite::Result<Chosen> {
+fn of_kind(connection: &Connection, user: UserNumber, kind: ItemKind) -> db::Result<Chosen> {
     let mut chosen = Chosen::default();
     let number = [user.get()];
     match kind {
@@ -128,7 +127,7 @@ fn of_kind(connection: &Connection, user: UserNumber, kind: ItemKind) -> rusqlit
 }
 
 /// The episodes of some sessions and what was drawn from nothing else.
-fn with_drawn(connection: &Connection, sessions: Vec<ChosenSession>) -> rusqlite::Result<Chosen> {
+fn with_drawn(connection: &Connection, sessions: Vec<ChosenSession>) -> db::Result<Chosen> {
     let mut chosen = Chosen { sessions, ..Chosen::default() };
     add_episodes(connection, &mut chosen)?;
     let going = chosen.every_episode();
@@ -136,7 +135,7 @@ fn with_drawn(connection: &Connection, sessions: Vec<ChosenSession>) -> rusqlite
     for episode in &going {
         let mut found = connection.prepare_cached(DRAWN_FROM)?;
         let items = found.query_map([episode], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        drawn.extend(items.collect::<rusqlite::Result<Vec<_>>>()?);
+        drawn.extend(items.collect::<db::Result<Vec<_>>>()?);
         chosen.proposals.extend(list(connection, PROPOSALS_FROM, [episode])?);
     }
     for session in &chosen.sessions {
@@ -147,7 +146,7 @@ fn with_drawn(connection: &Connection, sessions: Vec<ChosenSession>) -> rusqlite
         let sources: Vec<Option<i64>> = connection
             .prepare_cached(SOURCES_OF)?
             .query_map([kind, item], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         if !sources.iter().all(|episode| episode.is_some_and(|id| going.contains(&id))) {
             continue;
         }
@@ -164,13 +163,13 @@ fn with_drawn(connection: &Connection, sessions: Vec<ChosenSession>) -> rusqlite
 
 /// The episodes of the chosen sessions. A summary that tells of one of them is among them, even if it
 /// tells of other sessions too: nothing of what is to be forgotten may stay.
-fn add_episodes(connection: &Connection, chosen: &mut Chosen) -> rusqlite::Result<()> {
+fn add_episodes(connection: &Connection, chosen: &mut Chosen) -> db::Result<()> {
     let mut seen: HashSet<i64> = HashSet::new();
     for session in &chosen.sessions {
         for sql in [RAW_OF_SESSION, SUMMARIES_OF_SESSION] {
             let mut found = connection.prepare_cached(sql)?;
             let episodes = found.query_map([session.row], episode_of)?;
-            for episode in episodes.collect::<rusqlite::Result<Vec<_>>>()? {
+            for episode in episodes.collect::<db::Result<Vec<_>>>()? {
                 if seen.insert(episode.id) {
                     chosen.episodes.push(episode);
                 }
@@ -186,10 +185,7 @@ fn add_episodes(connection: &Connection, chosen: &mut Chosen) -> rusqlite::Resul
 }
 
 /// Adds the sessions of which nothing remains when the chosen episodes go.
-pub(super) fn add_emptied_sessions(
-    connection: &Connection,
-    chosen: &mut Chosen,
-) -> rusqlite::Result<()> {
+pub(super) fn add_emptied_sessions(connection: &Connection, chosen: &mut Chosen) -> db::Result<()> {
     let going: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
     let touched: BTreeSet<(UserNumber, String)> =
         chosen.episodes.iter().map(|one| (one.user, one.session_id.clone())).collect();
@@ -209,16 +205,16 @@ fn list<const N: usize>(
     connection: &Connection,
     sql: &str,
     asked: [impl ToSql; N],
-) -> rusqlite::Result<Vec<i64>> {
-    let asked = rusqlite::params_from_iter(asked);
+) -> db::Result<Vec<i64>> {
+    let asked = db::params_from_iter(asked)?;
     connection.prepare_cached(sql)?.query_map(asked, |row| row.get(0))?.collect()
 }
 
 fn sessions(
     connection: &Connection,
     sql: &str,
-    asked: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<ChosenSession>> {
+    asked: impl db::Params,
+) -> db::Result<Vec<ChosenSession>> {
     connection
         .prepare_cached(sql)?
         .query_map(asked, |row| {
@@ -228,7 +224,7 @@ fn sessions(
         .collect()
 }
 
-fn facts(connection: &Connection, sql: &str, asked: [i64; 1]) -> rusqlite::Result<Vec<i64>> {
+fn facts(connection: &Connection, sql: &str, asked: [i64; 1]) -> db::Result<Vec<i64>> {
     connection.prepare_cached(sql)?.query_map(asked, |row| row.get(0))?.collect()
 }
 

@@ -1,8 +1,10 @@
 //! Removing what was chosen from the file, with everything that still tells of it.
 
+use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
-use rusqlite::{Transaction, params};
+use crate::memory::sqlite::db::Transaction;
+use rusqlite::params;
 
 use super::super::graves::{self, Grave, GraveKind};
 use super::super::lifecycle::items_of;
@@ -20,7 +22,7 @@ pub(super) fn bury_messages(
     let origins: Vec<(graves::Key, MessageKey)> = transaction
         .prepare(ORIGINS)?
         .query_map([], |row| Ok((row.get(0)?, MessageKey::from_row(row.get(1)?))))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for (key, message) in origins {
         if !sessions.contains(&message.session().get()) {
             continue;
@@ -87,7 +89,7 @@ fn erase_receipts(transaction: &Transaction<'_>, chosen: &Chosen) -> Step<()> {
     let mut statement = transaction.prepare("select id, items from receipt")?;
     let receipts: Vec<(i64, String)> = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for (id, items) in receipts {
         if items_of(&items).iter().any(|item| going.contains(item)) {
             transaction.prepare_cached("delete from receipt where id = ?1")?.execute([id])?;
@@ -196,8 +198,9 @@ const DROP_ORIGIN: &str = "delete from origin where key = ?1";
 const DROP_RECEIPTS_OF_SESSION: &str = "delete from receipt where session_id = ?1 and user_id = ?2";
 const DROP_STEPS: &str = "delete from step where message = ?1";
 const DROP_MESSAGE: &str = "delete from message where id = ?1";
-const ADD_TOMBSTONE: &str =
-    "insert or replace into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)";
+const ADD_TOMBSTONE: &str = "
+    insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)
+    on conflict (kind, uid) do update set at = excluded.at, actor = excluded.actor";
 const UNTELL: &str = "update episode set compressed_into = null where compressed_into = ?1";
 const DROP_COVERED: &str = "delete from covered where summary = ?1";
 const DROP_TOLD_SESSIONS: &str = "delete from summary_session where summary = ?1";

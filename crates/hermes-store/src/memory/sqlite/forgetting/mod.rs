@@ -5,7 +5,7 @@ mod choose;
 mod erase;
 mod retire;
 
-use rusqlite::Transaction;
+use crate::memory::sqlite::db::Transaction;
 
 use self::choose::Chosen;
 use super::graves::{self, Grave, GraveKind};
@@ -17,23 +17,23 @@ use crate::memory::{
 
 impl Forgetting for SqliteMemory {
     fn forget_plan(&self, _admin: Admin, choice: &Choice) -> Result<Forgotten> {
-        choose::chosen(&self.connection, choice)
+        choose::chosen(self.asking(Admin), choice)
             .map(|chosen| chosen.count())
             .map_err(|source| self.failed(source))
     }
 
     fn facts_to_forget(&self, _admin: Admin, choice: &Choice) -> Result<Vec<i64>> {
-        choose::chosen(&self.connection, choice)
+        choose::chosen(self.asking(Admin), choice)
             .map(|chosen| chosen.facts)
             .map_err(|source| self.failed(source))
     }
 
     fn knows(&self, _admin: Admin, choice: &Choice) -> Result<bool> {
-        choose::is_known(&self.connection, choice).map_err(|source| self.failed(source))
+        choose::is_known(self.asking(Admin), choice).map_err(|source| self.failed(source))
     }
 
     fn known_sources(&self, _admin: Admin, user: UserNumber) -> Result<Vec<String>> {
-        choose::sources_of(&self.connection, user).map_err(|source| self.failed(source))
+        choose::sources_of(self.asking(Admin), user).map_err(|source| self.failed(source))
     }
 
     fn forget(
@@ -44,7 +44,7 @@ impl Forgetting for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Forgotten> {
         match depth {
-            Depth::Retire => self.write(|transaction| {
+            Depth::Retire => self.write(Admin, |transaction| {
                 let chosen = choose::chosen(transaction, choice)?;
                 retire::retire(transaction, &chosen, change)?;
                 bury(transaction, (choice, &chosen), change)?;
@@ -52,7 +52,7 @@ impl Forgetting for SqliteMemory {
                 Ok(chosen.count())
             }),
             Depth::Erase => self.removing(|memory| {
-                memory.without_a_trace(|transaction| {
+                memory.without_a_trace(Admin, |transaction| {
                     let chosen = choose::chosen(transaction, choice)?;
                     erase_chosen(transaction, (choice, &chosen), change)?;
                     Ok(chosen.count())
@@ -62,7 +62,7 @@ impl Forgetting for SqliteMemory {
     }
 
     fn taken_back(&self, _admin: Admin) -> Result<TakenBack> {
-        again::taken_back(&self.connection).map_err(|source| self.failed(source))
+        again::taken_back(self.asking(Admin)).map_err(|source| self.failed(source))
     }
 
     fn take_back(
@@ -104,12 +104,12 @@ fn take_back(
     taken: &TakenBack,
     change: Change<'_>,
 ) -> Result<Forgotten> {
-    let is_any = memory.write(|transaction| {
+    let is_any = memory.write(Admin, |transaction| {
         Ok(again::to_erase(transaction, taken)?.count() != Forgotten::default())
     })?;
     // Erased first: what is gone is not retired as well.
     let erased = if is_any { erase_again(memory, taken, change)? } else { Forgotten::default() };
-    let mut count = memory.write(|transaction| {
+    let mut count = memory.write(Admin, |transaction| {
         let chosen = again::to_retire(transaction, taken)?;
         retire::retire(transaction, &chosen, change)?;
         Ok(chosen.count())
@@ -127,7 +127,7 @@ fn erase_again(
     change: Change<'_>,
 ) -> Result<Forgotten> {
     memory.removing(|memory| {
-        memory.without_a_trace(|transaction| {
+        memory.without_a_trace(Admin, |transaction| {
             let chosen = again::to_erase(transaction, taken)?;
             erase::bury_messages(transaction, &chosen, change)?;
             // What the choice is called matters only for speakers, who are forgotten with their sessions.

@@ -1,6 +1,7 @@
 //! Taking what was chosen out of every answer; all of it can be brought back.
 
-use rusqlite::{Transaction, params};
+use crate::memory::sqlite::db::Transaction;
+use rusqlite::params;
 
 use super::super::{Step, audit, episodes};
 use super::choose::Chosen;

@@ -1,8 +1,10 @@
 //! Dropping the messages that a summary tells of.
 
+use crate::memory::sqlite::db;
 use std::collections::BTreeMap;
 
-use rusqlite::{Transaction, params};
+use crate::memory::sqlite::db::Transaction;
+use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
 use super::super::upkeep::NOTE_TIME;
@@ -25,7 +27,7 @@ pub(super) fn raw(
     let told: Vec<Episode> = transaction
         .prepare_cached(TOLD)?
         .query_map([summary], episode_of)?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let mut dropped = Dropped::default();
     let mut messages: Vec<i64> = Vec::new();
     let mut of_session: BTreeMap<i64, i64> = BTreeMap::new();

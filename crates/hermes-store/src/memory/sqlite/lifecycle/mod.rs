@@ -7,8 +7,9 @@ mod tasks;
 
 pub(super) use self::tasks::items_of;
 
+use crate::memory::sqlite::db::{self, OptionalExtension};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::episodes::{self, episode_of, episode_where};
 use super::{SqliteMemory, graves, people};
@@ -20,15 +21,15 @@ use crate::memory::{
 
 impl Lifecycle for SqliteMemory {
     fn taken_in(&self, _admin: Admin) -> Result<Vec<TakenIn>> {
-        sessions::taken_in(&self.connection).map_err(|source| self.failed(source))
+        sessions::taken_in(self.asking(Admin)).map_err(|source| self.failed(source))
     }
 
     fn note_taken_in(&mut self, _admin: Admin, taken: &TakenIn, now: Timestamp) -> Result<()> {
-        self.write(|transaction| sessions::note_taken_in(transaction, taken, now))
+        self.write(Admin, |transaction| sessions::note_taken_in(transaction, taken, now))
     }
 
     fn end_session(&mut self, scope: Scope, session_id: &str, at: Timestamp) -> Result<bool> {
-        self.write(|transaction| sessions::end(transaction, scope, session_id, at))
+        self.write(scope, |transaction| sessions::end(transaction, scope, session_id, at))
     }
 
     fn retire_messages(
@@ -39,7 +40,7 @@ impl Lifecycle for SqliteMemory {
         external_ids: &[String],
         change: Change<'_>,
     ) -> Result<u64> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let mut retired = 0;
             let numbers = people::numbers_of(transaction, scope.user())?;
             for external_id in external_ids {
@@ -66,7 +67,7 @@ impl Lifecycle for SqliteMemory {
         idle_since: Timestamp,
         limit: usize,
     ) -> Result<Vec<Episode>> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(WAITING)
             .and_then(|mut waiting| {
                 let asked = params![idle_since.as_millisecond(), limit];
@@ -76,7 +77,7 @@ impl Lifecycle for SqliteMemory {
     }
 
     fn mark_extracted(&mut self, _admin: Admin, episodes: &[i64], now: Timestamp) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             for id in episodes {
                 transaction.prepare_cached(MARK)?.execute(params![id, now.as_millisecond()])?;
             }
@@ -85,7 +86,7 @@ impl Lifecycle for SqliteMemory {
     }
 
     fn extract_again(&mut self, scope: Scope, session_id: Option<&str>) -> Result<u64> {
-        self.write(|transaction| {
+        self.write(scope, |transaction| {
             let asked = params![scope.user().get(), session_id];
             let unmarked = transaction.prepare_cached(UNMARK)?.execute(asked)?;
             Ok(u64::try_from(unmarked).unwrap_or(0))
@@ -98,20 +99,20 @@ impl Lifecycle for SqliteMemory {
         idle_since: Timestamp,
         limit: usize,
     ) -> Result<Vec<Session>> {
-        sessions::to_reflect(&self.connection, idle_since, limit)
+        sessions::to_reflect(self.asking(Admin), idle_since, limit)
             .map_err(|source| self.failed(source))
     }
 
     fn mark_reflected(&mut self, _admin: Admin, session: SessionKey, now: Timestamp) -> Result<()> {
-        self.write(|transaction| sessions::mark_reflected(transaction, session, now))
+        self.write(Admin, |transaction| sessions::mark_reflected(transaction, session, now))
     }
 
     fn sessions_named(&self, scope: Scope, session_id: &str) -> Result<Vec<Session>> {
-        sessions::named(&self.connection, scope, session_id).map_err(|source| self.failed(source))
+        sessions::named(self.asking(scope), scope, session_id).map_err(|source| self.failed(source))
     }
 
     fn episodes_of(&self, scope: Scope, session: SessionKey) -> Result<Vec<Episode>> {
-        self.connection
+        self.asking(scope)
             .prepare_cached(OF_SESSION)
             .and_then(|mut found| {
                 found.query_map([session.get(), scope.user().get()], episode_of)?.collect()
@@ -120,7 +121,7 @@ impl Lifecycle for SqliteMemory {
     }
 
     fn steps_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Step>> {
-        tasks::steps(&self.connection, scope, episode).map_err(|source| self.failed(source))
+        tasks::steps(self.asking(scope), scope, episode).map_err(|source| self.failed(source))
     }
 
     fn old_episodes(
@@ -130,7 +131,7 @@ impl Lifecycle for SqliteMemory {
         after: After,
         limit: usize,
     ) -> Result<Vec<Episode>> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(OLD)
             .and_then(|mut old| {
                 let asked = params![before.as_millisecond(), after.session, after.episode, limit];
@@ -145,11 +146,11 @@ impl Lifecycle for SqliteMemory {
         summary: &NewSummary<'_>,
         change: Change<'_>,
     ) -> Result<i64> {
-        self.write(|transaction| summaries::keep(transaction, scope, summary, change))
+        self.write(scope, |transaction| summaries::keep(transaction, scope, summary, change))
     }
 
     fn unfinished_summaries(&self, _admin: Admin) -> Result<Vec<Episode>> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(UNFINISHED)
             .and_then(|mut found| found.query_map([], episode_of)?.collect())
             .map_err(|source| self.failed(source))
@@ -163,40 +164,45 @@ impl Lifecycle for SqliteMemory {
         change: Change<'_>,
     ) -> Result<Dropped> {
         self.removing(|memory| {
-            memory.write(|transaction| drop::raw(transaction, scope, (summary, body), change))
+            memory
+                .write(scope, |transaction| drop::raw(transaction, scope, (summary, body), change))
         })
     }
 
     fn covering(&self, scope: Scope, episodes: &[i64]) -> Result<Vec<(i64, i64)>> {
-        summaries::covering(&self.connection, scope, episodes).map_err(|source| self.failed(source))
+        summaries::covering(self.asking(scope), scope, episodes)
+            .map_err(|source| self.failed(source))
     }
 
     fn sessions_of_summary(&self, scope: Scope, summary: i64) -> Result<Vec<String>> {
-        summaries::sessions(&self.connection, scope, summary).map_err(|source| self.failed(source))
+        summaries::sessions(self.asking(scope), scope, summary)
+            .map_err(|source| self.failed(source))
     }
 
     fn keep_task(&mut self, scope: Scope, task: &NewTask<'_>, change: Change<'_>) -> Result<i64> {
-        self.write(|transaction| tasks::keep(transaction, scope, task, change))
+        self.write(scope, |transaction| tasks::keep(transaction, scope, task, change))
     }
 
     fn tasks(&self, scope: Scope, task_type: Option<&str>, limit: usize) -> Result<Vec<Task>> {
-        tasks::list(&self.connection, scope, task_type, limit).map_err(|source| self.failed(source))
+        tasks::list(self.asking(scope), scope, task_type, limit)
+            .map_err(|source| self.failed(source))
     }
 
     fn note_skill_of_tasks(&mut self, scope: Scope, tasks: &[i64], procedure: i64) -> Result<()> {
-        self.write(|transaction| tasks::note_skill(transaction, scope, tasks, procedure))
+        self.write(scope, |transaction| tasks::note_skill(transaction, scope, tasks, procedure))
     }
 
     fn latest_receipts(&self, scope: Scope, limit: usize) -> Result<Vec<Receipt>> {
-        tasks::latest_receipts(&self.connection, scope, limit).map_err(|source| self.failed(source))
+        tasks::latest_receipts(self.asking(scope), scope, limit)
+            .map_err(|source| self.failed(source))
     }
 
     fn receipts_of(&self, scope: Scope, session_id: &str) -> Result<Vec<Receipt>> {
-        tasks::receipts(&self.connection, scope, session_id).map_err(|source| self.failed(source))
+        tasks::receipts(self.asking(scope), scope, session_id).map_err(|source| self.failed(source))
     }
 
     fn count_outcome(&mut self, scope: Scope, procedures: &[i64], won: bool) -> Result<()> {
-        self.write(|transaction| tasks::count_outcome(transaction, scope, procedures, won))
+        self.write(scope, |transaction| tasks::count_outcome(transaction, scope, procedures, won))
     }
 
     fn events_of_session(
@@ -206,7 +212,7 @@ impl Lifecycle for SqliteMemory {
         kind: Option<EventKind>,
     ) -> Result<Vec<Event>> {
         let ids: Vec<i64> = self
-            .connection
+            .asking(scope)
             .prepare_cached(EVENTS)
             .and_then(|mut found| {
                 let asked = [session.get(), scope.user().get()];
@@ -225,9 +231,10 @@ impl Lifecycle for SqliteMemory {
         session_id: &str,
         external_id: &str,
     ) -> Result<Option<MessageKey>> {
-        let read = || -> rusqlite::Result<_> {
-            let mut statement = self.connection.prepare_cached(ORIGIN)?;
-            for user in people::numbers_of(&self.connection, scope.user())? {
+        let asking = self.asking(scope);
+        let read = || -> db::Result<_> {
+            let mut statement = asking.prepare_cached(ORIGIN)?;
+            for user in people::numbers_of(&asking, scope.user())? {
                 let key = graves::message_key(user, source, session_id, external_id);
                 let found = statement.query_row([&key[..]], |row| row.get(0)).optional()?;
                 if let Some(message) = found {

@@ -1,13 +1,15 @@
 //! Sessions as they are kept: taken in, over, looked back on.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, Row, Transaction};
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::params;
 
 use super::super::Step;
 use super::super::rows::{optional_time, time};
 use crate::memory::{Scope, Session, SessionKey, TakenIn, UserNumber};
 
-pub(super) fn taken_in(connection: &Connection) -> rusqlite::Result<Vec<TakenIn>> {
+pub(super) fn taken_in(connection: &Connection) -> db::Result<Vec<TakenIn>> {
     connection
         .prepare_cached(TAKEN)?
         .query_map([], |row| {
@@ -45,7 +47,7 @@ pub(super) fn to_reflect(
     connection: &Connection,
     idle_since: Timestamp,
     limit: usize,
-) -> rusqlite::Result<Vec<Session>> {
+) -> db::Result<Vec<Session>> {
     connection
         .prepare_cached(TO_REFLECT)?
         .query_map(params![idle_since.as_millisecond(), limit], session_of)?
@@ -65,14 +67,14 @@ pub(super) fn named(
     connection: &Connection,
     scope: Scope,
     session_id: &str,
-) -> rusqlite::Result<Vec<Session>> {
+) -> db::Result<Vec<Session>> {
     connection
         .prepare_cached(NAMED)?
         .query_map(params![session_id, scope.user().get()], session_of)?
         .collect()
 }
 
-fn session_of(row: &Row<'_>) -> rusqlite::Result<Session> {
+fn session_of(row: &Row<'_>) -> db::Result<Session> {
     Ok(Session {
         key: SessionKey::from_row(row.get(0)?),
         session_id: row.get(1)?,

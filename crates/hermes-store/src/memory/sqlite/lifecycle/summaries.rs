@@ -1,8 +1,10 @@
 //! Summaries: kept beside the raw episodes they tell of, and found through them.
 
+use crate::memory::sqlite::db;
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::super::index::Indexer;
 use super::super::{Step, audit, covered, new_uid};
@@ -167,7 +169,7 @@ pub(super) fn covering(
     connection: &Connection,
     scope: Scope,
     episodes: &[i64],
-) -> rusqlite::Result<Vec<(i64, i64)>> {
+) -> db::Result<Vec<(i64, i64)>> {
     let mut statement = connection.prepare_cached(MAY_READ)?;
     let mut found = Vec::new();
     for id in episodes {
@@ -184,11 +186,11 @@ pub(super) fn sessions(
     connection: &Connection,
     scope: Scope,
     summary: i64,
-) -> rusqlite::Result<Vec<String>> {
+) -> db::Result<Vec<String>> {
     let mut ids: Vec<String> = connection
         .prepare_cached(SESSIONS)?
         .query_map([summary, scope.user().get()], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let mut seen = BTreeSet::new();
     ids.retain(|id| seen.insert(id.clone()));
     Ok(ids)

@@ -1,6 +1,8 @@
 //! Tasks, the steps that led there, and what was handed out for them.
 
-use rusqlite::{Connection, Row, Transaction, params};
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::{Connection, Row, Transaction};
+use rusqlite::params;
 
 use super::super::rows::{optional_time, time};
 use super::super::{Step, audit, new_uid};
@@ -13,7 +15,7 @@ pub(super) fn steps(
     connection: &Connection,
     scope: Scope,
     episode: &Episode,
-) -> rusqlite::Result<Vec<lifecycle::Step>> {
+) -> db::Result<Vec<lifecycle::Step>> {
     let places = [episode.first_place, episode.last_place];
     let [first, last] = places.map(|place| MessageKey::new(episode.session, place));
     let (Some(first), Some(last), true) = (first, last, scope.may_read(episode.user)) else {
@@ -66,7 +68,7 @@ pub(super) fn list(
     scope: Scope,
     task_type: Option<&str>,
     limit: usize,
-) -> rusqlite::Result<Vec<Task>> {
+) -> db::Result<Vec<Task>> {
     connection
         .prepare_cached(TASKS)?
         .query_map(params![scope.user().get(), task_type, limit], task_of)?
@@ -91,7 +93,7 @@ pub(super) fn receipts(
     connection: &Connection,
     scope: Scope,
     session_id: &str,
-) -> rusqlite::Result<Vec<Receipt>> {
+) -> db::Result<Vec<Receipt>> {
     connection
         .prepare_cached(RECEIPTS)?
         .query_map(params![session_id, scope.user().get()], receipt_of)?
@@ -103,7 +105,7 @@ pub(super) fn latest_receipts(
     connection: &Connection,
     scope: Scope,
     limit: usize,
-) -> rusqlite::Result<Vec<Receipt>> {
+) -> db::Result<Vec<Receipt>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     connection
         .prepare_cached(LATEST_RECEIPTS)?
@@ -111,7 +113,7 @@ pub(super) fn latest_receipts(
         .collect()
 }
 
-fn receipt_of(row: &Row<'_>) -> rusqlite::Result<Receipt> {
+fn receipt_of(row: &Row<'_>) -> db::Result<Receipt> {
     Ok(Receipt {
         at: time(row, 0)?,
         session_id: row.get(1)?,
@@ -148,7 +150,7 @@ pub(super) fn count_outcome(
     Ok(())
 }
 
-fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
+fn task_of(row: &Row<'_>) -> db::Result<Task> {
     Ok(Task {
         id: row.get(0)?,
         user: UserNumber::new(row.get(1)?),
@@ -173,8 +175,8 @@ const KEEP: &str = "
       outcome, steps, words)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     on conflict (user_id, external_id) where external_id is not null do update
-      set session = coalesce(excluded.session, session), task_type = excluded.task_type,
-        title = excluded.title, started_at = min(started_at, excluded.started_at),
+      set session = coalesce(excluded.session, task.session), task_type = excluded.task_type,
+        title = excluded.title, started_at = min(task.started_at, excluded.started_at),
         ended_at = excluded.ended_at, outcome = excluded.outcome, steps = excluded.steps,
         words = excluded.words
     returning id";
@@ -189,7 +191,7 @@ const RECEIPTS: &str = "
     select at, session_id, items, tokens from receipt where session_id = ?1 and user_id = ?2 order by id";
 const LATEST_RECEIPTS: &str = "
     select at, session_id, items, tokens
-    from (select at, session_id, items, tokens, user_id from receipt order by id desc limit 5000)
+    from (select at, session_id, items, tokens, user_id from receipt order by id desc limit 5000) latest
     where user_id = ?1 limit ?2";
 const COUNT_WIN: &str = "update procedure set wins = wins + 1 where id = ?1 and user_id in (?2, 0)";
 const COUNT_LOSS: &str =

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Transaction, params};
+use crate::memory::sqlite::db::{self, Connection, Transaction};
+use rusqlite::params;
 use serde_json::Value;
 
 use super::super::{Refusal, Step, transfer};
@@ -23,7 +24,7 @@ pub(super) fn move_all(
     let old: Vec<(i64, String, i64)> = transaction
         .prepare(SESSIONS)?
         .query_map([from.get()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     let mut sessions = Sessions::new();
     for (row, session_id, part) in old {
         let new = next_session(transaction, into)?;
@@ -54,7 +55,7 @@ pub(super) fn move_receipts(
     let receipts: Vec<(i64, String)> = transaction
         .prepare("select id, items from receipt where user_id = ?1")?
         .query_map([from.get()], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for (id, items) in receipts {
         let items = renumbered(&items, sessions);
         transaction.prepare_cached(MOVE_RECEIPT)?.execute(params![id, into.get(), items])?;
@@ -136,7 +137,7 @@ fn move_origins(transaction: &Transaction<'_>, from: UserNumber, sessions: &Sess
     let origins: Vec<(Vec<u8>, i64)> = transaction
         .prepare(ORIGINS)?
         .query_map([first.get(), last], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for (key, message) in origins {
         if let Some(new) = moved(message, sessions) {
             transaction.prepare_cached(MOVE_ORIGIN)?.execute(params![key, new.get()])?;
@@ -153,7 +154,7 @@ fn move_summaries(
     let summaries: Vec<(i64, String, i64)> = transaction
         .prepare(SUMMARIES)?
         .query_map([from.get()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     if summaries.is_empty() {
         return Ok(());
     }

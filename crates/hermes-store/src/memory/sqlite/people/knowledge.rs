@@ -1,7 +1,8 @@
 //! What one user knows becomes another's: facts, procedures, events, names.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{self, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use super::super::{Step, audit, entities};
 use super::texts::{Moving, Texts};
@@ -52,7 +53,7 @@ fn join_facts(
     let both: Vec<[i64; 2]> = transaction
         .prepare(BOTH_HOLD)?
         .query_map([from.get(), into.get()], |row| Ok([row.get(0)?, row.get(1)?]))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for [theirs, kept] in both {
         for sql in JOIN_FACTS {
             transaction.prepare_cached(sql)?.execute([theirs, kept])?;
@@ -70,7 +71,7 @@ fn move_names(transaction: &Transaction<'_>, [from, into]: [UserNumber; 2]) -> S
     let names: Vec<i64> = transaction
         .prepare("select id from entity where user_id = ?1 order by id")?
         .query_map([from.get()], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<db::Result<_>>()?;
     for name in names {
         let same: Option<i64> = transaction
             .prepare_cached(SAME_NAME)?

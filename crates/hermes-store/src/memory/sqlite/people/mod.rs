@@ -5,7 +5,8 @@ mod knowledge;
 mod texts;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{self, Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 
 use self::texts::Texts;
 use super::{SqliteMemory, Step, audit, forgetting, rows};
@@ -16,8 +17,8 @@ use crate::{Error, Result};
 
 impl People for SqliteMemory {
     fn merged_users(&self, _admin: Admin) -> Result<Vec<MergedUser>> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection
+        let read = || -> db::Result<_> {
+            self.asking(Admin)
                 .prepare_cached(MERGED)?
                 .query_map([], |row| {
                     let (name, into) = (row.get(0)?, row.get(1)?);
@@ -29,13 +30,13 @@ impl People for SqliteMemory {
     }
 
     fn known_by(&self, _admin: Admin, user: UserNumber) -> Result<Known> {
-        let known = known_by(&self.connection, user).map_err(|source| self.failed(source))?;
+        let known = known_by(self.asking(Admin), user).map_err(|source| self.failed(source))?;
         known.ok_or_else(|| missing(user))
     }
 
     fn merge_plan(&self, _admin: Admin, from: UserNumber, into: UserNumber) -> Result<Moved> {
         must_be_two(from, into)?;
-        count(&self.connection, from, into).map_err(|source| self.failed(source))
+        count(self.asking(Admin), from, into).map_err(|source| self.failed(source))
     }
 
     fn merge_users(
@@ -47,7 +48,7 @@ impl People for SqliteMemory {
     ) -> Result<Moved> {
         must_be_two(from, into)?;
         self.removing(|memory| {
-            memory.write(|transaction| merge(transaction, [from, into], chunker, change))
+            memory.write(Admin, |transaction| merge(transaction, [from, into], chunker, change))
         })
     }
 
@@ -62,7 +63,7 @@ impl People for SqliteMemory {
             return Err(missing(user));
         }
         self.removing(|memory| {
-            memory.without_a_trace(|transaction| {
+            memory.without_a_trace(Admin, |transaction| {
                 if !transaction.prepare_cached(IS_THERE)?.exists([user.get()])? {
                     return Err(missing(user).into());
                 }
@@ -85,17 +86,17 @@ impl People for SqliteMemory {
         uids: &[Uid],
         at: Timestamp,
     ) -> Result<Vec<UserNumber>> {
-        let read = || -> rusqlite::Result<_> {
+        let read = || -> db::Result<_> {
             let mut found = Vec::new();
             for uid in uids {
                 let number: Option<i64> = self
-                    .connection
+                    .asking(Admin)
                     .prepare_cached(BY_UID)?
                     .query_row([uid.as_bytes()], |row| row.get(0))
                     .optional()?;
                 let Some(number) = number else { continue };
                 let deed = params![FORGET, format!("user:{number}"), at.as_millisecond()];
-                let is_done = self.connection.prepare_cached(IS_FORGOTTEN)?.exists(deed)?;
+                let is_done = self.asking(Admin).prepare_cached(IS_FORGOTTEN)?.exists(deed)?;
                 if !is_done && !found.contains(&UserNumber::new(number)) {
                     found.push(UserNumber::new(number));
                 }
@@ -106,7 +107,7 @@ impl People for SqliteMemory {
     }
 
     fn home_id(&self, _admin: Admin) -> Result<String> {
-        self.connection
+        self.asking(Admin)
             .query_row(HOME_ID, [], |row| row.get(0))
             .map_err(|source| self.failed(source))
     }
@@ -117,7 +118,7 @@ impl People for SqliteMemory {
         noted: &Passed<'_>,
         change: Change<'_>,
     ) -> Result<()> {
-        self.write(|transaction| {
+        self.write(Admin, |transaction| {
             let (action, way) = match noted.given {
                 true => ("handover.give", "to"),
                 false => ("handover.take", "from"),
@@ -133,7 +134,7 @@ impl People for SqliteMemory {
 pub(super) fn numbers_of(
     connection: &Connection,
     user: UserNumber,
-) -> rusqlite::Result<Vec<UserNumber>> {
+) -> db::Result<Vec<UserNumber>> {
     let mut numbers = vec![user];
     let mut statement = connection.prepare_cached(NUMBERS)?;
     for number in statement.query_map([user.get()], |row| row.get(0).map(UserNumber::new))? {
@@ -159,7 +160,7 @@ fn missing(user: UserNumber) -> Error {
     Error::NoSuchItem { item: format!("user:{}", user.get()) }
 }
 
-fn known_by(connection: &Connection, user: UserNumber) -> rusqlite::Result<Option<Known>> {
+fn known_by(connection: &Connection, user: UserNumber) -> db::Result<Option<Known>> {
     let mut known: Option<Known> = None;
     let mut statement = connection.prepare_cached(KNOWN_BY)?;
     let mut found = statement.query([user.get()])?;
@@ -180,13 +181,13 @@ fn known_by(connection: &Connection, user: UserNumber) -> rusqlite::Result<Optio
     if let Some(known) = &mut known {
         let mut sessions = connection.prepare_cached(SESSIONS_OF)?;
         let ids = sessions.query_map([user.get()], |row| row.get(0))?;
-        known.sessions = ids.collect::<rusqlite::Result<_>>()?;
+        known.sessions = ids.collect::<db::Result<_>>()?;
     }
     Ok(known)
 }
 
-fn count(connection: &Connection, from: UserNumber, into: UserNumber) -> rusqlite::Result<Moved> {
-    let of = |sql: &str| -> rusqlite::Result<u64> {
+fn count(connection: &Connection, from: UserNumber, into: UserNumber) -> db::Result<Moved> {
+    let of = |sql: &str| -> db::Result<u64> {
         let count: i64 =
             connection.prepare_cached(sql)?.query_row([from.get()], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
@@ -249,7 +250,7 @@ fn merge(
 }
 
 /// What the memory calls the USER.md of a user.
-fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> rusqlite::Result<String> {
+fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> db::Result<String> {
     if user == UserNumber::OWNER {
         return Ok("user".to_owned());
     }

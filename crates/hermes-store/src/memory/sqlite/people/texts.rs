@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use crate::memory::sqlite::db::{self, Transaction};
+use rusqlite::params;
 
 use super::super::Step;
 use super::super::index::{self, Indexer};
@@ -37,7 +38,7 @@ impl<'t> Texts<'t> {
         let ids: Vec<i64> = transaction
             .prepare(MODELS)?
             .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         let mut keepers = HashMap::new();
         for id in ids {
             if let Some(model) = segments::model(transaction, id)? {
@@ -54,12 +55,13 @@ impl<'t> Texts<'t> {
             .transaction
             .prepare_cached(CHUNKS)?
             .query_map([old.start(), old.end()], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         if parts.is_empty() {
             return Ok(());
         }
         let chunks = (self.chunker)(&moving.text);
-        if chunks.len() != parts.len() {
+        // A server keeps words and vectors in rows of its own form: there they are made anew.
+        if chunks.len() != parts.len() || self.transaction.postgres().is_some() {
             index::remove_text(self.transaction, moving.from)?;
             let keyed = chunks.into_iter().enumerate().map(|(part, chunk)| {
                 let part = i64::try_from(part).unwrap_or(0);
@@ -83,7 +85,7 @@ impl<'t> Texts<'t> {
             .transaction
             .prepare_cached(VECTORS)?
             .query_map([part], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         for (model, bytes) in kept {
             self.transaction.prepare_cached(MOVE_VECTOR)?.execute([model, part, key.get()])?;
             if let Some(keeper) = self.keepers.get_mut(&model) {
@@ -109,11 +111,14 @@ impl<'t> Texts<'t> {
                 .transaction
                 .prepare_cached(CHUNKS)?
                 .query_map([range.start(), range.end()], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
+                .collect::<db::Result<_>>()?;
             let mut texts: Vec<i64> =
                 left.into_iter().map(|id| ChunkKey::from_row(id).text()).collect();
             texts.dedup();
             index::remove_texts(self.transaction, &texts)?;
+        }
+        if self.transaction.postgres().is_some() {
+            return Ok(());
         }
         for sql in DROP_SEGMENTS {
             self.transaction.prepare_cached(sql)?.execute([self.from.get()])?;

@@ -1,8 +1,10 @@
 //! The beginning and the end of an import: what makes it one that can be gone on with.
 
+use crate::memory::sqlite::db;
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::importer::Thing;
@@ -17,9 +19,12 @@ struct Noted {
     numbers: BTreeMap<String, i64>,
 }
 
-/// Makes the tables in which numbers are noted; they are gone when the connection is.
-pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(TABLES)
+/// Makes the tables in which numbers are noted, or empties them; in a file they are gone when the connection is.
+pub(super) fn prepare(connection: &Connection) -> db::Result<()> {
+    if connection.sqlite().is_some() {
+        connection.execute_batch(TABLES)?;
+    }
+    connection.execute_batch(EMPTY)
 }
 
 /// Begins an import, or finds the one that was cut off.
@@ -108,7 +113,7 @@ fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Step<Noted> {
     for sql in [reading::NUMBERS, LAST_SESSIONS] {
         let mut statement = transaction.prepare(sql)?;
         let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        numbers.extend(found.collect::<rusqlite::Result<Vec<(String, i64)>>>()?);
+        numbers.extend(found.collect::<db::Result<Vec<(String, i64)>>>()?);
     }
     Ok(Noted { into_empty: is_empty && !head.is_part, numbers })
 }
@@ -138,7 +143,9 @@ const TABLES: &str = "
       id integer primary key, at integer not null, user_id integer not null);
     create temp table if not exists waiting_name (
       old integer primary key, fields text not null);
-    create index if not exists temp.seen_receipt_by_time on seen_receipt (at, user_id);
+    create index if not exists temp.seen_receipt_by_time on seen_receipt (at, user_id)";
+// On a server the tables stay, and are empty between imports.
+const EMPTY: &str = "
     delete from temp.moved; delete from temp.later; delete from temp.session_end;
     delete from temp.seen_receipt; delete from temp.waiting_name;
     insert into temp.seen_receipt (id, at, user_id) select id, at, user_id from main.receipt;";
@@ -166,7 +173,7 @@ const TIE_EPISODES: &str = "
 // The places of messages that are gone stay taken.
 const CLOSE_SESSIONS: &str = "
     update session set messages = max(session.messages, s.messages),
-      dropped = case when ?1 then s.dropped else max(session.messages, s.messages) -
+      dropped = case when ?1 <> 0 then s.dropped else max(session.messages, s.messages) -
         (select count(*) from message m where m.id between session.id << 12 and (session.id << 12) + 4095) end
     from temp.session_end s where session.id = s.session";
 const RAISE: &str = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1";

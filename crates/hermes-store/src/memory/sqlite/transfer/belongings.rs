@@ -1,7 +1,8 @@
 //! What belongs to an item besides its row: where it came from, its earlier texts, its names.
 
+use crate::memory::sqlite::db::OptionalExtension;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

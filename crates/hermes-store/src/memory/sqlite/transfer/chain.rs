@@ -1,6 +1,6 @@
 //! The chain of changes of another memory: it comes over as it is into an empty one.
 
-use rusqlite::OptionalExtension;
+use crate::memory::sqlite::db::OptionalExtension;
 use rusqlite::types::Value as Column;
 
 use super::importer::{Fate, Fields, Importer, Taking, integer, needed_text, time};

@@ -1,7 +1,9 @@
 //! Sessions, episodes and messages: a message keeps its place, and a session that is taken goes on in a next part.
 
+use crate::memory::sqlite::db;
+use crate::memory::sqlite::db::OptionalExtension;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::importer::{
@@ -403,7 +405,7 @@ impl Importer<'_> {
             .transaction
             .prepare_cached(writing::COVERED_HERE)?
             .query_map([summary], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
+            .collect::<db::Result<_>>()?;
         if here.len() == there.len() {
             for (there, here) in there.into_iter().zip(here) {
                 self.note(Thing::Episode, there, here)?;

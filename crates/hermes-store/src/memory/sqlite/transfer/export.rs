@@ -1,15 +1,17 @@
 //! Reads a memory as it is at one moment, row by row, and hands out each item as JSON.
 
+use crate::memory::sqlite::db;
 use std::collections::BTreeMap;
 
+use crate::memory::sqlite::db::{Connection, Row, Rows, Statement, params_from_iter};
 use rusqlite::types::{Value as Column, ValueRef};
-use rusqlite::{CachedStatement, Connection, Row, Rows, Statement, params_from_iter};
 
 use super::further::Further;
 use super::{reading, values};
 use crate::memory::sqlite::{Refusal, SqliteMemory};
 use crate::memory::{
-    EXPORT_VERSION, ExportChoice, ExportHead, Exported, ItemKind, MessageKey, Section, SessionKey,
+    Admin, EXPORT_VERSION, ExportChoice, ExportHead, Exported, ItemKind, MessageKey, Section,
+    SessionKey,
 };
 use crate::{Error, Result};
 
@@ -26,7 +28,7 @@ pub(super) fn export(
 ) -> Result<()> {
     let failed = |source| memory.failed(source);
     // Everything is read inside one transaction: what others write meanwhile is not seen.
-    let snapshot = memory.connection.unchecked_transaction().map_err(failed)?;
+    let snapshot = memory.asking(Admin).unchecked_transaction().map_err(failed)?;
     let done = Exporter { connection: &snapshot, choice, line: Vec::new(), sink }.run();
     done.map_err(|refusal| match refusal {
         Refusal::Database(source) => failed(source),
@@ -57,14 +59,14 @@ impl Exporter<'_> {
     }
 
     fn head(&self) -> Step<ExportHead> {
-        let meta = |key: &str| -> rusqlite::Result<String> {
+        let meta = |key: &str| -> db::Result<String> {
             let sql = "select value from meta where key = ?1";
             self.connection.query_row(sql, [key], |row| row.get(0))
         };
         let mut statement = self.connection.prepare_cached(reading::NUMBERS)?;
         let numbers = statement
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<BTreeMap<String, i64>>>()?;
+            .collect::<db::Result<BTreeMap<String, i64>>>()?;
         Ok(ExportHead {
             hermes_memory: EXPORT_VERSION,
             profile: meta("profile")?,
@@ -87,10 +89,11 @@ impl Exporter<'_> {
     fn rows_of(&mut self, section: Section) -> Step<()> {
         let connection = self.connection;
         let mut statement = connection.prepare_cached(reading::of(section))?;
-        let names = names_of(&statement);
+        let mut names = None;
         let mut rows = ask(&mut statement, self.choice)?;
         while let Some(row) = rows.next()? {
-            self.begin_line(&names, row)?;
+            let names = names.get_or_insert_with(|| row.names());
+            self.begin_line(names, &row)?;
             match section {
                 Section::Entities => self.list("aliases", reading::ALIASES, &[row.get(0)?])?,
                 Section::Facts => {
@@ -106,13 +109,13 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    fn begin_line(&mut self, names: &[String], row: &Row<'_>) -> rusqlite::Result<()> {
+    fn begin_line(&mut self, names: &[String], row: &Row<'_>) -> db::Result<()> {
         self.line.clear();
         self.fields(names, row)
     }
 
     /// Appends an object without its end; what is empty is left out.
-    fn fields(&mut self, names: &[String], row: &Row<'_>) -> rusqlite::Result<()> {
+    fn fields(&mut self, names: &[String], row: &Row<'_>) -> db::Result<()> {
         self.line.push(b'{');
         let mut is_first = true;
         for (place, name) in names.iter().enumerate() {
@@ -148,12 +151,12 @@ impl Exporter<'_> {
     fn list(&mut self, name: &str, sql: &str, of: &[i64]) -> Step<()> {
         let connection = self.connection;
         let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params_from_iter(of))?;
+        let mut rows = statement.query(params_from_iter(of)?)?;
         // Most lists are empty: the names of the columns are asked for when there is a row.
         let mut names = Vec::new();
         while let Some(row) = rows.next()? {
             if names.is_empty() {
-                names = names_of(row.as_ref());
+                names = row.names();
                 self.line.push(b',');
                 self.key(name);
                 self.line.push(b'[');
@@ -165,7 +168,7 @@ impl Exporter<'_> {
                     values::write(&mut self.line, alone, row.get_ref(0)?, self.choice.redact);
                 }
                 _ => {
-                    self.fields(&names, row)?;
+                    self.fields(&names, &row)?;
                     self.line.push(b'}');
                 }
             }
@@ -181,18 +184,19 @@ impl Exporter<'_> {
         let mut origins = connection.prepare_cached(reading::MESSAGE_ORIGINS)?;
         let mut origins = Origins { rows: origins.query([])?, next: None, is_over: false };
         let mut statement = connection.prepare_cached(reading::of(Section::Episodes))?;
-        let names = names_of(&statement);
+        let mut names = None;
         let mut rows = ask(&mut statement, self.choice)?;
         let mut further = None;
         while let Some(row) = rows.next()? {
-            self.begin_line(&names, row)?;
+            let names = names.get_or_insert_with(|| row.names());
+            self.begin_line(names, &row)?;
             let id: i64 = row.get(0)?;
             self.belongings(ItemKind::Summary, id)?;
             self.list("covers", reading::COVERS, &[id])?;
             self.list("sessions", reading::TOLD_SESSIONS, &[id])?;
-            self.further((row, id), &mut further)?;
+            self.further((&row, id), &mut further)?;
             let head = self.line.clone();
-            self.messages((row, id), &head, &mut origins)?;
+            self.messages((&row, id), &head, &mut origins)?;
             self.hand_line(Section::Episodes)?;
         }
         Ok(())
@@ -226,7 +230,7 @@ impl Exporter<'_> {
         let [Some(first), Some(last)] = bounds else { return Ok(()) };
         let connection = self.connection;
         let mut statement = connection.prepare_cached(reading::MESSAGES)?;
-        let names = names_of(&statement);
+        let mut names = None;
         let mut rows = statement.query([first.get(), last.get(), id])?;
         let mut is_first = true;
         while let Some(row) = rows.next()? {
@@ -240,7 +244,8 @@ impl Exporter<'_> {
             let begin: &[u8] =
                 if std::mem::take(&mut is_first) { b",\"messages\":[\n" } else { b",\n" };
             self.line.extend_from_slice(begin);
-            self.message(&names, row, origins)?;
+            let names = names.get_or_insert_with(|| row.names());
+            self.message(names, &row, origins)?;
         }
         if !is_first {
             self.line.push(b']');
@@ -276,7 +281,7 @@ struct Origins<'a> {
 }
 
 impl Origins<'_> {
-    fn of(&mut self, message: i64) -> rusqlite::Result<Vec<Vec<u8>>> {
+    fn of(&mut self, message: i64) -> db::Result<Vec<Vec<u8>>> {
         let mut found = Vec::new();
         loop {
             if self.next.is_none() && !self.is_over {
@@ -299,20 +304,13 @@ impl Origins<'_> {
     }
 }
 
-fn names_of(statement: &Statement<'_>) -> Vec<String> {
-    statement.column_names().map(str::to_owned).collect()
-}
-
-fn ask<'s>(
-    statement: &'s mut CachedStatement<'_>,
-    choice: &ExportChoice<'_>,
-) -> rusqlite::Result<Rows<'s>> {
+fn ask<'s>(statement: &'s mut Statement<'_>, choice: &ExportChoice<'_>) -> db::Result<Rows<'s>> {
     let wanted = [
         choice.user.map_or(Column::Null, |user| Column::Integer(user.get())),
         choice.since.map_or(Column::Null, |since| Column::Integer(since.as_millisecond())),
     ];
     let count = statement.parameter_count();
-    statement.query(params_from_iter(wanted.into_iter().take(count)))
+    statement.query(params_from_iter(wanted.into_iter().take(count))?)
 }
 
 /// Whether a part is written: what cannot be narrowed belongs to whole exports only.

@@ -1,8 +1,10 @@
 //! The words by which a summary is found and that do not stand in it, read from the keyword index.
 
-use std::collections::{HashMap, HashSet};
+use crate::memory::sqlite::db;
+use std::collections::HashMap;
 
-use rusqlite::Connection;
+use crate::memory::sqlite::db::Connection;
+use crate::memory::sqlite::words::Stems;
 
 /// The further words of every summary, as the index has them.
 pub(in super::super) struct Further {
@@ -14,9 +16,10 @@ pub(in super::super) struct Further {
 
 impl Further {
     /// Reads the whole index once: it has no way from a text to its words.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Further> {
+    pub(super) fn read(connection: &Connection) -> db::Result<Further> {
         let mut further = Further { terms: Vec::new(), of: HashMap::new(), stems: Stems::new()? };
-        let mut statement = connection.prepare(TERMS)?;
+        let on_server = connection.postgres().is_some();
+        let mut statement = connection.prepare(if on_server { TERMS_ON_SERVER } else { TERMS })?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let term = row.get_ref(0)?.as_str()?;
@@ -33,7 +36,7 @@ impl Further {
     }
 
     /// The words that find a summary and are not in its text, in an order that is always the same.
-    pub(in super::super) fn of(&self, summary: i64, body: &str) -> rusqlite::Result<String> {
+    pub(in super::super) fn of(&self, summary: i64, body: &str) -> db::Result<String> {
         let shown = self.stems.of(body)?;
         let places = self.of.get(&summary).map_or(&[][..], Vec::as_slice);
         let terms = places.iter().filter_map(|place| self.terms.get(*place as usize));
@@ -50,40 +53,17 @@ impl Further {
     }
 }
 
-/// What the keyword index makes of a text.
-struct Stems(Connection);
-
-impl Stems {
-    fn new() -> rusqlite::Result<Stems> {
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(LIKE_THE_INDEX)?;
-        Ok(Stems(connection))
-    }
-
-    fn of(&self, text: &str) -> rusqlite::Result<HashSet<String>> {
-        self.0
-            .prepare_cached("insert into chunk_words (rowid, words) values (1, ?1)")?
-            .execute([text])?;
-        let found = self
-            .0
-            .prepare_cached("select distinct term from chunk_terms")?
-            .query_map([], |row| row.get(0))?
-            .collect();
-        self.0.prepare_cached("delete from chunk_words where rowid = 1")?.execute([])?;
-        found
-    }
-}
-
 const TERMS: &str = "
     select term, (doc >> 8) & 0xffffffff from chunk_terms where (doc >> 40) & 7 = 4";
-const LIKE_THE_INDEX: &str = "
-    create virtual table chunk_words using fts5 (
-      words, content = '', contentless_delete = 1, detail = none,
-      tokenize = 'porter unicode61 remove_diacritics 2');
-    create virtual table chunk_terms using fts5vocab (chunk_words, instance);";
+// The keyword index of a server is rows by themselves.
+const TERMS_ON_SERVER: &str = "
+    select word, (chunk >> 8) & 0xffffffff from chunk_words where (chunk >> 40) & 7 = 4
+    order by word";
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]

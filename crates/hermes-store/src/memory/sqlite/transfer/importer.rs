@@ -1,16 +1,17 @@
 //! Takes in items inside one transaction: each by itself, so that a bad one costs nothing but itself.
 
+use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::tables::Table;
 use super::values;
-use crate::error::words_of;
 use crate::memory::sqlite::index::Indexer;
 use crate::memory::sqlite::{Refusal, Step, audit};
 use crate::memory::{
@@ -45,14 +46,12 @@ impl From<Refusal> for Trouble {
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
-    fn from(source: rusqlite::Error) -> Trouble {
-        match source.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::ConstraintViolation | rusqlite::ErrorCode::TypeMismatch) => {
-                Trouble::Item(words_of(&source))
-            }
-            _ => Trouble::Memory(Refusal::Database(source)),
+impl From<db::Error> for Trouble {
+    fn from(source: db::Error) -> Trouble {
+        if source.is_constraint() {
+            return Trouble::Item(source.words());
         }
+        Trouble::Memory(Refusal::Database(source))
     }
 }
 
@@ -436,7 +435,9 @@ fn described(item: &PortableItem) -> String {
 const HIGHEST: i64 = 1 << 31;
 
 const MOVED: &str = "select new from temp.moved where kind = ?1 and old = ?2";
-const NOTE: &str = "insert or replace into temp.moved (kind, old, new) values (?1, ?2, ?3)";
+const NOTE: &str = "
+    insert into temp.moved (kind, old, new) values (?1, ?2, ?3)
+    on conflict (kind, old) do update set new = excluded.new";
 const NOTE_LATER: &str = "insert into temp.later (what, item, old) values (?1, ?2, ?3)";
 const IS_ERASED: &str = "select 1 from tombstone where kind in (0, 1, 2, 3, 4) and uid = ?1";
 const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";

@@ -1,7 +1,8 @@
 //! Facts, procedures, tasks, events and proposals.
 
+use crate::memory::sqlite::db::OptionalExtension;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, params};
 
 use super::importer::{
     Fate, Fields, Importer, Later, Taking, Thing, Whose, integer, is_set, needed_text, objects,

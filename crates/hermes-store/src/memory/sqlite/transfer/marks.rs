@@ -1,7 +1,8 @@
 //! Receipts, and the marks that things leave when they are gone.
 
+use crate::memory::sqlite::db::OptionalExtension;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::importer::{

@@ -50,8 +50,15 @@ impl Transfer for SqliteMemory {
         head: &ExportHead,
         _change: Change<'_>,
     ) -> Result<Import> {
-        begin::prepare(&self.connection).map_err(|source| self.failed(source))?;
-        self.write(|transaction| begin::begin(transaction, head))
+        if !self.is_on_server() {
+            begin::prepare(self.asking(Admin)).map_err(|source| self.failed(source))?;
+        }
+        self.write(Admin, |transaction| {
+            if transaction.postgres().is_some() {
+                begin::prepare(transaction)?;
+            }
+            begin::begin(transaction, head)
+        })
     }
 
     fn import_items(
@@ -61,20 +68,22 @@ impl Transfer for SqliteMemory {
         chunker: Chunker<'_>,
         change: Change<'_>,
     ) -> Result<Imported> {
-        let mut after = import.clone();
-        let imported = self.write(|transaction| {
-            importer::take_in(transaction, &mut after, items, chunker, change)
+        let before = import.clone();
+        let (imported, after) = self.write(Admin, |transaction| {
+            let mut after = before.clone();
+            let imported = importer::take_in(transaction, &mut after, items, chunker, change)?;
+            Ok((imported, after))
         })?;
         *import = after;
         Ok(imported)
     }
 
     fn import_end(&mut self, import: &Import, is_whole: bool, change: Change<'_>) -> Result<()> {
-        self.write(|transaction| begin::end(transaction, import, is_whole, change))
+        self.write(Admin, |transaction| begin::end(transaction, import, is_whole, change))
     }
 
     fn has_item(&self, _admin: Admin, uid: Uid) -> Result<bool> {
-        self.connection
+        self.asking(Admin)
             .prepare_cached(HAS_ITEM)
             .and_then(|mut found| found.exists([uid.as_bytes()]))
             .map_err(|source| self.failed(source))

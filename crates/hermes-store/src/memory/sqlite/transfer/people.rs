@@ -1,7 +1,8 @@
 //! People, the channels they come in by, and the names the memory knows.
 
+use crate::memory::sqlite::db::OptionalExtension;
+use rusqlite::params;
 use rusqlite::types::Value as Column;
-use rusqlite::{OptionalExtension, params};
 
 use super::importer::{
     Fate, Fields, Importer, Taking, Thing, integer, needed_text, objects, time, uid,

@@ -39,7 +39,7 @@ impl Table {
                 "select 1 from episode where id = ?1
                  union all
                  select 1 from (
-                   select last from covered where first <= ?1 order by first desc limit 1)
+                   select last from covered where first <= ?1 order by first desc limit 1) run
                  where last >= ?1"
             }
             Table::Fact => "select 1 from fact where id = ?1",

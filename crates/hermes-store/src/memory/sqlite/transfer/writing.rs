@@ -44,8 +44,9 @@ pub(super) const SESSION: &str = "
     values (:id, :user, :session_id, :part, (select id from label where text = :channel),
       (select id from label where text = :source), :started_at, :last_at, :ended_at, :reflected_at)";
 pub(super) const SESSION_END: &str = "
-    insert or replace into temp.session_end (session, messages, dropped)
-    values (:id, :messages, coalesce(:dropped, 0))";
+    insert into temp.session_end (session, messages, dropped)
+    values (:id, :messages, coalesce(:dropped, 0))
+    on conflict (session) do update set messages = excluded.messages, dropped = excluded.dropped";
 pub(super) const NEXT_PART: &str = "
     insert into session (id, user_id, session_id, part, channel, source, started_at, last_at,
       ended_at, reflected_at)
@@ -153,7 +154,8 @@ pub(super) const PROPOSAL: &str = "
 // The one with the number it had before others that say the same.
 pub(super) const RECEIPT_SAME: &str = "
     select r.id from temp.seen_receipt s join receipt r on r.id = s.id
-    where s.at = ?1 and s.user_id = ?2 and r.session_id is ?3 and r.turn is ?4 and r.tokens = ?5
+    where s.at = ?1 and s.user_id = ?2 and r.session_id is not distinct from ?3
+      and r.turn is not distinct from ?4 and r.tokens = ?5
     order by r.id = ?6 desc, r.id limit 1";
 pub(super) const RECEIPT_MATCHED: &str = "delete from temp.seen_receipt where id = ?1";
 pub(super) const RECEIPT: &str = "
@@ -211,6 +213,7 @@ pub(super) const ALL: [&str; 29] = [
 #[cfg(test)]
 const ADD_AUDIT: &str = "
     insert into audit (id, at, actor, action, item, before, after, previous, hash) values ()";
-pub(super) const WAITING_NAME: &str =
-    "insert or replace into temp.waiting_name (old, fields) values (?1, ?2)";
+pub(super) const WAITING_NAME: &str = "
+    insert into temp.waiting_name (old, fields) values (?1, ?2)
+    on conflict (old) do update set fields = excluded.fields";
 pub(super) const NAME_THAT_WAITS: &str = "select fields from temp.waiting_name where old = ?1";

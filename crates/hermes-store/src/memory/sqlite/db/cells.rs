@@ -1,0 +1,107 @@
+//! Values of SQLite as values of PostgreSQL, and back.
+
+use std::error::Error;
+
+use ::postgres::types::private::BytesMut;
+use ::postgres::types::{FromSql, IsNull, ToSql, Type};
+use rusqlite::types::{Value, ValueRef};
+
+/// A value on its way to the server: numbers are 64 bits, texts have no zero bytes.
+#[derive(Debug)]
+pub(super) struct Sent<'v>(pub(super) &'v Value);
+
+/// The type a value is announced with; what is nothing takes the type of its place.
+pub(super) fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Null => Type::UNKNOWN,
+        Value::Integer(_) => Type::INT8,
+        Value::Real(_) => Type::FLOAT8,
+        Value::Text(_) => Type::TEXT,
+        Value::Blob(_) => Type::BYTEA,
+    }
+}
+
+impl ToSql for Sent<'_> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self.0 {
+            Value::Null => return Ok(IsNull::Yes),
+            Value::Integer(number) => out.extend_from_slice(&number.to_be_bytes()),
+            Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),
+            // PostgreSQL keeps no zero byte in a text. One byte stands for it, so that places stay.
+            Value::Text(text) if text.contains('\0') => {
+                out.extend_from_slice(text.replace('\0', "\u{1a}").as_bytes());
+            }
+            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Blob(bytes) => out.extend_from_slice(bytes),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    ::postgres::types::to_sql_checked!();
+}
+
+/// A column as it came from the server.
+#[derive(Debug)]
+pub(super) struct Received<'r>(pub(super) ValueRef<'r>);
+
+impl<'r> FromSql<'r> for Received<'r> {
+    fn from_sql(kind: &Type, raw: &'r [u8]) -> Result<Received<'r>, Box<dyn Error + Sync + Send>> {
+        let value = match *kind {
+            Type::INT8 => ValueRef::Integer(i64::from_sql(kind, raw)?),
+            Type::INT4 => ValueRef::Integer(i64::from(i32::from_sql(kind, raw)?)),
+            Type::INT2 => ValueRef::Integer(i64::from(i16::from_sql(kind, raw)?)),
+            Type::BOOL => ValueRef::Integer(i64::from(bool::from_sql(kind, raw)?)),
+            Type::FLOAT8 => ValueRef::Real(f64::from_sql(kind, raw)?),
+            Type::FLOAT4 => ValueRef::Real(f64::from(f32::from_sql(kind, raw)?)),
+            Type::NUMERIC => ValueRef::Integer(whole(raw).ok_or("a sum too large to be read")?),
+            Type::BYTEA => ValueRef::Blob(raw),
+            Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN | Type::BPCHAR => {
+                ValueRef::Text(raw)
+            }
+            _ => return Err(format!("a column of the type {kind} cannot be read").into()),
+        };
+        Ok(Received(value))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Received<'r>, Box<dyn Error + Sync + Send>> {
+        Ok(Received(ValueRef::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// The whole number in PostgreSQL's `numeric`, which sums of numbers have: digits of ten thousand each.
+fn whole(raw: &[u8]) -> Option<i64> {
+    let short = |at: usize| Some(i16::from_be_bytes([*raw.get(at)?, *raw.get(at + 1)?]));
+    let (count, weight, sign) = (short(0)?, short(2)?, short(4)?);
+    let mut number: i64 = 0;
+    for place in 0..=weight.max(-1) {
+        let digit = if place < count { short(8 + 2 * usize::try_from(place).ok()?)? } else { 0 };
+        number = number.checked_mul(10_000)?.checked_add(i64::from(digit))?;
+    }
+    Some(if sign == 0x4000 { -number } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_read_from_their_digits() {
+        let numeric = |parts: [i16; 6]| -> Vec<u8> {
+            parts.iter().flat_map(|part| part.to_be_bytes()).collect()
+        };
+        // Two digits, weight 1: 12 times ten thousand and 3456.
+        assert_eq!(whole(&numeric([2, 1, 0, 0, 12, 3456])), Some(123_456));
+        assert_eq!(whole(&numeric([2, 1, 0x4000, 0, 12, 3456])), Some(-123_456));
+        // A trailing digit of zeros is left out by the server.
+        assert_eq!(whole(&numeric([1, 1, 0, 0, 5, 0])), Some(50_000));
+        assert_eq!(whole(&[0, 0, 0, 0, 0, 0, 0, 0]), Some(0));
+    }
+}

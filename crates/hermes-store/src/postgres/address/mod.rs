@@ -1,0 +1,352 @@
+//! Where a PostgreSQL server is and how it is to be reached: read once, from everything libpq users expect.
+
+mod files;
+mod found;
+mod protection;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::found::Found;
+pub(super) use self::protection::Roots;
+pub use self::protection::{SslMode, Warning};
+use super::error::ServerError;
+use crate::{Error, Result};
+
+/// Where Debian's server has its socket; what libpq takes when no host is named.
+const SOCKET_FOLDER: &str = "/var/run/postgresql";
+const PORT: u16 = 5432;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(60);
+const KEEPALIVES_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(10);
+const KEEPALIVES_COUNT: u32 = 3;
+/// How long sent bytes may stay unanswered by the other machine: a cut cable is noticed after this.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What is known of the one who connects; nothing here is read from the process.
+pub struct Surroundings<'a> {
+    /// A variable of the environment.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The user's own folder, for `.pgpass`, `.pg_service.conf` and `.postgresql/root.crt`.
+    pub home: Option<&'a Path>,
+    /// The name of the user on this machine.
+    pub user: &'a str,
+    /// The name that the server shows for our connections.
+    pub application: &'a str,
+    /// How the settings want the connection protected, where the connection string does not say.
+    pub ssl_mode: Option<SslMode>,
+}
+
+/// Where to connect to, as whom and how. Its password is shown nowhere.
+#[derive(Clone)]
+pub struct Address {
+    pub(super) hosts: Vec<Host>,
+    pub(super) database: String,
+    pub(super) user: String,
+    pub(super) password: Option<Password>,
+    pub(super) ssl_mode: SslMode,
+    pub(super) roots: Roots,
+    pub(super) connect_timeout: Duration,
+    pub(super) application_name: String,
+    pub(super) options: Option<String>,
+    pub(super) channel_binding: Option<String>,
+    pub(super) target_session_attrs: Option<String>,
+    pub(super) keepalives: Keepalives,
+    limits: Limits,
+    warnings: Vec<Warning>,
+}
+
+/// One machine, or one socket, that may answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) address: Option<IpAddr>,
+    pub(super) port: u16,
+}
+
+/// A password: given to the server and to nobody else.
+#[derive(Clone)]
+pub(super) struct Password(pub(super) String);
+
+/// How a silent connection is probed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Keepalives {
+    pub(super) wanted: bool,
+    pub(super) idle: Duration,
+    pub(super) interval: Duration,
+    pub(super) count: u32,
+    pub(super) unanswered: Duration,
+}
+
+/// How long the server may take, set inside each transaction because a pooler may stand in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest a statement may run.
+    pub statement: Duration,
+    /// The longest a transaction may wait for us.
+    pub idle_in_transaction: Duration,
+}
+
+impl Address {
+    /// What a connection string means here. What it leaves open is filled from its service, the variables `PG*`,
+    /// and what libpq takes by itself; a password is looked for in the password file last.
+    pub fn parse(text: &str, around: &Surroundings<'_>) -> Result<Address> {
+        let found = Found::collect(text, around)?;
+        let user = found.text("user").unwrap_or(around.user).to_owned();
+        let database = found.text("dbname").unwrap_or(&user).to_owned();
+        let hosts = hosts(&found)?;
+        let is_local = hosts.iter().all(Host::is_local);
+        let ssl_mode = protection::ssl_mode(&found, around, is_local)?;
+        let mut warnings = Vec::from_iter(protection::warning_about(ssl_mode, is_local));
+        let password = password(
+            &found,
+            around,
+            Who { hosts: &hosts, database: &database, user: &user },
+            &mut warnings,
+        )?;
+        if let Some(encoding) = found.text("client_encoding")
+            && !["utf8", "utf-8", "auto"].contains(&encoding.to_ascii_lowercase().as_str())
+        {
+            return Err(bad("client_encoding must be UTF8"));
+        }
+        Ok(Address {
+            password: password.map(Password),
+            ssl_mode,
+            roots: protection::roots(&found, around),
+            connect_timeout: found.seconds("connect_timeout")?.unwrap_or(CONNECT_TIMEOUT),
+            application_name: found
+                .text("application_name")
+                .unwrap_or(around.application)
+                .to_owned(),
+            options: found.text("options").map(str::to_owned),
+            channel_binding: found.one_of("channel_binding", &["disable", "prefer", "require"])?,
+            target_session_attrs: found
+                .one_of("target_session_attrs", &["any", "read-write", "read-only"])?,
+            keepalives: Keepalives {
+                wanted: found.number("keepalives")?.unwrap_or(1) != 0,
+                idle: found.seconds("keepalives_idle")?.unwrap_or(KEEPALIVES_IDLE),
+                interval: found.seconds("keepalives_interval")?.unwrap_or(KEEPALIVES_INTERVAL),
+                count: found.number("keepalives_count")?.unwrap_or(KEEPALIVES_COUNT),
+                unanswered: found.milliseconds("tcp_user_timeout")?.unwrap_or(TCP_USER_TIMEOUT),
+            },
+            limits: Limits {
+                statement: found.milliseconds("statement_timeout")?.unwrap_or(STATEMENT_TIMEOUT),
+                idle_in_transaction: found
+                    .milliseconds("idle_in_transaction_session_timeout")?
+                    .unwrap_or(IDLE_IN_TRANSACTION),
+            },
+            hosts,
+            database,
+            user,
+            warnings,
+        })
+    }
+
+    /// The limits that each transaction sets for itself.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What the owner of this address should know.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// How the connection is protected.
+    pub fn ssl_mode(&self) -> SslMode {
+        self.ssl_mode
+    }
+
+    /// The host and port, or the socket.
+    pub fn place(&self) -> String {
+        self.hosts.iter().map(Host::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The database that is asked for.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// As whom.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// The same server and user, another database.
+    pub fn with_database(&self, database: &str) -> Address {
+        Address { database: database.to_owned(), ..self.clone() }
+    }
+
+    /// The same for a program of PostgreSQL such as pg_dump: variables for its environment. The password is among them:
+    /// hand them to a child and show them nobody.
+    pub fn as_variables(&self) -> Vec<(&'static str, String)> {
+        let join = |each: &dyn Fn(&Host) -> String| {
+            self.hosts.iter().map(each).collect::<Vec<_>>().join(",")
+        };
+        let mut variables = vec![
+            ("PGHOST", join(&|host| host.name.clone())),
+            ("PGPORT", join(&|host| host.port.to_string())),
+            ("PGDATABASE", self.database.clone()),
+            ("PGUSER", self.user.clone()),
+            ("PGSSLMODE", self.ssl_mode.to_string()),
+            ("PGCONNECT_TIMEOUT", self.connect_timeout.as_secs().max(1).to_string()),
+            ("PGAPPNAME", self.application_name.clone()),
+        ];
+        if self.hosts.iter().all(|host| host.address.is_some()) {
+            variables.push((
+                "PGHOSTADDR",
+                join(&|host| host.address.map(|ip| ip.to_string()).unwrap_or_default()),
+            ));
+        }
+        match &self.roots {
+            Roots::File(path) => variables.push(("PGSSLROOTCERT", path.display().to_string())),
+            Roots::Public if self.ssl_mode >= SslMode::VerifyCa => {
+                variables.push(("PGSSLROOTCERT", "system".to_owned()))
+            }
+            Roots::Public => {}
+        }
+        if let Some(Password(password)) = &self.password {
+            variables.push(("PGPASSWORD", password.clone()));
+        }
+        variables
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "postgres://{}@{}/{}", self.user, self.place(), self.database)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Address({self}, {})", self.ssl_mode)
+    }
+}
+
+impl Host {
+    /// Whether a connection to it stays on this machine.
+    fn is_local(&self) -> bool {
+        if self.is_socket() || self.name == "localhost" {
+            return true;
+        }
+        match self.name.parse::<IpAddr>().ok().or(self.address.filter(|_| self.name.is_empty())) {
+            Some(address) => address.is_loopback(),
+            None => false,
+        }
+    }
+
+    pub(super) fn is_socket(&self) -> bool {
+        self.name.starts_with('/') || self.name.starts_with('@')
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.address, self.name.as_str()) {
+            (Some(address), "") => write!(to, "{address}:{}", self.port),
+            (_, name) if name.contains(':') => write!(to, "[{name}]:{}", self.port),
+            (_, name) => write!(to, "{name}:{}", self.port),
+        }
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("Password(hidden)")
+    }
+}
+
+impl Limits {
+    /// The statement that sets them for the transaction it runs in, and for nothing after it.
+    pub fn set_locally(&self) -> String {
+        format!(
+            "select set_config('statement_timeout', '{}', true), \
+             set_config('idle_in_transaction_session_timeout', '{}', true)",
+            self.statement.as_millis(),
+            self.idle_in_transaction.as_millis(),
+        )
+    }
+}
+
+fn hosts(found: &Found) -> Result<Vec<Host>> {
+    let list = |key: &str| -> Vec<String> {
+        found
+            .text(key)
+            .map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
+            .unwrap_or_default()
+    };
+    let (mut names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
+    if names.is_empty() && addresses.is_empty() {
+        let socket = Path::new(SOCKET_FOLDER).is_dir();
+        names.push(if socket { SOCKET_FOLDER.to_owned() } else { "localhost".to_owned() });
+    }
+    let count = names.len().max(addresses.len());
+    let fits = |length: usize| length == 0 || length == count;
+    if !fits(names.len()) || !fits(addresses.len()) || !(ports.len() <= 1 || ports.len() == count) {
+        return Err(bad("it names not as many ports or addresses as hosts"));
+    }
+    (0..count)
+        .map(|place| {
+            let port = ports.get(place).or_else(|| ports.first()).filter(|port| !port.is_empty());
+            let address = addresses.get(place).filter(|address| !address.is_empty());
+            Ok(Host {
+                name: names.get(place).cloned().unwrap_or_default(),
+                address: address
+                    .map(|text| text.parse().map_err(|_| bad("its hostaddr is not an IP address")))
+                    .transpose()?,
+                port: port.map_or(Ok(PORT), |text| {
+                    text.parse().map_err(|_| bad("its port is not a port"))
+                })?,
+            })
+        })
+        .collect()
+}
+
+/// For whom a password is looked up.
+struct Who<'a> {
+    hosts: &'a [Host],
+    database: &'a str,
+    user: &'a str,
+}
+
+fn password(
+    found: &Found,
+    around: &Surroundings<'_>,
+    who: Who<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<String>> {
+    if let Some(password) = found.text("password") {
+        return Ok(Some(password.to_owned()));
+    }
+    let own = around.home.map(|home| home.join(".pgpass"));
+    let Some(path) = found.text("passfile").map(PathBuf::from).or(own) else { return Ok(None) };
+    for host in who.hosts {
+        let name = match (host.name.as_str(), host.address) {
+            (SOCKET_FOLDER, _) => "localhost".to_owned(),
+            ("", Some(address)) => address.to_string(),
+            (name, _) => name.to_owned(),
+        };
+        let asker =
+            files::Asker { host: &name, port: host.port, database: who.database, user: who.user };
+        if let Some(password) = files::password(&path, &asker, warnings)? {
+            return Ok(Some(password));
+        }
+    }
+    Ok(None)
+}
+
+fn bad(why: &str) -> Error {
+    ServerError::BadAddress { why: why.to_owned(), hint: None }.into()
+}
+
+fn bad_with_hint(why: &str, hint: &str) -> Error {
+    ServerError::BadAddress { why: why.to_owned(), hint: Some(hint.to_owned()) }.into()
+}

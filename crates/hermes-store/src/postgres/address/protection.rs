@@ -1,0 +1,146 @@
+//! How a connection is protected, and what its owner should know about that.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::found::Found;
+use super::{Surroundings, bad_with_hint};
+use crate::{Error, Result};
+
+/// How a connection is protected, in libpq's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SslMode {
+    /// Never encrypted.
+    Disable,
+    /// Encrypted only if the server refuses otherwise.
+    Allow,
+    /// Encrypted if the server can.
+    Prefer,
+    /// Encrypted; who answers is not checked.
+    Require,
+    /// Encrypted; the server shows a certificate of an authority that is trusted.
+    VerifyCa,
+    /// The same, and the certificate is that of the host that was named.
+    VerifyFull,
+}
+
+/// The certificates by which a server is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::postgres) enum Roots {
+    /// The authorities that browsers trust.
+    Public,
+    /// Those in a file.
+    File(PathBuf),
+}
+
+/// Something about an address that its owner should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The connection leaves this machine and nobody checks who answers.
+    NotVerified {
+        /// The mode that was asked for.
+        mode: SslMode,
+    },
+    /// The connection leaves this machine and is not encrypted.
+    NotEncrypted,
+    /// A password file was left aside because others may read it.
+    PasswordFileOpen {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The words of libpq, with what they mean.
+const MODES: [(&str, SslMode); 6] = [
+    ("disable", SslMode::Disable),
+    ("allow", SslMode::Allow),
+    ("prefer", SslMode::Prefer),
+    ("require", SslMode::Require),
+    ("verify-ca", SslMode::VerifyCa),
+    ("verify-full", SslMode::VerifyFull),
+];
+
+impl FromStr for SslMode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<SslMode> {
+        MODES.iter().find(|(word, _)| *word == text).map(|(_, mode)| *mode).ok_or_else(|| {
+            bad_with_hint(
+                "its sslmode is not known",
+                "one of disable, allow, prefer, require, verify-ca, verify-full",
+            )
+        })
+    }
+}
+
+impl fmt::Display for SslMode {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = MODES.iter().find(|(_, mode)| mode == self).map_or("", |(word, _)| *word);
+        to.write_str(word)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::NotVerified { mode } => {
+                write!(to, "sslmode={mode} does not check which server answers")
+            }
+            Warning::NotEncrypted => to.write_str("sslmode=disable sends everything in the clear"),
+            Warning::PasswordFileOpen { path } => {
+                write!(to, "{} is not used: others may read it", path.display())
+            }
+        }
+    }
+}
+
+impl Warning {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Warning::NotVerified { .. } | Warning::NotEncrypted => {
+                "`hermes config set memory.ssl_mode verify-full`, with sslrootcert=… for an authority of your own".to_owned()
+            }
+            Warning::PasswordFileOpen { path } => format!("chmod 600 {}", path.display()),
+        }
+    }
+}
+
+pub(super) fn ssl_mode(
+    found: &Found,
+    around: &Surroundings<'_>,
+    is_local: bool,
+) -> Result<SslMode> {
+    let said = found.text("sslmode").map(SslMode::from_str).transpose()?.or(around.ssl_mode);
+    let usual = if is_local { SslMode::Prefer } else { SslMode::VerifyFull };
+    Ok(explicit_roots_mean_checking(said.unwrap_or(usual), found))
+}
+
+/// As libpq has it: `require` with a certificate of one's own checks it.
+fn explicit_roots_mean_checking(mode: SslMode, found: &Found) -> SslMode {
+    match (mode, found.text("sslrootcert")) {
+        (SslMode::Require, Some(_)) => SslMode::VerifyCa,
+        _ => mode,
+    }
+}
+
+pub(super) fn warning_about(mode: SslMode, is_local: bool) -> Option<Warning> {
+    match mode {
+        _ if is_local => None,
+        SslMode::Disable => Some(Warning::NotEncrypted),
+        SslMode::Allow | SslMode::Prefer | SslMode::Require => Some(Warning::NotVerified { mode }),
+        SslMode::VerifyCa | SslMode::VerifyFull => None,
+    }
+}
+
+pub(super) fn roots(found: &Found, around: &Surroundings<'_>) -> Roots {
+    match found.text("sslrootcert") {
+        Some("system") => Roots::Public,
+        Some(path) => Roots::File(PathBuf::from(path)),
+        None => {
+            let own = around.home.map(|home| home.join(".postgresql/root.crt"));
+            own.filter(|path| path.is_file()).map_or(Roots::Public, Roots::File)
+        }
+    }
+}

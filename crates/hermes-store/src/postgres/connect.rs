@@ -1,0 +1,120 @@
+//! Opens one connection: host after host, as protected as the address asks, within its time.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use postgres::config::{ChannelBinding, SslMode as Wire, TargetSessionAttrs};
+use postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Address, Host, Password, SslMode};
+use super::error::ServerError;
+use super::refusal;
+
+/// A connection, or why there is none.
+type Opened = std::result::Result<Client, ServerError>;
+
+/// A new connection to the first host that answers, each within this time.
+pub(super) fn open(address: &Address, tls: &MakeRustlsConnect, time: Duration) -> Opened {
+    let mut last =
+        ServerError::Unreachable { server: address.place(), why: "it names no host".to_owned() };
+    for host in &address.hosts {
+        for wire in ways(address.ssl_mode, host) {
+            match within_time(address, host, (*wire, time), tls) {
+                Ok(client) => return Ok(client),
+                // Another host or way has the same users and databases.
+                Err(
+                    error
+                    @ (ServerError::WrongPassword { .. } | ServerError::NoSuchDatabase { .. }),
+                ) if address.ssl_mode != SslMode::Allow => {
+                    return Err(error);
+                }
+                Err(error) => last = error,
+            }
+        }
+    }
+    Err(last)
+}
+
+/// What is tried with one host, in this order.
+fn ways(mode: SslMode, host: &Host) -> &'static [Wire] {
+    match mode {
+        _ if host.is_socket() => &[Wire::Disable],
+        SslMode::Disable => &[Wire::Disable],
+        SslMode::Allow => &[Wire::Disable, Wire::Require],
+        // A handshake that fails is followed by a connection in the clear, as in libpq.
+        SslMode::Prefer => &[Wire::Prefer, Wire::Disable],
+        SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[Wire::Require],
+    }
+}
+
+/// The client's own limit of time ends with the TCP connection: a server that takes it and then says nothing would
+/// hold us for ever. So the whole is done aside and waited for.
+fn within_time(
+    address: &Address,
+    host: &Host,
+    (wire, time): (Wire, Duration),
+    tls: &MakeRustlsConnect,
+) -> Opened {
+    let (config, tls) = (config(address, host, wire), tls.clone());
+    let (sender, receiver) = mpsc::channel();
+    let connect = move || {
+        // Nobody waits any more when the time was up; then the connection is closed here.
+        let _ = sender.send(config.connect(tls));
+    };
+    let unreachable = |why: String| ServerError::Unreachable { server: host.to_string(), why };
+    thread::Builder::new()
+        .name("postgres".to_owned())
+        .spawn(connect)
+        .map_err(|error| unreachable(error.to_string()))?;
+    match receiver.recv_timeout(time) {
+        Ok(Ok(client)) => Ok(client),
+        Ok(Err(error)) => Err(refusal::connecting(address, host, &error)),
+        Err(_) => {
+            let seconds = time.as_secs_f32();
+            Err(unreachable(format!("it did not answer in {seconds} s")))
+        }
+    }
+}
+
+fn config(address: &Address, host: &Host, wire: Wire) -> Config {
+    let keepalives = &address.keepalives;
+    let mut config = Config::new();
+    config
+        .port(host.port)
+        .user(&address.user)
+        .dbname(&address.database)
+        .application_name(&address.application_name)
+        .ssl_mode(wire)
+        .connect_timeout(address.connect_timeout)
+        .tcp_user_timeout(keepalives.unanswered)
+        .keepalives(keepalives.wanted)
+        .keepalives_idle(keepalives.idle)
+        .keepalives_interval(keepalives.interval)
+        .keepalives_retries(keepalives.count)
+        // Notices are for people who sit at psql.
+        .notice_callback(|_| {});
+    match host.address {
+        Some(ip) if host.name.is_empty() => config.host(&ip.to_string()),
+        Some(ip) => config.host(&host.name).hostaddr(ip),
+        None => config.host(&host.name),
+    };
+    if let Some(Password(password)) = &address.password {
+        config.password(password);
+    }
+    if let Some(options) = &address.options {
+        config.options(options);
+    }
+    config.channel_binding(match address.channel_binding.as_deref() {
+        Some("disable") => ChannelBinding::Disable,
+        Some("require") => ChannelBinding::Require,
+        _ => ChannelBinding::Prefer,
+    });
+    config.target_session_attrs(match address.target_session_attrs.as_deref() {
+        Some("read-write") => TargetSessionAttrs::ReadWrite,
+        Some("read-only") => TargetSessionAttrs::ReadOnly,
+        _ => TargetSessionAttrs::Any,
+    });
+    config
+}

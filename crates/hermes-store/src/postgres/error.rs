@@ -1,0 +1,194 @@
+//! What can go wrong with a PostgreSQL server, and the hint for each.
+
+use crate::ErrorKind;
+
+/// What went wrong with a PostgreSQL server. No password and no statement is ever part of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// What says where the PostgreSQL server is cannot be understood. Nothing of it is repeated: it may hold a password.
+    #[error("could not read the connection string: {why}")]
+    BadAddress {
+        /// What is wrong with it.
+        why: String,
+        /// What to write instead.
+        hint: Option<String>,
+    },
+    /// Nobody answers where the server should be.
+    #[error("could not reach PostgreSQL at {server}: {why}")]
+    Unreachable {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the system or the server said.
+        why: String,
+    },
+    /// The server does not take the password, or wants one.
+    #[error("could not log in to PostgreSQL at {server} as {user}: {why}")]
+    WrongPassword {
+        /// Host and port, or the socket.
+        server: String,
+        /// As whom.
+        user: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The server has no such database.
+    #[error("could not use PostgreSQL at {server}: there is no database {database}")]
+    NoSuchDatabase {
+        /// Host and port, or the socket.
+        server: String,
+        /// The database that was asked for.
+        database: String,
+    },
+    /// The user of the database may not do this.
+    #[error("could not use PostgreSQL at {server} as {user}: {why}")]
+    NoRights {
+        /// Host and port, or the socket.
+        server: String,
+        /// As whom.
+        user: String,
+        /// What the server said.
+        why: String,
+    },
+    /// No connection that is protected as the address asks.
+    #[error("could not talk to PostgreSQL at {server} safely: {why}")]
+    TlsRefused {
+        /// Host and port.
+        server: String,
+        /// What does not hold.
+        why: String,
+    },
+    /// The connection ended in the middle of something.
+    #[error("could not finish with PostgreSQL at {server}: the connection was cut ({why})")]
+    ConnectionCut {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the system or the server said.
+        why: String,
+    },
+    /// Others were writing the same things, every time it was tried.
+    #[error("could not write to PostgreSQL at {server}: {why}")]
+    WriteConflict {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
+    /// A statement took longer than it may.
+    #[error("could not finish with PostgreSQL at {server}: {why}")]
+    StatementTooSlow {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
+    /// Every connection was in use for longer than we were willing to wait.
+    #[error(
+        "could not get a connection to PostgreSQL at {server}: all {size} were in use for {seconds} s"
+    )]
+    PoolExhausted {
+        /// Host and port, or the socket.
+        server: String,
+        /// How many there are.
+        size: usize,
+        /// How long was waited.
+        seconds: f32,
+    },
+    /// The tables on the server were made by a later version of this program.
+    #[error(
+        "could not use PostgreSQL at {server}: its schema is {found}, this build knows {known}"
+    )]
+    NewerSchema {
+        /// Host and port, or the socket.
+        server: String,
+        /// The schema number there.
+        found: i64,
+        /// The newest schema number this build knows.
+        known: i64,
+    },
+    /// The tables on the server are missing or those of an earlier version.
+    #[error("could not use PostgreSQL at {server}: its schema {found} must become {known}")]
+    OlderSchema {
+        /// Host and port, or the socket.
+        server: String,
+        /// The schema number there; 0 if there are no tables.
+        found: i64,
+        /// The schema number this build needs.
+        known: i64,
+    },
+    /// The server refused for a reason none of the other variants names.
+    #[error("could not use PostgreSQL at {server}: {why}")]
+    Refused {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
+}
+
+impl ServerError {
+    /// The kind of failure, for exit codes.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            ServerError::NoSuchDatabase { .. } => ErrorKind::Missing,
+            ServerError::PoolExhausted { .. } | ServerError::WriteConflict { .. } => {
+                ErrorKind::Locked
+            }
+            ServerError::WrongPassword { .. } => ErrorKind::Unauthorized,
+            ServerError::Unreachable { .. }
+            | ServerError::ConnectionCut { .. }
+            | ServerError::TlsRefused { .. } => ErrorKind::Unreachable,
+            ServerError::BadAddress { .. }
+            | ServerError::NoRights { .. }
+            | ServerError::NewerSchema { .. }
+            | ServerError::OlderSchema { .. } => ErrorKind::Refused,
+            ServerError::StatementTooSlow { .. } | ServerError::Refused { .. } => {
+                ErrorKind::Failure
+            }
+        }
+    }
+
+    /// The next thing to try with a server.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            ServerError::BadAddress { hint, .. } => return hint.clone(),
+            ServerError::Unreachable { .. } => {
+                "see whether the server runs and the host and port are right: `hermes db status`"
+            }
+            ServerError::WrongPassword { .. } => {
+                "put the right one into ~/.pgpass (mode 600), or into the connection string in .env"
+            }
+            ServerError::NoSuchDatabase { database, .. } => {
+                return Some(format!("make it on the server: `createdb {database}`"));
+            }
+            ServerError::NoRights { .. } => {
+                "let its owner run what `hermes db migrate --print-sql` prints"
+            }
+            ServerError::TlsRefused { .. } => {
+                "name the server's authority with sslrootcert=…, or see which host its certificate is for"
+            }
+            ServerError::ConnectionCut { .. } => "try again; what was cut is not done twice",
+            ServerError::WriteConflict { .. } => "try again in a moment",
+            ServerError::StatementTooSlow { .. } => {
+                "give it longer with statement_timeout=… in the connection string"
+            }
+            ServerError::PoolExhausted { .. } => {
+                "raise `memory.pool_size`, or see what holds them: `hermes db status`"
+            }
+            ServerError::NewerSchema { .. } => "upgrade hermes on this machine",
+            ServerError::OlderSchema { .. } => "bring it up to date with `hermes db migrate`",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// Whether the same thing may work a moment later.
+    pub fn is_retriable(&self) -> bool {
+        matches!(
+            self,
+            ServerError::Unreachable { .. }
+                | ServerError::ConnectionCut { .. }
+                | ServerError::WriteConflict { .. }
+        )
+    }
+}

@@ -1,0 +1,22 @@
+//! Connections to a PostgreSQL server: where it is, how it is reached safely, and what to do when it is not.
+//!
+//! What holds here, so that a pooler in transaction mode (PgBouncer) can stand in between:
+//! - nothing is set for a whole connection: the limits of time are set inside each transaction
+//!   ([`Limits::set_locally`]), since as a startup option PgBouncer refuses them, and with a plain `set` they
+//!   would stay behind on a connection that another program gets next;
+//! - no statement gets a name on the server: use `query_typed` and its kin, or the simple protocol. A named one
+//!   would be made on one connection and asked for on another;
+//! - nobody relies on `listen`, which such a pooler does not pass on.
+
+mod address;
+mod connect;
+mod error;
+mod pool;
+mod refusal;
+mod retry;
+mod tls;
+
+pub use address::{Address, Limits, SslMode, Surroundings, Warning};
+pub use error::ServerError;
+pub use pool::{Pool, PoolSettings, Pooled};
+pub use retry::{Delays, is_retriable, retried};

@@ -1,0 +1,103 @@
+//! TLS: who proves itself is talked to, and who does not is not.
+
+use std::process::Command;
+
+use hermes_store::ErrorKind;
+use hermes_store::postgres::ServerError;
+
+use crate::pg_server::{self, Flavour, Server};
+use crate::support::{asked, pool, refusal};
+
+const IS_ENCRYPTED: &str =
+    "select ssl::text from pg_catalog.pg_stat_ssl where pid = pg_catalog.pg_backend_pid()";
+
+/// The server by TCP under a name, with these parameters; `{ca}` is its authority.
+fn url(server: &Server, host: &str, parameters: &str) -> String {
+    let url = server.tcp_url("postgres").replace("127.0.0.1", host);
+    let authority = server.authority().display().to_string();
+    format!("{url}?hostaddr=127.0.0.1&{}", parameters.replace("{ca}", &authority))
+}
+
+#[test]
+fn a_connection_is_as_protected_as_was_asked() {
+    let server = pg_server::shared(Flavour::Plain);
+    let cases = [
+        ("localhost", "sslmode=verify-full&sslrootcert={ca}", "true"),
+        ("localhost", "sslmode=verify-full&sslrootcert={ca}&channel_binding=require", "true"),
+        ("db.example.com", "sslmode=verify-ca&sslrootcert={ca}", "true"),
+        ("db.example.com", "sslmode=require&sslrootcert={ca}", "true"),
+        ("db.example.com", "sslmode=require", "true"),
+        ("localhost", "sslmode=prefer", "true"),
+        ("localhost", "sslmode=allow", "false"),
+        ("localhost", "sslmode=disable", "false"),
+    ];
+    for (host, parameters, encrypted) in cases {
+        let mut client = pool(&url(server, host, parameters)).get().unwrap();
+        assert_eq!(asked(&mut client, IS_ENCRYPTED).unwrap(), encrypted, "{host} {parameters}");
+    }
+}
+
+#[test]
+fn who_cannot_prove_itself_is_not_talked_to() {
+    let server = pg_server::shared(Flavour::Plain);
+    let cases = [
+        ("db.example.com", "sslmode=verify-full&sslrootcert={ca}"),
+        ("db.example.com", "sslrootcert={ca}"),
+        ("localhost", "sslmode=verify-full&sslrootcert=system"),
+        ("localhost", "sslmode=verify-ca&sslrootcert=system"),
+    ];
+    for (host, parameters) in cases {
+        let error = refusal(&url(server, host, parameters));
+        assert!(matches!(error, ServerError::TlsRefused { .. }), "{host} {parameters}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Unreachable);
+        assert!(!error.is_retriable());
+    }
+    // The one with pgvector has no TLS at all.
+    let open = pg_server::shared(Flavour::Vector);
+    let error = refusal(&url(open, "localhost", "sslmode=require"));
+    assert!(error.to_string().ends_with("server does not support TLS"), "{error}");
+}
+
+#[test]
+fn a_file_without_certificates_is_said() {
+    let server = pg_server::shared(Flavour::Plain);
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.crt");
+    pg_server::put(empty.clone(), "nothing\n").unwrap();
+    let parameters = format!("sslmode=verify-full&sslrootcert={}", empty.display());
+    let error = refusal(&url(server, "localhost", &parameters));
+    assert!(error.to_string().contains("there is no certificate in"), "{error}");
+}
+
+#[test]
+fn a_certificate_that_is_its_own_authority_is_taken_where_it_is_named() {
+    let mut server = pg_server::start(Flavour::Plain);
+    let own = server.folder().join("data/server.crt");
+    let key = server.folder().join("data/server.key");
+    let mut openssl = Command::new("openssl");
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]);
+    openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout"]);
+    pg_server::run(openssl.arg(&key).arg("-out").arg(&own));
+    pg_server::open_to_server(server.folder());
+    server.halt();
+    server.resume();
+    let named = format!("sslrootcert={}", own.display());
+    for (host, mode) in [("localhost", "verify-full"), ("db.example.com", "verify-ca")] {
+        let mut client =
+            pool(&url(&server, host, &format!("sslmode={mode}&{named}"))).get().unwrap();
+        assert_eq!(asked(&mut client, IS_ENCRYPTED).unwrap(), "true");
+    }
+    let wrong = [("db.example.com", named.as_str()), ("localhost", "sslrootcert={ca}")];
+    for (host, roots) in wrong {
+        let error = refusal(&url(&server, host, &format!("sslmode=verify-full&{roots}")));
+        assert!(matches!(error, ServerError::TlsRefused { .. }), "{host} {roots}: {error}");
+    }
+}

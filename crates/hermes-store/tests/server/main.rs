@@ -1,0 +1,41 @@
+//! A memory on a server as a caller sees it: all that holds for a file, and what only a server can do.
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests are told by variables where their servers are"
+)]
+
+#[path = "../memory/agreeing.rs"]
+mod agreeing;
+#[path = "../memory/carrying.rs"]
+mod carrying;
+#[path = "../memory/compared.rs"]
+mod compared;
+mod cutting;
+#[path = "../memory/drawing.rs"]
+mod drawing;
+mod isolation;
+#[path = "../memory/model.rs"]
+mod model;
+#[path = "../memory/model_facts.rs"]
+mod model_facts;
+#[path = "../memory/model_index.rs"]
+mod model_index;
+#[path = "../memory/model_nouns.rs"]
+mod model_nouns;
+#[path = "../memory/model_upkeep.rs"]
+mod model_upkeep;
+#[path = "../memory/operations.rs"]
+mod operations;
+#[path = "../pg_server/mod.rs"]
+#[allow(dead_code, reason = "the tests of connections use the rest")]
+mod pg_server;
+mod place;
+#[path = "../memory/reads.rs"]
+mod reads;
+mod several;
+#[path = "../memory/story.rs"]
+mod story;
+#[path = "../memory/support.rs"]
+mod support;
+mod tables;

@@ -1,0 +1,134 @@
+//! Where a memory of the tests is kept: in a profile of its own on a server, used by a role without special rights.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hermes_store::Error;
+use hermes_store::memory::{ServerMemory, SqliteMemory, migrate_server, server_sql};
+use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
+use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+
+use crate::pg_server::{self, Flavour};
+use crate::support::by;
+
+/// The role that the tests work as: it may read and write rows, and nothing else.
+pub(crate) const ROLE: &str = "hermes_app";
+
+/// A profile with a new memory, owned by alice.
+pub(crate) struct Place {
+    pool: Pool,
+    profile: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        Place::on(Flavour::Plain)
+    }
+
+    pub(crate) fn on(flavour: Flavour) -> Place {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let profile = format!("profile-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let place = Place { pool: pool(&database(flavour)), profile };
+        place.write();
+        place
+    }
+
+    /// Two memories of one profile, on two databases.
+    pub(crate) fn pair() -> (Place, Place) {
+        let here = Place::new();
+        let there = Place { pool: pool(&other_database()), profile: here.profile.clone() };
+        there.write();
+        (here, there)
+    }
+
+    /// Another profile of the same database, or this one through other connections.
+    pub(crate) fn beside(url: &str, profile: &str) -> Place {
+        Place { pool: pool(url), profile: profile.to_owned() }
+    }
+
+    pub(crate) fn open(&self, access: Access) -> Result<SqliteMemory, Error> {
+        let wanted = ServerMemory {
+            pool: &self.pool,
+            profile: &self.profile,
+            owner: "alice",
+            access,
+            wait: DEFAULT_WAIT,
+        };
+        SqliteMemory::on_server(wanted, by("user", 0))
+    }
+
+    pub(crate) fn write(&self) -> SqliteMemory {
+        self.open(Access::Write).unwrap()
+    }
+
+    pub(crate) fn read(&self) -> SqliteMemory {
+        self.open(Access::Read).unwrap()
+    }
+
+    pub(crate) fn profile(&self) -> &str {
+        &self.profile
+    }
+}
+
+/// How the role reaches the database that all places of this process share.
+pub(crate) fn database(flavour: Flavour) -> String {
+    static PLAIN: OnceLock<String> = OnceLock::new();
+    static VECTOR: OnceLock<String> = OnceLock::new();
+    let place = match flavour {
+        Flavour::Plain => &PLAIN,
+        Flavour::Vector => &VECTOR,
+    };
+    place
+        .get_or_init(|| {
+            let server = pg_server::shared(flavour);
+            let url = server.fresh_database();
+            let name = url.rsplit('/').next().unwrap();
+            if flavour == Flavour::Vector {
+                server.sql(name, "create extension vector");
+            }
+            migrate_server(&pool(&url)).unwrap();
+            server.sql(name, &format!("create role {ROLE} login nobypassrls"));
+            server.sql(name, &server_sql(1, Some(ROLE)));
+            as_role(&url)
+        })
+        .clone()
+}
+
+/// A second database of the same server.
+fn other_database() -> String {
+    static OTHER: OnceLock<String> = OnceLock::new();
+    OTHER
+        .get_or_init(|| {
+            database(Flavour::Plain);
+            let server = pg_server::shared(Flavour::Plain);
+            let url = server.fresh_database();
+            server.sql(url.rsplit('/').next().unwrap(), &server_sql(0, Some(ROLE)));
+            as_role(&url)
+        })
+        .clone()
+}
+
+/// How many cases of a test that takes so many with a file: each is a hundred times the work on a server.
+pub(crate) fn cases(with_a_file: u32) -> u32 {
+    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") {
+        with_a_file
+    } else {
+        with_a_file.div_ceil(16)
+    }
+}
+
+/// The same address for the role.
+pub(crate) fn as_role(url: &str) -> String {
+    url.replace("postgres://postgres@", &format!("postgres://{ROLE}@"))
+}
+
+pub(crate) fn pool(url: &str) -> Pool {
+    let around = Surroundings {
+        variable: &|_| None,
+        home: None,
+        user: "nobody",
+        application: "hermes/0.1.0/default",
+        ssl_mode: None,
+    };
+    Pool::new(Address::parse(url, &around).unwrap(), PoolSettings::default()).unwrap()
+}

@@ -1,0 +1,82 @@
+//! hermes db migrate
+
+use std::io;
+
+use clap::Args;
+use hermes_store::memory::{migrate_server, server_sql, server_state};
+use serde::Serialize;
+
+use super::must_be_on_server;
+use crate::app::App;
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the statements instead of running them, for the owner of the database
+    #[arg(long, conflicts_with = "dry_run")]
+    print_sql: bool,
+    /// With --print-sql: also the rights that this role needs, with which the daemons log in
+    #[arg(long, value_name = "ROLE", requires = "print_sql")]
+    role: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Migrated {
+    server: String,
+    /// The schema before, and the one that is there afterwards.
+    from: i64,
+    to: i64,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Statements {
+    sql: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    must_be_on_server(app, &home)?;
+    let pool = app.pool(&home)?;
+    let state = server_state(&pool)?;
+    if arguments.print_sql {
+        let sql = server_sql(state.schema, arguments.role.as_deref());
+        app.out.show(&Statements { sql })?;
+        return Ok(Outcome::Done);
+    }
+    if !arguments.dry_run {
+        migrate_server(&pool)?;
+    }
+    app.out.show(&Migrated {
+        server: pool.address().to_string(),
+        from: state.schema,
+        to: state.known_schema,
+        dry_run: arguments.dry_run,
+    })?;
+    Ok(Outcome::Done)
+}
+
+impl Show for Migrated {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let Migrated { server, from, to, .. } = self;
+        match (from == to, self.dry_run) {
+            (true, _) => page.line(format_args!("{server} is up to date: schema {to}")),
+            (false, true) => {
+                page.line(format_args!("{server} would go from schema {from} to {to}"))
+            }
+            (false, false) => {
+                page.line(format_args!("{server} is at schema {to} now; it was {from}"))
+            }
+        }
+    }
+}
+
+impl Show for Statements {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        page.line(self.sql.trim_end())
+    }
+}

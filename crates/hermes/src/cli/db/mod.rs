@@ -1,0 +1,40 @@
+//! hermes db: the database of the memory, a file or a server
+
+pub(crate) mod copy;
+mod migrate;
+mod status;
+
+use clap::Subcommand;
+use hermes_home::Home;
+
+use crate::app::App;
+use crate::failure::{Kind, Outcome, Problem};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Where the memory is, whether it answers, and what it is able to
+    Status,
+    /// Make the tables on the server, or bring them up to date
+    Migrate(migrate::Arguments),
+    /// Copy the memory between the file and the server, and compare every item
+    Copy(copy::Arguments),
+}
+
+pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Status => status::run(app),
+        Command::Migrate(arguments) => migrate::run(arguments, app),
+        Command::Copy(arguments) => copy::run(arguments, app),
+    }
+}
+
+/// Refuses what makes sense on a server alone.
+fn must_be_on_server(app: &App, home: &Home) -> anyhow::Result<()> {
+    if app.is_on_server(home)? {
+        return Ok(());
+    }
+    let what = "the memory of this profile is in a file: there are no tables to look after";
+    Err(Problem::new(Kind::Refused, what)
+        .hint("for a server: `hermes config set memory.backend postgres`")
+        .into())
+}

@@ -1,0 +1,143 @@
+//! hermes db status
+
+use std::io;
+use std::path::PathBuf;
+
+use hermes_home::Home;
+use hermes_store::memory::{ServerState, server_state};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::failure::{Outcome, message};
+use crate::output::{Page, Show, bytes};
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "backend", rename_all = "snake_case")]
+enum Status {
+    Sqlite { path: PathBuf, exists: bool, size: u64 },
+    Postgres(Box<Server>),
+}
+
+#[derive(Debug, Serialize)]
+struct Server {
+    /// Where it is, without the password.
+    address: String,
+    ssl_mode: String,
+    pool_size: u32,
+    answers: bool,
+    #[serde(flatten)]
+    state: Option<ServerState>,
+    warnings: Vec<String>,
+}
+
+pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    if !app.is_on_server(&home)? {
+        let path = app.memory_path(&home)?;
+        let found = path.metadata().ok();
+        let size = found.as_ref().map_or(0, std::fs::Metadata::len);
+        app.out.show(&Status::Sqlite { path, exists: found.is_some(), size })?;
+        return Ok(Outcome::Done);
+    }
+    let (server, failure) = look(app, &home)?;
+    let hint = server.state.as_ref().and_then(hint);
+    app.out.show(&Status::Postgres(Box::new(server)))?;
+    match failure {
+        Some(error) => Err(error),
+        None => {
+            if let Some(hint) = hint {
+                app.out.hint(hint);
+            }
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+/// What is known of the server, and why it is not more.
+fn look(app: &App, home: &Home) -> anyhow::Result<(Server, Option<anyhow::Error>)> {
+    let address = app.address(home)?;
+    let warnings = address.warnings().iter();
+    let mut server = Server {
+        address: address.to_string(),
+        ssl_mode: address.ssl_mode().to_string(),
+        pool_size: app.config(home)?.config.memory.pool_size,
+        answers: false,
+        state: None,
+        warnings: warnings.map(|warning| format!("{warning}: {}", warning.hint())).collect(),
+    };
+    let state = app.pool(home).and_then(|pool| Ok(server_state(&pool)?));
+    match state {
+        Ok(state) => {
+            server.answers = true;
+            server.state = Some(state);
+            Ok((server, None))
+        }
+        Err(error) => {
+            server.warnings.push(message(&error));
+            Ok((server, Some(error)))
+        }
+    }
+}
+
+/// What to do next.
+fn hint(state: &ServerState) -> Option<&'static str> {
+    match state.schema.cmp(&state.known_schema) {
+        std::cmp::Ordering::Less => Some("`hermes db migrate` brings the tables up to date"),
+        std::cmp::Ordering::Greater => Some("upgrade hermes on this machine"),
+        std::cmp::Ordering::Equal => None,
+    }
+}
+
+impl Show for Status {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        match self {
+            Status::Sqlite { path, exists: true, size } => {
+                page.line(format_args!("a file: {} ({})", path.display(), bytes(*size)))
+            }
+            Status::Sqlite { path, .. } => {
+                page.line(format_args!("a file: {}, not made yet", path.display()))
+            }
+            Status::Postgres(server) => server.text(page),
+        }
+    }
+}
+
+impl Server {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        let Server { address, ssl_mode, .. } = self;
+        page.line(format_args!("a server: {address} (sslmode {ssl_mode})"))?;
+        if let Some(state) = &self.state {
+            page.line(format_args!("PostgreSQL {}", state.version))?;
+            page.line(match state.schema {
+                0 => "tables: none yet".to_owned(),
+                schema if schema == state.known_schema => format!("tables: schema {schema}"),
+                schema => {
+                    format!("tables: schema {schema}; this build knows {}", state.known_schema)
+                }
+            })?;
+            page.line(match &state.pgvector {
+                Some(version) => format!("pgvector: {version}"),
+                None => "pgvector: not there; vectors are compared by this program".to_owned(),
+            })?;
+            if let Some(profiles) = state.profiles {
+                page.line(format_args!("profiles: {profiles}"))?;
+            }
+            page.line(format_args!("used as {}: {}", state.user, rights(state)))?;
+        }
+        for warning in &self.warnings {
+            page.line(format_args!("warning: {warning}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What the user of the database may do.
+fn rights(state: &ServerState) -> &'static str {
+    match (state.passes_rules, state.owns_tables) {
+        (true, _) => {
+            "it is let past the rules that keep users apart; give the daemons a role of their own"
+        }
+        (false, true) => "it owns the tables",
+        (false, false) => "it reads and writes rows and cannot change tables",
+    }
+}
