@@ -84,7 +84,11 @@ fn main() -> anyhow::Result<()> {
         writeln!(out, "{name}: a context takes {middle:.2?} (p50), {slow:.2?} (p95)")?;
     }
     let ratio = times[1][QUESTIONS / 2].as_secs_f64() / times[0][QUESTIONS / 2].as_secs_f64();
-    writeln!(out, "{ratio:.1} times; overlap of the ten best {:.3}", alike / (QUESTIONS + 4) as f64)?;
+    writeln!(
+        out,
+        "{ratio:.1} times; overlap of the ten best {:.3}",
+        alike / (QUESTIONS + 4) as f64
+    )?;
     Ok(())
 }
 
