@@ -7,5 +7,4 @@ mod lifecycle;
 #[allow(dead_code, reason = "the tests of other parts use the rest")]
 mod place;
 #[path = "../memory/support.rs"]
-#[expect(dead_code, reason = "the tests of other parts use the rest")]
 mod support;

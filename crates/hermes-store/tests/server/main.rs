@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 #![expect(
     clippy::disallowed_methods,
+    clippy::print_stdout,
     reason = "the tests are told by variables where their servers are"
 )]
 

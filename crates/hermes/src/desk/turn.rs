@@ -148,7 +148,12 @@ impl Recording<'_> {
         kept: Kept,
         mut settings: Settings<'_>,
     ) -> anyhow::Result<Told> {
-        settings.vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        settings.vectors = match memory.store.active_model() {
+            Err(error) if error.must_wait() => {
+                return self.wait(kept, &settings, Why::from(&error));
+            }
+            model => embedding::vectors(model?.as_ref()),
+        };
         let recorded = turn::remember(&mut memory.store, &self.turn, &kept, &settings);
         let mut recorded = match recorded {
             Err(error) if turn::must_wait(&error) => {
@@ -160,10 +165,20 @@ impl Recording<'_> {
             note.done()?;
         }
         if recorded.left_to_catch_up {
-            let report = catch_up(sessions, &mut memory.store, &self.home.spool(), &settings)?;
-            recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
+            match catch_up(sessions, &mut memory.store, &self.home.spool(), &settings) {
+                // It is in state.db, from where it is taken in later.
+                Err(error) if turn::must_wait(&error) => {}
+                report => {
+                    let added = report?.added;
+                    recorded.recorded.added = usize::try_from(added).unwrap_or(usize::MAX);
+                }
+            }
         }
-        later::fill_in(self.home, app, &mut memory.store)?;
+        match later::fill_in(self.home, app, &mut memory.store) {
+            // The turn is recorded; what is missing beside it comes later.
+            Err(error) if why_wait(&error).is_some() => {}
+            filled => filled?,
+        }
         Ok(Told::Memory(recorded))
     }
 
@@ -196,9 +211,15 @@ pub(crate) fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreEr
 fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
     match app.memory_within(home, Access::Write, PATIENCE) {
         Ok(memory) => Ok(Ok(memory)),
-        Err(error) => match error.downcast_ref::<StoreError>() {
-            Some(why) if why.must_wait() => Ok(Err(Why::from(why))),
-            _ => Err(error),
+        Err(error) => match why_wait(&error) {
+            Some(why) => Ok(Err(why)),
+            None => Err(error),
         },
     }
+}
+
+/// Why something must wait for its database, if that is what is wrong.
+fn why_wait(error: &anyhow::Error) -> Option<Why> {
+    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>());
+    store.filter(|error| error.must_wait()).map(Why::from)
 }

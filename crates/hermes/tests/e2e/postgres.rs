@@ -44,6 +44,9 @@ fn what_one_home_records_the_other_recalls() {
     for flavour in [Flavour::Plain, Flavour::Vector] {
         let server = pg_server::shared(flavour);
         let url = server.fresh_database();
+        if flavour == Flavour::Vector {
+            server.sql(database(&url), "create extension vector");
+        }
         let first = home_on(&url);
         let url = as_app_role(server, &url, &first);
         join(&first, &url);
@@ -248,7 +251,7 @@ fn a_backup_holds_what_the_server_holds_and_brings_it_to_another() {
     let sandbox = home_on(&server.fresh_database());
     sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
     let made = sandbox.json(&["backup", "create", "--plaintext"]);
-    let file = made["file"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    let file = made["path"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
     let other = Sandbox::empty();
     other.ok(&["backup", "restore", &file, "--yes"]);
     let url = server.fresh_database();

@@ -30,7 +30,7 @@ use crate::memory::{
 };
 
 /// The further words of every summary, as the index has them.
-pub(super) fn further_words(connection: &rusqlite::Connection) -> rusqlite::Result<Further> {
+pub(super) fn further_words(connection: &db::Connection) -> db::Result<Further> {
     Further::read(connection)
 }
 
