@@ -646,9 +646,15 @@ create table hermes.import_waiting_name (
 );
 
 -- A new row gets the next number of its kind; one that brings its own raises the count.
+create function hermes.next_entity(of_profile bigint) returns bigint language sql stable
+  set hermes."user" = '*' as $$
+  select coalesce(max(id), 0) + 1 from hermes.entity where profile = of_profile $$;
 create function hermes.give_number() returns trigger language plpgsql as $$
 begin
-  if new.id is null then
+  -- The number of a name that is gone may be given again: nothing outside the memory names it.
+  if new.id is null and tg_table_name = 'entity' then
+    new.id := hermes.next_entity(new.profile);
+  elsif new.id is null then
     insert into hermes.number as n (profile, name, seq) values (new.profile, tg_table_name, 1)
     on conflict (profile, name) do update set seq = n.seq + 1 returning n.seq into new.id;
   else

@@ -4,8 +4,7 @@
 mod forgetting;
 mod lifecycle;
 #[path = "../memory/place.rs"]
-#[expect(dead_code, reason = "the tests of other parts use the rest")]
+#[allow(dead_code, reason = "the tests of other parts use the rest")]
 mod place;
 #[path = "../memory/support.rs"]
-#[expect(dead_code, reason = "the tests of other parts use the rest")]
 mod support;

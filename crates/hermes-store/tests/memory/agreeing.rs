@@ -11,7 +11,7 @@ use crate::support::{Place, by};
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(cases()) })]
     #[test]
-    fn sqlite_answers_like_plain_lists(
+    fn a_database_answers_like_plain_lists(
         operations in prop::collection::vec(operation(3), 1..50), reopened_after in 0..50_usize,
     ) {
         let place = Place::new();
@@ -47,8 +47,8 @@ proptest! {
     }
 }
 
-/// 64, or as many as PROPTEST_CASES says.
+/// 64 with a file, or as many as PROPTEST_CASES says.
 fn cases() -> u32 {
     let asked = ProptestConfig::default().cases;
-    if asked == 256 { 64 } else { asked }
+    if asked == 256 { crate::place::cases(64) } else { asked }
 }

@@ -8,6 +8,7 @@ use hermes_store::memory::{
 use proptest::prelude::*;
 
 use crate::operations::{Changer, Operation, operation};
+use crate::place::cases;
 use crate::support::{Place, alice, at, by, chunk, fact, message};
 
 /// Everything that was exported, as it is written.
@@ -88,13 +89,13 @@ fn is_sound(memory: &SqliteMemory) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig { max_shrink_time: 20_000, ..ProptestConfig::with_cases(cases(64)) })]
 
     #[test]
     fn an_empty_memory_becomes_the_twin_of_the_one_exported(
         operations in prop::collection::vec(operation(3), 1..60), batch in 1..40_usize,
     ) {
-        let (here, there) = (Place::new(), Place::new());
+        let (here, there) = Place::pair();
         let memory = filled(&here, &operations);
         let carried = Carried::of(&memory);
         let mut twin = there.write();

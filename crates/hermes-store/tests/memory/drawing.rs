@@ -8,6 +8,7 @@ use hermes_store::memory::{
 };
 use proptest::prelude::*;
 
+use crate::place::cases;
 use crate::support::{Place, alice, at, by, fact};
 
 const PEOPLE: [&str; 3] = ["Kim", "Ada", "Bo"];
@@ -87,7 +88,7 @@ fn all(memory: &SqliteMemory) -> Vec<Fact> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
 
     #[test]
     fn in_any_order_the_latest_words_hold_and_drawing_again_changes_nothing(

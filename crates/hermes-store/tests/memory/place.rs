@@ -21,6 +21,11 @@ impl Place {
         place
     }
 
+    /// Two memories of one profile.
+    pub(crate) fn pair() -> (Place, Place) {
+        (Place::new(), Place::new())
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("memory.db")
     }
@@ -48,4 +53,9 @@ impl Place {
         bytes.extend(std::fs::read(log).unwrap_or_default());
         bytes
     }
+}
+
+/// How many cases of a test that takes so many with a file.
+pub(crate) fn cases(with_a_file: u32) -> u32 {
+    with_a_file
 }

@@ -16,7 +16,7 @@ const USERS: i64 = 50;
 
 /// Reading everything as one user is about four hundred reads; all of them are a hundred thousand.
 fn readers() -> usize {
-    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 50 } else { 4 }
+    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 50 } else { 6 }
 }
 
 /// In each profile only a fifth of the users say something, so that a word of anybody else is foreign.
@@ -52,8 +52,12 @@ fn fill(place: &Place, profile: i64, said: &[Operation]) {
 fn canaries_read(place: &Place, profile: i64) -> usize {
     let memory = place.read();
     let mut own = 0;
-    // Those who spoke here and those who did not, in turn.
-    let users = (0..=USERS).map(|number| (number * 7 + profile) % (USERS + 1)).take(readers());
+    // Those who spoke here first, then those who did not.
+    let mut users: Vec<i64> = (1..=USERS).collect();
+    users.sort_by_key(|user| user % PROFILES != profile);
+    let strangers = users.split_off(users.len() / 5);
+    let half = readers().div_ceil(2).max(readers().saturating_sub(strangers.len()));
+    let users = users.into_iter().take(half).chain(strangers.into_iter().take(readers() - half));
     for user in users {
         for line in all_reads(&memory, Scope::of(UserNumber::new(user)), 410) {
             let words = line.split(|letter: char| !letter.is_alphanumeric());
@@ -102,7 +106,10 @@ fn past_the_store_nothing_is_seen_without_saying_who_asks() {
     };
     let facts = "select coalesce(string_agg(user_id || ' ' || statement, ',' order by id), '') from hermes.fact";
     let as_user = |place: &Place, user: &str| {
-        format!("set local hermes.profile = '{}'; set local hermes.user = '{user}';", number(place))
+        format!(
+            "set local hermes.profile = '{}'; set local hermes.\"user\" = '{user}';",
+            number(place)
+        )
     };
     assert_eq!(ask(&as_user(&here, "1"), facts).trim(), "1 The harbor is north.");
     assert_eq!(ask(&as_user(&here, "7"), facts).trim(), "");

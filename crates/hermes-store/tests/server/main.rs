@@ -1,5 +1,10 @@
 //! A memory on a server as a caller sees it: all that holds for a file, and what only a server can do.
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the tests are told by variables where their servers are"
+)]
 
 #[path = "../memory/agreeing.rs"]
 mod agreeing;

@@ -33,6 +33,14 @@ impl Place {
         place
     }
 
+    /// Two memories of one profile, on two databases.
+    pub(crate) fn pair() -> (Place, Place) {
+        let here = Place::new();
+        let there = Place { pool: pool(&other_database()), profile: here.profile.clone() };
+        there.write();
+        (here, there)
+    }
+
     /// Another profile of the same database, or this one through other connections.
     pub(crate) fn beside(url: &str, profile: &str) -> Place {
         Place { pool: pool(url), profile: profile.to_owned() }
@@ -84,6 +92,29 @@ pub(crate) fn database(flavour: Flavour) -> String {
             as_role(&url)
         })
         .clone()
+}
+
+/// A second database of the same server.
+fn other_database() -> String {
+    static OTHER: OnceLock<String> = OnceLock::new();
+    OTHER
+        .get_or_init(|| {
+            database(Flavour::Plain);
+            let server = pg_server::shared(Flavour::Plain);
+            let url = server.fresh_database();
+            server.sql(url.rsplit('/').next().unwrap(), &server_sql(0, Some(ROLE)));
+            as_role(&url)
+        })
+        .clone()
+}
+
+/// How many cases of a test that takes so many with a file: each is a hundred times the work on a server.
+pub(crate) fn cases(with_a_file: u32) -> u32 {
+    if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") {
+        with_a_file
+    } else {
+        with_a_file.div_ceil(16)
+    }
 }
 
 /// The same address for the role.

@@ -134,7 +134,7 @@ fn what_one_records_another_recalls_at_once() {
         there.postings(alice(), &RecallFilter::default(), word, 9).unwrap().chunks.len()
     };
     assert_eq!(find("lighthouse"), 0);
-    let mut slowest = Duration::ZERO;
+    let mut waits = Vec::new();
     let mut pulse = there.pulse().unwrap();
     for number in 0..20 {
         let (key, text) = (number.to_string(), format!("the lighthouse{number} is green"));
@@ -143,11 +143,12 @@ fn what_one_records_another_recalls_at_once() {
         while find(&format!("lighthouse{number}")) == 0 {
             assert!(began.elapsed() < Duration::from_secs(5));
         }
-        slowest = slowest.max(began.elapsed());
+        waits.push(began.elapsed());
         let now = there.pulse().unwrap();
         assert!(now > pulse, "the pulse stands at {now}");
         pulse = now;
     }
-    println!("seen by the other after {slowest:?} at most");
-    assert!(slowest < Duration::from_millis(100) || cfg!(debug_assertions), "{slowest:?}");
+    waits.sort_unstable();
+    println!("seen by the other after {:?}, {:?} at most", waits[10], waits[19]);
+    assert!(waits[10] < Duration::from_millis(100), "{waits:?}");
 }

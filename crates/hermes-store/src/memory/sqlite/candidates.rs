@@ -1,17 +1,17 @@
 //! What a search asks of the index: posting lists, nearest vectors, chunks and who said them.
 
 use crate::memory::sqlite::db;
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::params;
 
+use super::best::Best;
 use super::code::QuestionCode;
 use super::db::List;
-use super::passing::Passing;
+use super::passing::{Passing, inside, message_ranges};
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors, words};
+use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -50,9 +50,8 @@ impl Recall for SqliteMemory {
         };
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
         if self.is_on_server() {
-            let read = self.postings_on_server(scope, filter, word, cap, &mut found);
-            read.map_err(|source| self.failed(source))?;
-            return Ok(found);
+            let read = self.postings_on_server(scope, filter, word, cap);
+            return read.map_err(|source| self.failed(source));
         }
         let mut read = || -> db::Result<()> {
             let mut statement = self.asking(scope).prepare_cached(POSTINGS)?;
@@ -278,12 +277,12 @@ impl SqliteMemory {
     }
 
     /// Which share of the chunks of its user and kind lies above one: sessions are numbered one by one.
-    fn share_above(&self, scope: Scope, key: ChunkKey) -> db::Result<f64> {
-        Ok(share_above(key, self.ends(scope, key)?))
+    pub(super) fn share_above(&self, scope: Scope, key: ChunkKey) -> db::Result<f64> {
+        Ok(recall_server::share_above(key, self.ends(scope, key)?))
     }
 
     /// The first and the last chunk of the user and kind of one.
-    fn ends(&self, scope: Scope, key: ChunkKey) -> db::Result<Option<(i64, i64)>> {
+    pub(super) fn ends(&self, scope: Scope, key: ChunkKey) -> db::Result<Option<(i64, i64)>> {
         let Some(kind) = key.kind() else { return Ok(None) };
         let range = ChunkKey::all_of(key.user(), kind);
         let (first, last): (Option<i64>, Option<i64>) = self
@@ -320,106 +319,6 @@ impl SqliteMemory {
             };
         }
         Ok(all)
-    }
-
-    /// All words in one question to the server; those that a filter leaves too few of are asked for again.
-    fn postings_of_many(
-        &self,
-        scope: Scope,
-        filter: &RecallFilter,
-        words: &[String],
-        cap: usize,
-    ) -> db::Result<Vec<Postings>> {
-        let Some(server) = self.asking(scope).postgres() else { return Ok(Vec::new()) };
-        let mut stems: Vec<Vec<String>> = Vec::with_capacity(words.len());
-        for word in words {
-            stems.push(words::stems(&crate::sessions::split_words(word).join(" "))?);
-        }
-        let alone: Vec<&str> = stems
-            .iter()
-            .map(|stems| if let [stem] = stems.as_slice() { stem.as_str() } else { "" })
-            .collect();
-        let ranges: Vec<_> = filter.ranges(scope).into_iter().rev().collect();
-        let limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
-        let mut lists = words::chunks_with_each(server, &alone, &ranges, limit)?;
-        let mut passing = Passing::new(self.asking(scope), filter);
-        let mut ends = HashMap::new();
-        let mut all = Vec::with_capacity(words.len());
-        for (place, word) in words.iter().enumerate() {
-            let lists = lists.remove(&place).unwrap_or_default();
-            let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
-            let was_cut = lists.values().any(|list| list.len() as i64 >= limit);
-            let mut beyond = None;
-            for key in lists.values().flatten().map(|key| ChunkKey::from_row(*key)) {
-                if !passing.has(key)? {
-                    continue;
-                }
-                if found.chunks.len() == cap {
-                    beyond = Some(key);
-                    break;
-                }
-                found.chunks.push(key);
-            }
-            found.estimated = found.chunks.len();
-            if let Some(key) = beyond {
-                found.complete = false;
-                let ends = match ends.get(&(key.user(), key.kind())) {
-                    Some(known) => *known,
-                    None => {
-                        let read = self.ends(scope, key)?;
-                        ends.insert((key.user(), key.kind()), read);
-                        read
-                    }
-                };
-                found.estimated = (cap as f64 / share_above(key, ends)) as usize;
-            } else if was_cut || (alone[place].is_empty() && !stems[place].is_empty()) {
-                found.chunks.clear();
-                self.postings_on_server(scope, filter, word, cap, &mut found)?;
-            }
-            all.push(found);
-        }
-        Ok(all)
-    }
-
-    /// The same from the keyword index of a server, some more at a time where a filter leaves many out.
-    fn postings_on_server(
-        &self,
-        scope: Scope,
-        filter: &RecallFilter,
-        word: &str,
-        cap: usize,
-        found: &mut Postings,
-    ) -> db::Result<()> {
-        let stems = words::stems(&crate::sessions::split_words(word).join(" "))?;
-        let mut passing = Passing::new(self.asking(scope), filter);
-        let Some(server) = self.asking(scope).postgres() else { return Ok(()) };
-        for range in filter.ranges(scope).iter().rev() {
-            let (first, mut last) = (*range.start(), *range.end());
-            let mut limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
-            loop {
-                let some = words::chunks_with(server, &stems, (first, last), limit)?;
-                let is_all = i64::try_from(some.len()).is_ok_and(|count| count < limit);
-                for key in &some {
-                    let key = ChunkKey::from_row(*key);
-                    if !passing.has(key)? {
-                        continue;
-                    }
-                    if found.chunks.len() == cap {
-                        found.complete = false;
-                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
-                        return Ok(());
-                    }
-                    found.chunks.push(key);
-                }
-                match some.last() {
-                    Some(lowest) if !is_all && *lowest > first => last = lowest - 1,
-                    _ => break,
-                }
-                limit = limit.saturating_mul(4);
-            }
-        }
-        found.estimated = found.chunks.len();
-        Ok(())
     }
 
     /// The numbers of the chunks whose codes are nearest, in no order.
@@ -511,43 +410,6 @@ impl SqliteMemory {
     }
 }
 
-fn share_above(key: ChunkKey, ends: Option<(i64, i64)>) -> f64 {
-    let Some((first, last)) = ends else { return 1.0 };
-    ((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0)
-}
-
-/// The nearest so far: gathered up to twice as many as wanted, then cut back.
-struct Best {
-    wanted: usize,
-    limit: f32,
-    kept: Vec<(f32, i64)>,
-}
-
-impl Best {
-    fn new(wanted: usize) -> Best {
-        Best { wanted, limit: f32::NEG_INFINITY, kept: Vec::with_capacity(wanted * 2) }
-    }
-
-    /// Called with estimates above the limit only.
-    fn take(&mut self, estimate: f32, key: i64) {
-        self.kept.push((estimate, key));
-        if self.kept.len() == self.wanted * 2 {
-            self.cut();
-            self.limit = self.kept.last().map_or(f32::NEG_INFINITY, |(estimate, _)| *estimate);
-        }
-    }
-
-    fn cut(&mut self) {
-        self.kept.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        self.kept.truncate(self.wanted);
-    }
-
-    fn into_keys(mut self) -> Vec<i64> {
-        self.cut();
-        self.kept.into_iter().map(|(_, key)| key).collect()
-    }
-}
-
 /// What FTS5 is asked for: every word in quotes, all of them to be there; none if there is no word.
 fn all_words_of(text: &str) -> Option<String> {
     let words: Vec<String> =
@@ -562,30 +424,6 @@ pub(super) fn cosine(question: &[f32], kept: &[u8]) -> f32 {
         return 0.0;
     }
     kernel::dot(question, values) * f32::from_le_bytes(*scale)
-}
-
-/// The parts of a range that are allowed.
-fn inside(
-    range: &RangeInclusive<i64>,
-    allowed: &[RangeInclusive<i64>],
-) -> impl Iterator<Item = RangeInclusive<i64>> {
-    allowed
-        .iter()
-        .map(|allowed| *range.start().max(allowed.start())..=*range.end().min(allowed.end()))
-        .filter(|part| part.start() <= part.end())
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
-/// The numbers that messages of the scope can have.
-pub(super) fn message_ranges(scope: Scope) -> Vec<RangeInclusive<i64>> {
-    let filter = RecallFilter { kinds: vec![ItemKind::Message], ..RecallFilter::default() };
-    let of_message = |chunk: i64| ChunkKey::from_row(chunk).text();
-    filter
-        .ranges(scope)
-        .iter()
-        .map(|range| of_message(*range.start())..=of_message(*range.end()))
-        .collect()
 }
 
 fn head_of(row: &db::Row<'_>) -> db::Result<MessageHead> {
@@ -637,31 +475,3 @@ const SESSION_NAMED: &str = "
 const HEADS: &str = "
     select id, episode, at, role, speaker, marks from message
     where id between ?1 and ?2 order by id";
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_best_are_kept_and_nothing_better_is_lost(
-            estimates in prop::collection::vec(0..256_u16, 0..3000), wanted in 1..50_usize,
-        ) {
-            let mut best = Best::new(wanted);
-            for (key, estimate) in estimates.iter().enumerate() {
-                if f32::from(*estimate) > best.limit {
-                    best.take(f32::from(*estimate), key as i64);
-                }
-            }
-            let kept = best.into_keys();
-            prop_assert_eq!(kept.len(), wanted.min(estimates.len()));
-            let mut sorted = estimates.clone();
-            sorted.sort_unstable_by(|a, b| b.cmp(a));
-            let mut got: Vec<u16> = kept.iter().map(|key| estimates[*key as usize]).collect();
-            got.sort_unstable_by(|a, b| b.cmp(a));
-            prop_assert_eq!(&got[..], &sorted[..got.len()]);
-        }
-    }
-}

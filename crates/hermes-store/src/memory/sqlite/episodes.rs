@@ -4,8 +4,8 @@ use crate::memory::sqlite::db;
 use crate::memory::sqlite::db::{Connection, OptionalExtension, Row, Transaction};
 use rusqlite::params;
 
-use super::candidates::message_ranges;
 use super::index::{self, Indexer};
+use super::passing::message_ranges;
 use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
 use super::{Refusal, SqliteMemory, Step, ahead, audit, graves};

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod audit;
+mod best;
 mod candidates;
 mod code;
 mod counters;

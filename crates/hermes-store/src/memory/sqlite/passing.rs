@@ -2,10 +2,11 @@
 
 use crate::memory::sqlite::db;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use crate::memory::sqlite::db::Connection;
 
-use crate::memory::{ChunkKey, ItemKind, RecallFilter, SessionKey};
+use crate::memory::{ChunkKey, ItemKind, RecallFilter, Scope, SessionKey};
 
 /// Which chunks pass a filter; the sessions of a summary are looked up when one is found.
 pub(super) struct Passing<'a> {
@@ -40,6 +41,30 @@ impl<'a> Passing<'a> {
         self.summaries.insert(key.item(), passes);
         Ok(passes)
     }
+}
+
+/// The parts of a range that are allowed.
+pub(super) fn inside(
+    range: &RangeInclusive<i64>,
+    allowed: &[RangeInclusive<i64>],
+) -> impl Iterator<Item = RangeInclusive<i64>> {
+    allowed
+        .iter()
+        .map(|allowed| *range.start().max(allowed.start())..=*range.end().min(allowed.end()))
+        .filter(|part| part.start() <= part.end())
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The numbers that messages of the scope can have.
+pub(super) fn message_ranges(scope: Scope) -> Vec<RangeInclusive<i64>> {
+    let filter = RecallFilter { kinds: vec![ItemKind::Message], ..RecallFilter::default() };
+    let of_message = |chunk: i64| ChunkKey::from_row(chunk).text();
+    filter
+        .ranges(scope)
+        .iter()
+        .map(|range| of_message(*range.start())..=of_message(*range.end()))
+        .collect()
 }
 
 const SESSIONS_OF_SUMMARY: &str = "select session from summary_session where summary = ?1";

@@ -1,14 +1,126 @@
 //! What a search asks of a server, in as few statements as there are kinds of things to ask.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
 
 use super::candidates::cosine;
-use super::db::{Postgres, Result};
-use super::tokens;
-use crate::memory::{ChunkKey, ChunkRow, MessageHead, MessageKey, QuestionVector, marks};
+use super::db::{self, Postgres, Result};
+use super::passing::Passing;
+use super::{SqliteMemory, tokens, words};
+use crate::memory::{
+    ChunkKey, ChunkRow, MessageHead, MessageKey, Postings, QuestionVector, RecallFilter, Scope,
+    marks,
+};
+
+impl SqliteMemory {
+    /// All words in one question to the server; those that a filter leaves too few of are asked for again.
+    pub(super) fn postings_of_many(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> db::Result<Vec<Postings>> {
+        let Some(server) = self.asking(scope).postgres() else { return Ok(Vec::new()) };
+        let mut stems: Vec<Vec<String>> = Vec::with_capacity(words.len());
+        for word in words {
+            stems.push(words::stems(&crate::sessions::split_words(word).join(" "))?);
+        }
+        let alone: Vec<&str> = stems
+            .iter()
+            .map(|stems| if let [stem] = stems.as_slice() { stem.as_str() } else { "" })
+            .collect();
+        let ranges: Vec<_> = filter.ranges(scope).into_iter().rev().collect();
+        let limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
+        let mut lists = words::chunks_with_each(server, &alone, &ranges, limit)?;
+        let mut passing = Passing::new(self.asking(scope), filter);
+        let mut ends = HashMap::new();
+        let mut all = Vec::with_capacity(words.len());
+        for (place, word) in words.iter().enumerate() {
+            let lists = lists.remove(&place).unwrap_or_default();
+            let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
+            let was_cut = lists.values().any(|list| list.len() as i64 >= limit);
+            let mut beyond = None;
+            for key in lists.values().flatten().map(|key| ChunkKey::from_row(*key)) {
+                if !passing.has(key)? {
+                    continue;
+                }
+                if found.chunks.len() == cap {
+                    beyond = Some(key);
+                    break;
+                }
+                found.chunks.push(key);
+            }
+            found.estimated = found.chunks.len();
+            if let Some(key) = beyond {
+                found.complete = false;
+                let ends = match ends.get(&(key.user(), key.kind())) {
+                    Some(known) => *known,
+                    None => {
+                        let read = self.ends(scope, key)?;
+                        ends.insert((key.user(), key.kind()), read);
+                        read
+                    }
+                };
+                found.estimated = (cap as f64 / share_above(key, ends)) as usize;
+            } else if was_cut || (alone[place].is_empty() && !stems[place].is_empty()) {
+                found = self.postings_on_server(scope, filter, word, cap)?;
+            }
+            all.push(found);
+        }
+        Ok(all)
+    }
+
+    /// The same from the keyword index of a server, some more at a time where a filter leaves many out.
+    pub(super) fn postings_on_server(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        word: &str,
+        cap: usize,
+    ) -> db::Result<Postings> {
+        let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
+        let stems = words::stems(&crate::sessions::split_words(word).join(" "))?;
+        let mut passing = Passing::new(self.asking(scope), filter);
+        let Some(server) = self.asking(scope).postgres() else { return Ok(found) };
+        for range in filter.ranges(scope).iter().rev() {
+            let (first, mut last) = (*range.start(), *range.end());
+            let mut limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
+            loop {
+                let some = words::chunks_with(server, &stems, (first, last), limit)?;
+                let is_all = i64::try_from(some.len()).is_ok_and(|count| count < limit);
+                for key in &some {
+                    let key = ChunkKey::from_row(*key);
+                    if !passing.has(key)? {
+                        continue;
+                    }
+                    if found.chunks.len() == cap {
+                        found.complete = false;
+                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
+                        return Ok(found);
+                    }
+                    found.chunks.push(key);
+                }
+                match some.last() {
+                    Some(lowest) if !is_all && *lowest > first => last = lowest - 1,
+                    _ => break,
+                }
+                limit = limit.saturating_mul(4);
+            }
+        }
+        found.estimated = found.chunks.len();
+        Ok(found)
+    }
+}
+
+/// Which share of the chunks between the first and the last lies above one.
+pub(super) fn share_above(key: ChunkKey, ends: Option<(i64, i64)>) -> f64 {
+    let Some((first, last)) = ends else { return 1.0 };
+    ((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0)
+}
 
 /// The chunks of some ranges, with their similarity to the question.
 pub(super) fn chunks(

@@ -56,11 +56,9 @@ impl SqliteMemory {
     /// database only; those of an earlier or later version are refused.
     pub fn on_server(wanted: ServerMemory<'_>, change: Change<'_>) -> Result<SqliteMemory> {
         let ServerMemory { pool, profile, access, wait, .. } = wanted;
-        let state = schema_of(pool)?;
-        if state == 0 {
-            migrate_server(pool)?;
-        } else {
-            refuse_other_schema(pool, state)?;
+        match schema_of(pool)? {
+            None => drop(migrate_server(pool)?),
+            Some(found) => refuse_other_schema(pool, found)?,
         }
         let path = PathBuf::from(format!("{}/{profile}", pool.address().place()));
         let number = profile_number(pool, profile)?;
@@ -132,7 +130,7 @@ pub fn migrate_server(pool: &Pool) -> Result<usize> {
     let mut client = pool.get()?;
     let apply = |client: &mut Client| -> std::result::Result<usize, Stopped> {
         client.batch_execute(LOCK)?;
-        let found = applied(client)?;
+        let found = applied(client)?.unwrap_or(0);
         if found > known() {
             return Err(Stopped::Newer(found));
         }
@@ -191,7 +189,7 @@ pub fn server_state(pool: &Pool) -> Result<ServerState> {
     let mut client = pool.get()?;
     let read = |client: &mut Client| -> std::result::Result<ServerState, ::postgres::Error> {
         let row = client.query_typed_one(STATE, &[])?;
-        let schema = applied(client)?;
+        let schema = applied(client)?.unwrap_or(0);
         Ok(ServerState {
             version: row.try_get(0)?,
             schema,
@@ -240,17 +238,18 @@ fn refuse_other_schema(pool: &Pool, found: i64) -> Result<()> {
     Ok(())
 }
 
-fn schema_of(pool: &Pool) -> Result<i64> {
+fn schema_of(pool: &Pool) -> Result<Option<i64>> {
     let mut client = pool.get()?;
     applied(&mut client).map_err(|source| pool.address().refused(&source))
 }
 
-fn applied(client: &mut Client) -> std::result::Result<i64, ::postgres::Error> {
+/// The number of the last schema file; none where there are no tables at all.
+fn applied(client: &mut Client) -> std::result::Result<Option<i64>, ::postgres::Error> {
     let has_tables: bool = client.query_typed_one(HAS_TABLES, &[])?.try_get(0)?;
     if !has_tables {
-        return Ok(0);
+        return Ok(None);
     }
-    client.query_typed_one(APPLIED, &[])?.try_get(0)
+    client.query_typed_one(APPLIED, &[])?.try_get(0).map(Some)
 }
 
 fn checksum(text: &str) -> String {
@@ -280,7 +279,11 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
 
 /// The number of this program's lock; any number will do that others do not take.
 const LOCK: &str = "begin; select pg_advisory_xact_lock(4839208417)";
-const HAS_TABLES: &str = "select to_regclass('hermes.migration') is not null";
+// Not by `to_regclass`: it may remember from before the wait for the lock that there was no such table.
+const HAS_TABLES: &str = "
+    select exists (
+      select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'hermes' and c.relname = 'migration')";
 const APPLIED: &str = "select coalesce(max(number), 0) from hermes.migration";
 const NOTE_MIGRATION: &str = "insert into hermes.migration (number, checksum) values ($1, $2)";
 const TELL_NAME: &str = "select set_config('hermes.profile_name', $1, true)";

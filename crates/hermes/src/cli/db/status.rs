@@ -116,7 +116,9 @@ impl Server {
                 }
             })?;
             page.line(match &state.pgvector {
-                Some(version) => format!("pgvector: {version}"),
+                Some(version) => {
+                    format!("pgvector: {version}; vectors are compared by this program")
+                }
                 None => "pgvector: not there; vectors are compared by this program".to_owned(),
             })?;
             if let Some(profiles) = state.profiles {

@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, RwLock};
 
+use super::lexer::{Token, tokens};
+
 /// A statement for PostgreSQL.
 #[derive(Debug)]
 pub(crate) struct Translated {
@@ -44,148 +46,31 @@ pub(super) fn translated(sql: &str) -> Arc<Translated> {
 }
 
 /// Tables whose rows get a number when they are added.
-const NUMBERED: [&str; 12] = [
-    "label",
-    "episode",
-    "fact",
-    "source",
-    "entity",
-    "procedure",
-    "event",
-    "task",
-    "embed_model",
-    "job",
-    "audit",
-    "proposal",
-];
+const NUMBERED: &str = "
+    label episode fact source entity procedure event task embed_model job audit proposal";
 
 /// Every table of a memory.
-const TABLES: [&str; 43] = [
-    "meta",
-    "user",
-    "identity",
-    "label",
-    "session",
-    "episode",
-    "message",
-    "speaker",
-    "origin",
-    "fact",
-    "source",
-    "revision",
-    "entity",
-    "entity_alias",
-    "mention",
-    "procedure",
-    "event",
-    "task",
-    "chunk",
-    "chunk_words",
-    "embed_model",
-    "vector",
-    "job",
-    "schedule",
-    "audit",
-    "tombstone",
-    "idempotency",
-    "proposal",
-    "receipt",
-    "counter",
-    "taken",
-    "seen_identity",
-    "grave",
-    "step",
-    "covered",
-    "summary_session",
-    "conflict",
-    "file_entry",
-    "number",
-    "import_moved",
-    "import_later",
-    "import_session_end",
-    "import_seen_receipt",
-];
+const TABLES: &str = "
+    meta user identity label session episode message speaker origin fact source revision entity
+    entity_alias mention procedure event task chunk chunk_words embed_model vector job schedule
+    audit tombstone idempotency proposal receipt counter taken seen_identity grave step covered
+    summary_session conflict file_entry number import_moved import_later import_session_end
+    import_seen_receipt import_waiting_name";
 
 fn is_table(name: &str) -> bool {
-    TABLES.contains(&name) || name == "import_waiting_name" || name == "receipt"
+    is_in(TABLES, name)
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
 }
 
 /// Words that end the name of a table, so that they are no other name for it.
-const AFTER_TABLE: [&str; 21] = [
-    "where",
-    "join",
-    "on",
-    "order",
-    "group",
-    "limit",
-    "left",
-    "inner",
-    "cross",
-    "union",
-    "set",
-    "select",
-    "values",
-    "returning",
-    "as",
-    "from",
-    "using",
-    "offset",
-    "having",
-    "for",
-    "natural",
-];
+const AFTER_TABLE: &str = "
+    where join on order group limit left inner cross union set select values returning as from
+    using offset having for natural";
 
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
-    Space(String),
-    Word(String),
-    Number(String),
-    Text(String),
-    Value(String),
-    Mark(char),
-}
-
-fn tokens(sql: &str) -> Vec<Token> {
-    let letters: Vec<char> = sql.chars().collect();
-    let mut found = Vec::new();
-    let mut at = 0;
-    let run = |from: usize, is: &dyn Fn(char) -> bool| {
-        let mut end = from;
-        while letters.get(end).is_some_and(|letter| is(*letter)) {
-            end += 1;
-        }
-        end
-    };
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    while let Some(letter) = letters.get(at).copied() {
-        let text = |end: usize| letters[at..end].iter().collect::<String>();
-        let (token, end) = if letter.is_whitespace() {
-            let end = run(at, &char::is_whitespace);
-            (Token::Space(text(end)), end)
-        } else if letter == '\'' || letter == '"' {
-            let close = run(at + 1, &|other| other != letter) + 1;
-            (Token::Text(text(close.min(letters.len()))), close)
-        } else if letter == '?'
-            || (letter == ':' && letters.get(at + 1).is_some_and(|l| is_word(*l)))
-        {
-            let end = run(at + 1, &is_word);
-            (Token::Value(text(end)), end)
-        } else if letter.is_ascii_digit() {
-            let end = run(at, &is_word);
-            (Token::Number(text(end)), end)
-        } else if is_word(letter) {
-            let end = run(at, &is_word);
-            (Token::Word(text(end)), end)
-        } else {
-            (Token::Mark(letter), at + 1)
-        };
-        found.push(token);
-        at = end;
-    }
-    found
-}
-
-fn translate(sql: &str) -> Translated {
+pub(super) fn translate(sql: &str) -> Translated {
     let mut reader = Reader { tokens: tokens(sql), at: 0, names: Vec::new(), count: 0 };
     reader.join_schemas();
     reader.number_values();
@@ -210,9 +95,8 @@ fn translate(sql: &str) -> Translated {
     if ignores {
         text.push_str(" on conflict do nothing");
     }
-    let gives_number = is_insert
-        && !has_returning
-        && target.is_some_and(|table| NUMBERED.contains(&table.as_str()));
+    let gives_number =
+        is_insert && !has_returning && target.is_some_and(|table| is_in(NUMBERED, &table));
     if gives_number {
         text.push_str(" returning id");
     }
@@ -512,7 +396,7 @@ impl Writer<'_> {
         out.push_str(" hermes.");
         out.push_str(quoted(&table));
         if let Some((place, name)) = reader.peek_word()
-            && !AFTER_TABLE.contains(&name.as_str())
+            && !is_in(AFTER_TABLE, &name)
         {
             reader.at = place + 1;
             out.push(' ');
@@ -531,7 +415,7 @@ impl Writer<'_> {
         let (table_name, profile) = (quoted(&table), self.profile);
         out.push_str(&format!(" (select * from hermes.{table_name} where profile = {profile}) "));
         match reader.peek_word() {
-            Some((place, name)) if !AFTER_TABLE.contains(&name.as_str()) => {
+            Some((place, name)) if !is_in(AFTER_TABLE, &name) => {
                 reader.at = place + 1;
                 out.push_str(&name);
             }
@@ -568,107 +452,4 @@ fn decimal(number: &str) -> String {
     let hexadecimal =
         number.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
     hexadecimal.map_or_else(|| number.to_owned(), |number| number.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(sql: &str) -> String {
-        translate(sql).text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn tables_that_are_read_are_narrowed_to_the_profile() {
-        assert_eq!(
-            text("select f.id from fact f join source s on s.item = f.id where f.id = ?1"),
-            "select f.id from (select * from hermes.fact where profile = $2) f \
-             join (select * from hermes.source where profile = $2) s on s.item = f.id where f.id = $1"
-        );
-        assert_eq!(
-            text("select max(id) + 1 from user"),
-            "select max(id) + 1 from (select * from hermes.\"user\" where profile = $1) \"user\""
-        );
-    }
-
-    #[test]
-    fn what_is_changed_says_its_profile() {
-        assert_eq!(
-            text("update job set state = 'done' where id = ?1 or id = ?2 returning id"),
-            "update hermes.job set state = 'done' where job.profile = $3 and ( id = $1 or id = $2 ) \
-             returning id"
-        );
-        assert_eq!(text("delete from grave"), "delete from hermes.grave where grave.profile = $1");
-        assert_eq!(
-            text("delete from grave where item = (select item from fact where id = ?1)"),
-            "delete from hermes.grave where grave.profile = $2 and ( item = (select item from \
-             (select * from hermes.fact where profile = $2) fact where id = $1))"
-        );
-    }
-
-    #[test]
-    fn what_is_added_says_its_profile_and_gives_its_number() {
-        assert_eq!(
-            text("insert or ignore into label (text) values (?1)"),
-            "insert into hermes.label (profile, text) values ($2, $1) on conflict do nothing returning id"
-        );
-        assert_eq!(
-            text(
-                "insert into grave (kind, at) values (?1, max(?2, 0))
-                  on conflict (kind) do update set at = max(grave.at, excluded.at)"
-            ),
-            "insert into hermes.grave (profile, kind, at) values ($3, $1, greatest($2, 0)) \
-             on conflict (profile, kind) do update set at = greatest(grave.at, excluded.at)"
-        );
-        assert_eq!(
-            text(
-                "insert into mention (entity, item) select ?2, item from mention where entity = ?1"
-            ),
-            "insert into hermes.mention (profile, entity, item) select $3, $2, item from \
-             (select * from hermes.mention where profile = $3) mention where entity = $1"
-        );
-    }
-
-    #[test]
-    fn whether_a_value_is_there_is_told_beside_it() {
-        let made = translate(
-            "select 1 from fact where (?1 is null or kind = ?1) and ?2 is not null and id < ?2",
-        );
-        assert_eq!(made.asked_for, [1, 2]);
-        assert!(
-            made.text.ends_with("where ($4 or kind = $1) and not $5 and id < $2"),
-            "{}",
-            made.text
-        );
-    }
-
-    #[test]
-    fn names_of_values_are_numbered() {
-        let made = translate(
-            "insert into step (message, tool) values (:message, coalesce(:tool, :message))",
-        );
-        assert_eq!(made.names, [":message", ":tool"]);
-        assert!(made.text.ends_with("values ($3, $1, coalesce($2, $1))"));
-    }
-
-    #[test]
-    fn words_that_only_sqlite_knows_are_said_otherwise() {
-        assert_eq!(
-            text("select 1 from chunk where (id >> 8) & 0xff = 3"),
-            "select 1 from (select * from hermes.chunk where profile = $1) chunk where (id >> 8) & 255 = 3"
-        );
-        assert!(
-            text("select 1 from fact where subject = ?2 collate nocase")
-                .ends_with("where lower(subject) = lower($2)")
-        );
-        assert!(text("update sqlite_sequence set seq = max(seq, ?2) where name = ?1").starts_with(
-            "update hermes.number set seq = greatest(seq, $2) where number.profile = $3"
-        ));
-        assert!(text("select new from temp.moved where kind = ?1").contains("hermes.import_moved"));
-        assert_eq!(text("savepoint item"), "savepoint item");
-        assert_eq!(
-            text("select 'from fact', \"max\" where 'it''s' = ?1"),
-            "select 'from fact', \"max\" where 'it''s' = $1"
-        );
-    }
 }

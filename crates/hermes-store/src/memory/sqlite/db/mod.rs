@@ -5,6 +5,9 @@
 
 mod cells;
 mod dialect;
+#[cfg(test)]
+mod dialect_tests;
+mod lexer;
 mod params;
 mod postgres;
 mod statement;
