@@ -214,7 +214,9 @@ impl<'a> Assembly<'a> {
             Ok(_) => None,
             Err((fault, message, hint)) => {
                 // A variable may be missing as long as nothing reads the setting.
-                let may_be_missing = !given.key.acts && matches!(fault, ExpandFault::Undefined(_));
+                // Where the server is may be said later; whoever needs it says that it is missing.
+                let is_needed = given.key.acts && given.key.path != "memory.connection_string";
+                let may_be_missing = !is_needed && matches!(fault, ExpandFault::Undefined(_));
                 let severity =
                     if may_be_missing { Severity::Warning } else { self.severity_of(given.key) };
                 return self.findings.push(finding(
