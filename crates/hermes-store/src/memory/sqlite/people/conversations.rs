@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{self, Connection, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What one user knows becomes another's: facts, procedures, events, names.
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{self, OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Step, audit, entities};

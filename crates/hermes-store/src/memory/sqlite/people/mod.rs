@@ -4,8 +4,8 @@ mod conversations;
 mod knowledge;
 mod texts;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{self, Connection, OptionalExtension, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use self::texts::Texts;
@@ -131,10 +131,7 @@ impl People for SqliteMemory {
 }
 
 /// A user and everybody who was merged into them: what was kept under their numbers is known by those.
-pub(super) fn numbers_of(
-    connection: &Connection,
-    user: UserNumber,
-) -> db::Result<Vec<UserNumber>> {
+pub(super) fn numbers_of(connection: &Connection, user: UserNumber) -> db::Result<Vec<UserNumber>> {
     let mut numbers = vec![user];
     let mut statement = connection.prepare_cached(NUMBERS)?;
     for number in statement.query_map([user.get()], |row| row.get(0).map(UserNumber::new))? {
@@ -165,7 +162,7 @@ fn known_by(connection: &Connection, user: UserNumber) -> db::Result<Option<Know
     let mut statement = connection.prepare_cached(KNOWN_BY)?;
     let mut found = statement.query([user.get()])?;
     while let Some(row) = found.next()? {
-        let (uid, name, since) = (rows::uid(row, 0)?, row.get(1)?, rows::time(row, 2)?);
+        let (uid, name, since) = (rows::uid(&row, 0)?, row.get(1)?, rows::time(&row, 2)?);
         match &mut known {
             None => {
                 let (uids, names) = (vec![uid], vec![name]);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use crate::memory::sqlite::db::{self, Transaction};
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::Step;

@@ -22,7 +22,7 @@ mod writing;
 
 pub(super) use further::Further;
 
-use super::SqliteMemory;
+use super::{SqliteMemory, db};
 use crate::Result;
 use crate::memory::{
     Admin, Change, Chunker, ExportChoice, ExportHead, Exported, Import, Imported, PortableItem,
