@@ -1,0 +1,189 @@
+//! Measures a memory in a file against the same memory on a PostgreSQL server: contexts, answers, writing.
+//!
+//! `measure_server ADDRESS MESSAGES`: the database at the address must be empty or hold an earlier run's profile.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use hermes_llm::Embedded;
+use hermes_memory::chunk::Vectors;
+use hermes_memory::retrieval::{self, Request};
+use hermes_memory::search::{self, Filter, Question};
+use hermes_memory::{record, reembed};
+use hermes_store::memory::{
+    Admin, Change, NewModel, Scope, ServerMemory, SqliteMemory, UserNumber, Vectors as _, Wanted,
+};
+use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
+use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+const QUESTIONS: usize = 40;
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().context("the address of a database is missing")?;
+    let messages: usize = arguments.next().context("how many messages?")?.parse()?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("memory.db");
+    let wanted = Wanted { path: &path, profile: "default" };
+    SqliteMemory::create(wanted, "owner", change()?)?;
+    let mut file = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+    let pool = Pool::new(address_of(&address)?, PoolSettings::default())?;
+    let profile = format!("measured-{}", std::process::id());
+    let mut server = SqliteMemory::on_server(
+        ServerMemory {
+            pool: &pool,
+            profile: &profile,
+            owner: "owner",
+            access: Access::Write,
+            wait: DEFAULT_WAIT,
+        },
+        change()?,
+    )?;
+    let mut out = std::io::stdout().lock();
+    for (name, memory) in [("file", &mut file), ("server", &mut server)] {
+        add_model(memory)?;
+        let began = Instant::now();
+        fill(memory, messages)?;
+        writeln!(out, "{name}: {messages} messages recorded in {:.1?}", began.elapsed())?;
+    }
+    let (mut alike, mut times): (f64, [Vec<Duration>; 2]) = Default::default();
+    let embedder = Embedded::new();
+    for number in 0..QUESTIONS + 4 {
+        let asked = text(number * 7919 + 13, 9);
+        let mut found: [BTreeSet<String>; 2] = Default::default();
+        for (place, memory) in [&file, &server].into_iter().enumerate() {
+            let (took, names) = ask(memory, &embedder, &asked)?;
+            // The first questions warm up what is kept at hand.
+            if number >= 4 {
+                times[place].push(took);
+            }
+            found[place] = names;
+        }
+        let same = found[0].intersection(&found[1]).count();
+        alike += same as f64 / found[0].len().max(1) as f64;
+    }
+    for (name, times) in ["file", "server"].into_iter().zip(&mut times) {
+        times.sort_unstable();
+        let (middle, slow) = (times[QUESTIONS / 2], times[QUESTIONS * 95 / 100]);
+        writeln!(out, "{name}: a context takes {middle:.2?} (p50), {slow:.2?} (p95)")?;
+    }
+    let ratio = times[1][QUESTIONS / 2].as_secs_f64() / times[0][QUESTIONS / 2].as_secs_f64();
+    writeln!(
+        out,
+        "{ratio:.1} times; overlap of the ten best {:.3}",
+        alike / (QUESTIONS + 4) as f64
+    )?;
+    Ok(())
+}
+
+/// Lets the model inside the program answer.
+fn add_model(memory: &mut SqliteMemory) -> anyhow::Result<()> {
+    let model = Embedded::new();
+    let id = hermes_llm::Embedder::id(&model);
+    let details = reembed::details_of(id);
+    let dims = id.dims.context("the model does not say its dimensions")?;
+    let middle = vec![0.0; dims];
+    let new =
+        NewModel { provider: "embedded", name: &id.name, dims, details: &details, mean: &middle };
+    memory.add_model(Admin, &new, change()?.at)?;
+    Ok(())
+}
+
+fn change() -> anyhow::Result<Change<'static>> {
+    Ok(Change { actor: "measure", at: "2026-10-15T12:00:00Z".parse()? })
+}
+
+fn address_of(text: &str) -> anyhow::Result<Address> {
+    let around = Surroundings {
+        variable: &|_| None,
+        home: None,
+        user: "postgres",
+        application: "measure",
+        ssl_mode: None,
+    };
+    Ok(Address::parse(text, &around)?)
+}
+
+/// Sessions of twenty messages, each of at least 300 characters.
+fn fill(memory: &mut SqliteMemory, messages: usize) -> anyhow::Result<()> {
+    let mut lines = String::new();
+    for number in 0..messages {
+        let (session, role) = (number / 20, if number % 2 == 0 { "user" } else { "assistant" });
+        let at = Timestamp::from_second(1_700_000_000 + number as i64 * 60)?;
+        let said = text(number, 52);
+        writeln!(
+            lines,
+            "{{\"session_id\":\"s{session}\",\"role\":\"{role}\",\"timestamp\":\"{at}\",\"text\":\"{said}\",\"channel\":\"cli\"}}"
+        )?;
+    }
+    let settings = record::Settings {
+        source: "measure",
+        scope: Scope::of(UserNumber::OWNER),
+        zone: &TimeZone::UTC,
+        now: change()?.at,
+        vectors: Vectors::Now,
+    };
+    record::record(memory, &mut lines.as_bytes(), &settings, &mut |_| {})?;
+    Ok(())
+}
+
+/// Words as people use them: few often, many seldom.
+fn text(seed: usize, words: usize) -> String {
+    let mut state = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut out = String::new();
+    for _ in 0..words {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let chance = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let rank = (20_000_f64.powf(chance) - 1.0) as usize;
+        let mut number = rank + 7;
+        while number > 0 {
+            out.push_str(["ba", "ko", "ri", "mu", "se", "ta", "lo", "ne", "vi", "du"][number % 10]);
+            number /= 10;
+        }
+        out.push(' ');
+    }
+    out.trim_end().to_owned()
+}
+
+fn ask(
+    memory: &SqliteMemory,
+    embedder: &Embedded,
+    task: &str,
+) -> anyhow::Result<(Duration, BTreeSet<String>)> {
+    let (scope, now) = (Scope::of(UserNumber::OWNER), change()?.at);
+    let request = Request {
+        task,
+        session: None,
+        project: None,
+        channel: Some("cli"),
+        budget_tokens: 2_000,
+        recency_episodes: 3,
+        semantic_top_k: 5,
+        min_relevance: 0.0,
+        now,
+        zone: &TimeZone::UTC,
+        files: &[],
+    };
+    let began = Instant::now();
+    let view = memory.view()?;
+    retrieval::context(memory, Some(embedder), scope, &request)?;
+    drop(view);
+    let took = began.elapsed();
+    let question = Question {
+        text: task,
+        kinds: Vec::new(),
+        filter: Filter::default(),
+        limit: 10,
+        now,
+        zone: &TimeZone::UTC,
+    };
+    let answer = search::search(memory, Some(embedder), scope, &question)?;
+    Ok((took, answer.results.iter().map(|one| one.item.text().to_owned()).collect()))
+}
