@@ -213,19 +213,13 @@ impl<'a> Assembly<'a> {
             Ok(value) if is_scalar || given.value.is_array() => accept(given.key, &value),
             Ok(_) => None,
             Err((fault, message, hint)) => {
-                // A variable may be missing as long as nothing reads the setting.
-                // Where the server is may be said later; whoever needs it says that it is missing.
+                // A variable may be missing as long as nothing reads the setting, or its reader says so.
                 let is_needed = given.key.acts && given.key.path != "memory.connection_string";
                 let may_be_missing = !is_needed && matches!(fault, ExpandFault::Undefined(_));
                 let severity =
                     if may_be_missing { Severity::Warning } else { self.severity_of(given.key) };
-                return self.findings.push(finding(
-                    severity,
-                    given.key.path,
-                    given.line,
-                    message,
-                    Some(hint),
-                ));
+                let (path, line, hint) = (given.key.path, given.line, Some(hint));
+                return self.findings.push(finding(severity, path, line, message, hint));
             }
         };
         match accepted {
