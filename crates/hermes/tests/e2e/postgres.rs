@@ -118,7 +118,7 @@ fn what_is_wrong_with_a_server_is_said_without_the_password() {
     let good = server.tcp_url("postgres");
     let cases = [
         (good.replace("secret", "hunter2"), 12, "could not log in to PostgreSQL"),
-        (server.tcp_url("nowhere").replace("secret", "secret"), 10, "there is no database nowhere"),
+        (server.tcp_url("nowhere"), 10, "there is no database nowhere"),
         ("postgres://u:hunter2@127.0.0.1:1/x".to_owned(), 13, "could not reach PostgreSQL"),
         ("postgres://u:hunter2@127.0.0.1:1/x?sslmod=require".to_owned(), 5, "sslmod"),
     ];

@@ -186,6 +186,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "tests write files as an editor would")]
     fn a_password_file_that_others_read_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pgpass");

@@ -311,6 +311,7 @@ fn hosts(found: &Found) -> Result<Vec<Host>> {
 }
 
 /// For whom a password is looked up.
+#[derive(Clone, Copy)]
 struct Who<'a> {
     hosts: &'a [Host],
     database: &'a str,

@@ -22,6 +22,7 @@ impl Desk {
         self
     }
 
+    #[expect(clippy::disallowed_methods, reason = "tests write files as an editor would")]
     fn file(self, name: &str, text: &str) -> Desk {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

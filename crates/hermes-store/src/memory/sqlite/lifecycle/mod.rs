@@ -234,7 +234,7 @@ impl Lifecycle for SqliteMemory {
         let asking = self.asking(scope);
         let read = || -> db::Result<_> {
             let mut statement = asking.prepare_cached(ORIGIN)?;
-            for user in people::numbers_of(&asking, scope.user())? {
+            for user in people::numbers_of(asking, scope.user())? {
                 let key = graves::message_key(user, source, session_id, external_id);
                 let found = statement.query_row([&key[..]], |row| row.get(0)).optional()?;
                 if let Some(message) = found {
