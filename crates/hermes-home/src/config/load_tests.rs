@@ -397,7 +397,7 @@ fn a_setting_in_the_environment_that_is_not_unicode_stops_the_settings() {
 #[test]
 fn check_lists_everything_the_worst_first() {
     let mut case = case(
-        "memory:\n  auto_write: maybe\n  pool_size: 3\n  pool: 1\nsessions:\n  lock_wait_ms: 5\n",
+        "memory:\n  auto_write: maybe\n  provider: honcho\n  pool: 1\nsessions:\n  lock_wait_ms: 5\n",
     );
     case.env = Env::of([("HERMES_MEMORY__AUTO_WRIT", "x"), ("HERMES_HOME", "/h")]);
     atomic_write(&case.home().secrets(), b"A=1\nbroken\n");
