@@ -1,10 +1,12 @@
 //! Measures a memory in a file against the same memory on a PostgreSQL server: contexts, answers, writing.
 //!
-//! `measure_server ADDRESS MESSAGES`: the database at the address must be empty or hold an earlier run's profile.
+//! `measure_server ADDRESS MESSAGES [FOLDER]`: the database at the address must be empty or hold an earlier run's
+//! profile. In a folder the file is kept, and with the same folder and address a later run asks only.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -27,13 +29,20 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().context("the address of a database is missing")?;
     let messages: usize = arguments.next().context("how many messages?")?.parse()?;
+    let kept = arguments.next();
     let folder = tempfile::tempdir()?;
-    let path = folder.path().join("memory.db");
+    let path = kept.as_deref().map_or(folder.path(), Path::new).join("memory.db");
+    let is_new = !path.exists();
     let wanted = Wanted { path: &path, profile: "default" };
-    SqliteMemory::create(wanted, "owner", change()?)?;
+    if is_new {
+        SqliteMemory::create(wanted, "owner", change()?)?;
+    }
     let mut file = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
     let pool = Pool::new(address_of(&address)?, PoolSettings::default())?;
-    let profile = format!("measured-{}", std::process::id());
+    let profile = match &kept {
+        Some(folder) => format!("measured-{}", folder.replace('/', "-")),
+        None => format!("measured-{}", std::process::id()),
+    };
     let mut server = SqliteMemory::on_server(
         ServerMemory {
             pool: &pool,
@@ -46,6 +55,9 @@ fn main() -> anyhow::Result<()> {
     )?;
     let mut out = std::io::stdout().lock();
     for (name, memory) in [("file", &mut file), ("server", &mut server)] {
+        if !is_new {
+            continue;
+        }
         add_model(memory)?;
         let began = Instant::now();
         fill(memory, messages)?;

@@ -650,9 +650,17 @@ create table hermes.import_waiting_name (
 );
 
 -- A new row gets the next number of its kind; one that brings its own raises the count.
-create function hermes.next_entity(of_profile bigint) returns bigint language sql stable
-  set hermes."user" = '*' as $$
-  select coalesce(max(id), 0) + 1 from hermes.entity where profile = of_profile $$;
+-- The names of all users are counted. Not by a `set` of the function: only a superuser may make such a function.
+create function hermes.next_entity(of_profile bigint) returns bigint language plpgsql as $$
+declare
+  asker text := coalesce(current_setting('hermes.user', true), '');
+  free bigint;
+begin
+  perform set_config('hermes.user', '*', true);
+  select coalesce(max(id), 0) + 1 into free from hermes.entity where profile = of_profile;
+  perform set_config('hermes.user', asker, true);
+  return free;
+end $$;
 create function hermes.give_number() returns trigger language plpgsql as $$
 begin
   -- The number of a name that is gone may be given again: nothing outside the memory names it.

@@ -6,6 +6,7 @@ use hermes_store::{Error, memory};
 
 use crate::pg_server::{self, Flavour};
 use crate::place::{Place, ROLE, as_role, pool};
+use crate::support::{alice, by, fact};
 
 fn refused(place: &Place) -> ServerError {
     match place.open(hermes_store::sqlite::Access::Write) {
@@ -72,4 +73,22 @@ fn a_server_with_pgvector_is_known_as_one() {
     let state = server_state(&pool(&url)).unwrap();
     assert!(state.pgvector.is_some(), "{state:?}");
     assert_eq!(state.schema, 0);
+}
+
+#[test]
+fn the_owner_of_a_database_needs_no_other_right_to_make_the_tables_and_to_use_them() {
+    let server = pg_server::start(Flavour::Plain);
+    let url = server.fresh_database();
+    let database = url.rsplit('/').next().unwrap();
+    server.sql(database, &format!("create role {ROLE} login; alter database {database} owner to {ROLE}"));
+    let place = Place::beside(&as_role(&url), "default");
+    let mut memory = place.write();
+    for name in ["Anna", "Ben"] {
+        let said = format!("{name} lives in Oslo");
+        let entities = [name];
+        memory.add_fact(alice(), &NewFact { entities: &entities, ..fact(&said) }, by("user", 1)).unwrap();
+    }
+    assert_eq!(server.sql(database, "select count(*) from hermes.entity").trim(), "2");
+    let state = server_state(&pool(&as_role(&url))).unwrap();
+    assert!(state.owns_tables && !state.passes_rules, "{}", state.user);
 }
