@@ -18,8 +18,10 @@ pub(crate) const MEMORY: &[&str] = &[
 ];
 
 /// The schema files of a memory on a PostgreSQL server in order.
-pub(crate) const POSTGRES: &[&str] =
-    &[include_str!("../migrations/postgres/0001_first_schema.sql")];
+pub(crate) const POSTGRES: &[&str] = &[
+    include_str!("../migrations/postgres/0001_first_schema.sql"),
+    include_str!("../migrations/postgres/0002_counts_and_notices.sql"),
+];
 
 /// The newest schema number in a list of schema files.
 pub(crate) fn newest(files: &[&str]) -> i64 {

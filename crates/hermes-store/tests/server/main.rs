@@ -26,6 +26,7 @@ mod model_index;
 mod model_nouns;
 #[path = "../memory/model_upkeep.rs"]
 mod model_upkeep;
+mod near;
 #[path = "../memory/operations.rs"]
 mod operations;
 #[path = "../pg_server/mod.rs"]

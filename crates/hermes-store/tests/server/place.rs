@@ -13,6 +13,8 @@ use crate::support::by;
 
 /// The role that the tests work as: it may read and write rows, and nothing else.
 pub(crate) const ROLE: &str = "hermes_app";
+/// The newest schema.
+pub(crate) const KNOWN: i64 = 2;
 
 /// A profile with a new memory, owned by alice.
 pub(crate) struct Place {
@@ -88,7 +90,7 @@ pub(crate) fn database(flavour: Flavour) -> String {
             }
             migrate_server(&pool(&url)).unwrap();
             server.sql(name, &format!("create role {ROLE} login nobypassrls"));
-            server.sql(name, &server_sql(1, Some(ROLE)));
+            server.sql(name, &server_sql(&pool(&url), KNOWN, Some(ROLE)).unwrap());
             as_role(&url)
         })
         .clone()
@@ -102,7 +104,8 @@ fn other_database() -> String {
             database(Flavour::Plain);
             let server = pg_server::shared(Flavour::Plain);
             let url = server.fresh_database();
-            server.sql(url.rsplit('/').next().unwrap(), &server_sql(0, Some(ROLE)));
+            let sql = server_sql(&pool(&url), 0, Some(ROLE)).unwrap();
+            server.sql(url.rsplit('/').next().unwrap(), &sql);
             as_role(&url)
         })
         .clone()

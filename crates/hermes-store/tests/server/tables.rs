@@ -1,11 +1,13 @@
 //! The tables on a server: made once by whoever comes first, refused when they are of another version.
 
-use hermes_store::memory::{SqliteMemory, migrate_server, server_sql, server_state};
+use hermes_store::memory::{
+    Facts as _, NewFact, SqliteMemory, migrate_server, server_sql, server_state,
+};
 use hermes_store::postgres::ServerError;
 use hermes_store::{Error, memory};
 
 use crate::pg_server::{self, Flavour};
-use crate::place::{Place, ROLE, as_role, pool};
+use crate::place::{KNOWN, Place, ROLE, as_role, pool};
 use crate::support::{alice, by, fact};
 
 fn refused(place: &Place) -> ServerError {
@@ -27,7 +29,7 @@ fn many_who_start_together_in_an_empty_database_make_one_set_of_tables() {
     assert_eq!(opened.len(), 8);
     let database = url.rsplit('/').next().unwrap();
     let count = |table: &str| server.sql(database, &format!("select count(*) from hermes.{table}"));
-    assert_eq!(count("migration").trim(), "1");
+    assert_eq!(count("migration").trim(), KNOWN.to_string());
     assert_eq!(count("profile").trim(), "1");
     assert_eq!(count("\"user\"").trim(), "2");
 }
@@ -54,10 +56,10 @@ fn a_role_without_rights_is_told_so_and_the_printed_statements_give_them() {
     server.sql(database, &format!("create role {ROLE} login"));
     let place = Place::beside(&as_role(&url), "default");
     assert!(matches!(refused(&place), ServerError::NoRights { .. }));
-    server.sql(database, &server_sql(0, Some(ROLE)));
+    server.sql(database, &server_sql(&pool(&url), 0, Some(ROLE)).unwrap());
     place.write();
     let state = server_state(&pool(&as_role(&url))).unwrap();
-    assert_eq!((state.schema, state.known_schema, state.pgvector), (1, 1, None));
+    assert_eq!((state.schema, state.known_schema, state.pgvector), (KNOWN, KNOWN, None));
     assert!(!state.passes_rules && !state.owns_tables, "{}", state.user);
     assert_eq!(state.user, ROLE);
     let above = memory::server_state(&pool(&url)).unwrap();
@@ -80,13 +82,18 @@ fn the_owner_of_a_database_needs_no_other_right_to_make_the_tables_and_to_use_th
     let server = pg_server::start(Flavour::Plain);
     let url = server.fresh_database();
     let database = url.rsplit('/').next().unwrap();
-    server.sql(database, &format!("create role {ROLE} login; alter database {database} owner to {ROLE}"));
+    server.sql(
+        database,
+        &format!("create role {ROLE} login; alter database {database} owner to {ROLE}"),
+    );
     let place = Place::beside(&as_role(&url), "default");
     let mut memory = place.write();
     for name in ["Anna", "Ben"] {
         let said = format!("{name} lives in Oslo");
-        let entities = [name];
-        memory.add_fact(alice(), &NewFact { entities: &entities, ..fact(&said) }, by("user", 1)).unwrap();
+        let entities = [name.to_owned()];
+        memory
+            .add_fact(alice(), &NewFact { entities: &entities, ..fact(&said) }, by("user", 1))
+            .unwrap();
     }
     assert_eq!(server.sql(database, "select count(*) from hermes.entity").trim(), "2");
     let state = server_state(&pool(&as_role(&url))).unwrap();

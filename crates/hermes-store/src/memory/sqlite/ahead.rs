@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use ::postgres::types::{ToSql, Type};
+
 use super::db::{List, Postgres, Result, Row};
-use super::episodes::{MESSAGES_OF_SOME, SOME, SOME_MESSAGES, episode_of, message_of};
-use crate::memory::{ChunkKey, Episode, ItemKind, Message};
+use super::episodes::{SOME, SOME_MESSAGES, episode_of, message_of};
+use crate::memory::{ChunkKey, Episode, ItemKind, Message, MessageKey};
 
 /// Fetches the messages and episodes that chunks belong to, the other messages of those episodes, and whether
 /// facts were drawn from them. Kept while one state is held.
@@ -18,22 +20,13 @@ pub(super) fn fetch(server: &Postgres, keys: &[ChunkKey]) -> Result<()> {
     wanted.extend(messages(server, &texts)?.iter().map(|message| message.episode));
     wanted.sort_unstable();
     wanted.dedup();
-    episodes(server, &wanted)?;
-    let unknown = |server: &Postgres| -> Vec<i64> {
-        let ahead = server.ahead();
-        wanted.iter().copied().filter(|id| !ahead.of_episode.contains_key(id)).collect()
-    };
-    let unknown = unknown(server);
+    let mut unknown = episodes(server, &wanted)?;
+    unknown.retain(|episode| !server.ahead().of_episode.contains_key(&episode.id));
     if unknown.is_empty() {
         return Ok(());
     }
-    let rows = server.rows_of(MESSAGES_OF_SOME, &[], List::Numbers(&unknown))?;
-    let mut of_episode: HashMap<i64, Vec<Message>> =
-        unknown.iter().map(|id| (*id, Vec::new())).collect();
-    for row in &rows {
-        let message = message_of(&Row::Server(row))?;
-        of_episode.entry(message.episode).or_default().push(message);
-    }
+    let of_episode = messages_of(server, &unknown)?;
+    let unknown: Vec<i64> = unknown.iter().map(|episode| episode.id).collect();
     let rows = server.rows_of(DRAWN_FROM, &[], List::Numbers(&unknown))?;
     let mut has_facts: HashMap<i64, bool> = unknown.iter().map(|id| (*id, false)).collect();
     for row in &rows {
@@ -43,6 +36,29 @@ pub(super) fn fetch(server: &Postgres, keys: &[ChunkKey]) -> Result<()> {
     ahead.of_episode.extend(of_episode);
     ahead.has_facts.extend(has_facts);
     Ok(())
+}
+
+/// All messages of some episodes.
+fn messages_of(server: &Postgres, episodes: &[Episode]) -> Result<HashMap<i64, Vec<Message>>> {
+    let mut of_episode: HashMap<i64, Vec<Message>> =
+        episodes.iter().map(|episode| (episode.id, Vec::new())).collect();
+    let ids: Vec<i64> = episodes.iter().map(|episode| episode.id).collect();
+    let end = |episode: &Episode, place| {
+        MessageKey::new(episode.session, place).map_or(-1, MessageKey::get)
+    };
+    let firsts: Vec<i64> = episodes.iter().map(|one| end(one, one.first_place)).collect();
+    let lasts: Vec<i64> = episodes.iter().map(|one| end(one, one.last_place)).collect();
+    let asked: [(&(dyn ToSql + Sync), Type); 4] = [
+        (&server.profile(), Type::INT8),
+        (&ids, Type::INT8_ARRAY),
+        (&firsts, Type::INT8_ARRAY),
+        (&lasts, Type::INT8_ARRAY),
+    ];
+    for row in &server.ask(MESSAGES_OF, &asked)? {
+        let message = message_of(&Row::Server(row))?;
+        of_episode.entry(message.episode).or_default().push(message);
+    }
+    Ok(of_episode)
 }
 
 /// Whether it is known that no fact was drawn from an episode.
@@ -94,5 +110,14 @@ pub(super) fn episodes(server: &Postgres, ids: &[i64]) -> Result<Vec<Episode>> {
     Ok(all)
 }
 
+// The messages of an episode have neighbouring numbers. `offset 0` has each run of them looked up by itself: the
+// server takes a run for a large part of the table, and would rather read all of it.
+const MESSAGES_OF: &str = "
+    select m.id, m.episode, m.at, m.role, m.speaker, m.text, m.caption
+    from unnest($2, $3, $4) as asked (episode, first, last), lateral (
+      select * from hermes.message
+      where profile = $1 and id between asked.first and asked.last and hermes.message.episode = asked.episode
+      order by id offset 0) m
+    order by m.id";
 const DRAWN_FROM: &str = "
     select distinct episode from source where kind = 1 and episode = any (?1)";

@@ -11,7 +11,7 @@ use super::db::List;
 use super::passing::{Passing, inside, message_ranges};
 use super::rows::time;
 use super::segments::{self, EMPTY, Model, SLOT, slot_factor, slot_key};
-use super::{SqliteMemory, ahead, kernel, recall_server, tokens, vectors};
+use super::{SqliteMemory, ahead, kernel, near, recall_server, tokens, vectors};
 use crate::memory::{
     ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Postings, QuestionVector,
     Recall, RecallFilter, Scope, SessionChoice, SessionKey, marks,
@@ -106,7 +106,7 @@ impl Recall for SqliteMemory {
     ) -> Result<Vec<Near>> {
         let model = self.model_for(scope, question)?;
         let mut keys = self
-            .nearest_codes(scope, filter, (&model, question.vector), rescored(count))
+            .nearest_keys(scope, filter, (&model, question.vector), rescored(count))
             .map_err(|source| self.failed(source))?;
         // Neighbours on the disk one after the other.
         keys.sort_unstable();
@@ -161,6 +161,11 @@ impl Recall for SqliteMemory {
 
     fn extent(&self, scope: Scope, filter: &RecallFilter, limit: usize) -> Result<Extent> {
         let mut chunks = 0;
+        if let Some(server) = self.asking(scope).postgres() {
+            let counted = recall_server::count(server, scope, filter);
+            let chunks = counted.map_err(|source| self.failed(source))?;
+            return Ok(Extent { chunks, more: chunks > limit });
+        }
         for range in filter.ranges(scope) {
             let left = limit.saturating_sub(chunks) + 1;
             let counted: usize = self
@@ -300,13 +305,10 @@ impl SqliteMemory {
         let mut all = 0;
         for (user, kind) in users.iter().flat_map(|user| kinds.iter().map(move |kind| (user, kind)))
         {
-            let used: Option<usize> = match self.is_on_server() {
-                true => None,
-                false => self
-                    .asking(scope)
-                    .prepare_cached(USED)?
-                    .query_row(params![user.get(), kind.number()], |row| row.get(0))?,
-            };
+            let used: Option<usize> = self
+                .asking(scope)
+                .prepare_cached(USED)?
+                .query_row(params![user.get(), kind.number()], |row| row.get(0))?;
             let range = ChunkKey::all_of(*user, *kind);
             all += match used {
                 Some(used) => used,
@@ -319,6 +321,26 @@ impl SqliteMemory {
             };
         }
         Ok(all)
+    }
+
+    /// The numbers of the chunks that seem nearest, in no order: by the index of a server that has one, else
+    /// by their codes.
+    fn nearest_keys(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        asked: (&Model, &[f32]),
+        wanted: usize,
+    ) -> db::Result<Vec<i64>> {
+        let connection = self.asking(scope);
+        match near::nearest(connection, (scope, filter), asked, wanted) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            Err(error) if connection.postgres().is_some_and(|server| server.loses_near(&error)) => {
+            }
+            Err(error) => return Err(error),
+        }
+        self.nearest_codes(scope, filter, asked, wanted)
     }
 
     /// The numbers of the chunks whose codes are nearest, in no order.

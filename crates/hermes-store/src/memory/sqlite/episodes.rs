@@ -302,11 +302,6 @@ const MESSAGES: &str = "
 pub(super) const SOME_MESSAGES: &str = "
     select id, episode, at, role, speaker, text, caption from message where id = any (?1)";
 // By the bounds that the number of its session and its places give.
-pub(super) const MESSAGES_OF_SOME: &str = "
-    select m.id, m.episode, m.at, m.role, m.speaker, m.text, m.caption
-    from episode e join message m
-      on m.id between (e.session << 12) + e.first_place and (e.session << 12) + e.last_place
-    where e.id = any (?1) and m.episode = e.id order by m.id";
 const MESSAGE_KEYS: &str =
     "select id from message where id between ?1 and ?2 and episode = ?3 order by id";
 const RETIRE: &str = "update episode set retired_at = ?2 where id = ?1 and retired_at is null";

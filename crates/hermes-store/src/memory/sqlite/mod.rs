@@ -20,6 +20,7 @@ mod kernel;
 mod leases;
 mod lifecycle;
 mod models;
+mod near;
 mod origins;
 mod passing;
 mod people;

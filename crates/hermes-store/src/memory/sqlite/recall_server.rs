@@ -122,6 +122,20 @@ pub(super) fn share_above(key: ChunkKey, ends: Option<(i64, i64)>) -> f64 {
     ((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0)
 }
 
+/// How many chunks the scope and the kinds of a filter leave.
+pub(super) fn count(server: &Postgres, scope: Scope, filter: &RecallFilter) -> Result<usize> {
+    let parts: Vec<i64> = filter
+        .ranges(scope)
+        .iter()
+        .flat_map(|range| (*range.start() >> PART_SHIFT)..=(*range.end() >> PART_SHIFT))
+        .collect();
+    let asked: [(&(dyn ToSql + Sync), Type); 2] =
+        [(&server.profile(), Type::INT8), (&parts, Type::INT8_ARRAY)];
+    let rows = server.ask(COUNT, &asked)?;
+    let counted = rows.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(size(counted.unwrap_or(0)))
+}
+
 /// The chunks of some ranges, with their similarity to the question.
 pub(super) fn chunks(
     server: &Postgres,
@@ -188,16 +202,26 @@ fn size(number: i64) -> usize {
     usize::try_from(number).unwrap_or(0)
 }
 
-// In the order of the ranges, and of the numbers in each. Each vector by its own number: joined, they were all read.
+/// What stands behind user and kind in the number of a chunk; `hermes.chunk_count` counts by what stands before.
+const PART_SHIFT: u32 = 40;
+
+const COUNT: &str = "
+    select coalesce(sum(chunks), 0)::bigint from hermes.chunk_count where profile = $1 and part = any ($2)";
+// In the order of the ranges, and of the numbers in each. `offset 0` has each range looked up by itself: the server
+// takes a range for a large part of the table, and would rather read all of it.
 const CHUNKS: &str = "
     select c.id, c.start, c.length, c.tokens, v.v
     from unnest($2, $3) with ordinality as asked (first, last, place)
-    join hermes.chunk c on c.profile = $1 and c.id between asked.first and asked.last
+    cross join lateral (
+      select id, start, length, tokens from hermes.chunk
+      where profile = $1 and id between asked.first and asked.last order by id offset 0) c
     left join lateral (
       select v from hermes.vector where profile = $1 and model = $4 and chunk = c.id limit 1) v on true
     order by asked.place, c.id";
 const HEADS: &str = "
     select m.id, m.episode, m.at, m.role, m.speaker, m.marks
     from unnest($2, $3) with ordinality as asked (first, last, place)
-    join hermes.message m on m.profile = $1 and m.id between asked.first and asked.last
+    cross join lateral (
+      select id, episode, at, role, speaker, marks from hermes.message
+      where profile = $1 and id between asked.first and asked.last order by id offset 0) m
     order by asked.place, m.id";

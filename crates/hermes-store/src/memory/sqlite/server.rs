@@ -9,6 +9,7 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::db::{Connection, Postgres, Transaction};
+use super::near::{self, Near};
 use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid};
 use crate::memory::{Admin, Change, UserNumber};
 use crate::postgres::{Pool, ServerError};
@@ -41,6 +42,8 @@ pub struct ServerState {
     pub known_schema: i64,
     /// The version of pgvector, if the database has it.
     pub pgvector: Option<String>,
+    /// For which numbers of dimensions pgvector finds the nearest vectors; empty where this program does.
+    pub pgvector_dims: Vec<usize>,
     /// As whom it is used.
     pub user: String,
     /// Whether this user is let past the rules that keep users apart: a superuser is.
@@ -145,6 +148,11 @@ pub fn migrate_server(pool: &Pool) -> Result<usize> {
             client.execute_typed(NOTE_MIGRATION, &note)?;
             done += 1;
         }
+        if done > 0 || owns_tables(client)? {
+            if let Some(statement) = near::statement(client)? {
+                client.batch_execute(&statement)?;
+            }
+        }
         client.batch_execute("commit")?;
         Ok(done)
     };
@@ -160,7 +168,9 @@ pub fn migrate_server(pool: &Pool) -> Result<usize> {
 
 /// The statements that bring a database from one schema to the newest, for its owner to run; and the rights that the
 /// role which works with it needs.
-pub fn server_sql(from: i64, role: Option<&str>) -> String {
+pub fn server_sql(pool: &Pool, from: i64, role: Option<&str>) -> Result<String> {
+    let mut client = pool.get()?;
+    let near = near::statement(&mut client).map_err(|source| pool.address().refused(&source))?;
     let mut text = String::from("begin;\n");
     let skipped = usize::try_from(from).unwrap_or(0);
     for (number, file) in (1_i64..).zip(migrate::POSTGRES).skip(skipped) {
@@ -170,6 +180,7 @@ pub fn server_sql(from: i64, role: Option<&str>) -> String {
             "insert into hermes.migration (number, checksum) values ({number}, '{sum}');\n"
         ));
     }
+    text.push_str(&near.unwrap_or_default());
     if let Some(role) = role {
         let role = format!("\"{}\"", role.replace('"', "\"\""));
         text.push_str(&format!(
@@ -181,7 +192,7 @@ pub fn server_sql(from: i64, role: Option<&str>) -> String {
         ));
     }
     text.push_str("commit;\n");
-    text
+    Ok(text)
 }
 
 /// What is known about a server.
@@ -195,6 +206,7 @@ pub fn server_state(pool: &Pool) -> Result<ServerState> {
             schema,
             known_schema: known(),
             pgvector: row.try_get(1)?,
+            pgvector_dims: Near::of(client)?.map_or_else(Vec::new, |near| near.dims().to_vec()),
             user: row.try_get(2)?,
             passes_rules: row.try_get(3)?,
             owns_tables: row.try_get(4)?,
@@ -252,6 +264,10 @@ fn applied(client: &mut Client) -> std::result::Result<Option<i64>, ::postgres::
     client.query_typed_one(APPLIED, &[])?.try_get(0).map(Some)
 }
 
+fn owns_tables(client: &mut Client) -> std::result::Result<bool, ::postgres::Error> {
+    client.query_typed_one(OWNS_TABLES, &[])?.try_get(0)
+}
+
 fn checksum(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -284,6 +300,8 @@ const HAS_TABLES: &str = "
     select exists (
       select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'hermes' and c.relname = 'migration')";
+const OWNS_TABLES: &str = "
+    select pg_has_role(relowner, 'usage') from pg_class where oid = 'hermes.migration'::regclass";
 const APPLIED: &str = "select coalesce(max(number), 0) from hermes.migration";
 const NOTE_MIGRATION: &str = "insert into hermes.migration (number, checksum) values ($1, $2)";
 const TELL_NAME: &str = "select set_config('hermes.profile_name', $1, true)";

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let pool = app.pool(&home)?;
     let state = server_state(&pool)?;
     if arguments.print_sql {
-        let sql = server_sql(state.schema, arguments.role.as_deref());
+        let sql = server_sql(&pool, state.schema, arguments.role.as_deref())?;
         app.out.show(&Statements { sql })?;
         return Ok(Outcome::Done);
     }

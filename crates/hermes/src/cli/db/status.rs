@@ -84,6 +84,9 @@ fn hint(state: &ServerState) -> Option<&'static str> {
     match state.schema.cmp(&state.known_schema) {
         std::cmp::Ordering::Less => Some("`hermes db migrate` brings the tables up to date"),
         std::cmp::Ordering::Greater => Some("upgrade hermes on this machine"),
+        std::cmp::Ordering::Equal if state.pgvector.is_some() && state.pgvector_dims.is_empty() => {
+            Some("`hermes db migrate` makes an index with pgvector 0.8 or later")
+        }
         std::cmp::Ordering::Equal => None,
     }
 }
@@ -115,12 +118,7 @@ impl Server {
                     format!("tables: schema {schema}; this build knows {}", state.known_schema)
                 }
             })?;
-            page.line(match &state.pgvector {
-                Some(version) => {
-                    format!("pgvector: {version}; vectors are compared by this program")
-                }
-                None => "pgvector: not there; vectors are compared by this program".to_owned(),
-            })?;
+            page.line(nearest(state))?;
             if let Some(profiles) = state.profiles {
                 page.line(format_args!("profiles: {profiles}"))?;
             }
@@ -130,6 +128,20 @@ impl Server {
             page.line(format_args!("warning: {warning}"))?;
         }
         Ok(())
+    }
+}
+
+/// Who finds the nearest vectors.
+fn nearest(state: &ServerState) -> String {
+    let dims: Vec<String> = state.pgvector_dims.iter().map(usize::to_string).collect();
+    match (&state.pgvector, dims.is_empty()) {
+        (None, _) => "pgvector: not there; vectors are compared by this program".to_owned(),
+        (Some(version), false) => {
+            format!("pgvector: {version}, an index for vectors of {} dimensions", dims.join(", "))
+        }
+        (Some(version), true) => {
+            format!("pgvector: {version}, not used; vectors are compared by this program")
+        }
     }
 }
 

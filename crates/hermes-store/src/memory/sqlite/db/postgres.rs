@@ -1,6 +1,6 @@
 //! A server as the store sees it: one transaction at a time, who asks told inside it, cuts survived.
 
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use rusqlite::types::Value;
 use super::cells::{Sent, type_of};
 use super::dialect::{Translated, translated};
 use super::{Error, Result, Who};
+use crate::memory::sqlite::near::Near;
 use crate::memory::{Episode, Message};
 use crate::postgres::{Delays, Pool, Pooled, is_retriable};
 
@@ -28,6 +29,10 @@ pub(crate) struct Postgres {
     last_number: Cell<i64>,
     /// What was fetched ahead; it goes with the state that is held.
     ahead: RefCell<Ahead>,
+    /// What the server finds the nearest vectors with, once it was looked for.
+    near: OnceCell<Option<Near>>,
+    /// Whether the server no longer has what was found there.
+    lost_near: Cell<bool>,
 }
 
 /// Rows that were fetched before they were asked for, of one asker in one held state.
@@ -89,7 +94,32 @@ impl Postgres {
             who: Cell::new(Who::Nobody),
             last_number: Cell::new(0),
             ahead: RefCell::default(),
+            near: OnceCell::new(),
+            lost_near: Cell::new(false),
         }
+    }
+
+    /// What the server finds the nearest vectors with, if it can.
+    pub(crate) fn near(&self) -> Result<Option<&Near>> {
+        if self.lost_near.get() {
+            return Ok(None);
+        }
+        let found = match self.near.get() {
+            Some(found) => found,
+            None => {
+                let found = self.run(false, &mut Near::of)?;
+                self.near.get_or_init(|| found)
+            }
+        };
+        Ok(found.as_ref())
+    }
+
+    /// Notes that the server cannot find the nearest vectors any more, if that is why it refused.
+    pub(crate) fn loses_near(&self, error: &Error) -> bool {
+        let Error::Postgres(source) = error else { return false };
+        let is_lost = source.code().is_some_and(|code| LOST.contains(&code.code()));
+        self.lost_near.set(self.lost_near.get() || is_lost);
+        is_lost
     }
 
     /// Whether one state is held for reading.
@@ -202,6 +232,11 @@ impl Postgres {
         params: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<u64> {
         self.run(true, &mut |client| client.execute_typed(text, params))
+    }
+
+    /// Runs a statement that settles how the following ones of the held state are answered.
+    pub(crate) fn settle(&self, text: &str) -> Result<()> {
+        self.run(false, &mut |client| client.batch_execute(text))
     }
 
     fn rows(
@@ -478,4 +513,6 @@ fn new_key() -> i64 {
     i64::from_le_bytes(bytes)
 }
 
+/// A function, type, table or column that is not there, or may not be used.
+const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
 const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";
