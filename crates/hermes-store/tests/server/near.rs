@@ -86,6 +86,8 @@ fn the_index_of_the_server_finds_the_nearest_and_is_not_missed_when_it_goes() {
     let (with, without) = (server.fresh_database(), server.fresh_database());
     let database = with.rsplit('/').next().unwrap();
     server.sql(database, "create extension vector");
+    // With so few, a server would rather sort them all.
+    server.sql(database, &format!("alter database {database} set enable_sort = off"));
     let mut indexed = Place::beside(&with, "default").write();
     let mut plain = Place::beside(&without, "default").write();
     assert_eq!(server_state(&pool(&with)).unwrap().pgvector_dims, [DIMS]);
