@@ -6,11 +6,12 @@
 //!   would stay behind on a connection that another program gets next;
 //! - no statement gets a name on the server: use `query_typed` and its kin, or the simple protocol. A named one
 //!   would be made on one connection and asked for on another;
-//! - nobody relies on `listen`, which such a pooler does not pass on.
+//! - nobody relies on `listen` alone, which such a pooler does not pass on ([`Notices`]).
 
 mod address;
 mod connect;
 mod error;
+mod notices;
 mod pool;
 mod refusal;
 mod retry;
@@ -18,5 +19,6 @@ mod tls;
 
 pub use address::{Address, Limits, SslMode, Surroundings, Warning};
 pub use error::ServerError;
+pub use notices::Notices;
 pub use pool::{Pool, PoolSettings, Pooled};
 pub use retry::{Delays, is_retriable, retried};

@@ -9,7 +9,7 @@ use hermes_store::memory::{
     Recall as _, RecallFilter, Upkeep as _,
 };
 
-use crate::pg_server::Flavour;
+use crate::pg_server::{self, Flavour};
 use crate::place::{self, Place};
 use crate::support::{alice, at, by, message};
 
@@ -151,4 +151,33 @@ fn what_one_records_another_recalls_at_once() {
     waits.sort_unstable();
     println!("seen by the other after {:?}, {:?} at most", waits[10], waits[19]);
     assert!(waits[10] < Duration::from_millis(100), "{waits:?}");
+}
+
+#[test]
+fn whoever_listens_hears_of_a_change_at_once_and_again_after_a_cut() {
+    for flavour in [Flavour::Plain, Flavour::Vector] {
+        let place = Place::on(flavour);
+        let there = daemon(&place, flavour);
+        let other = Place::on(flavour);
+        let (sender, heard) = std::sync::mpsc::channel();
+        let listening = there.read();
+        let notices = listening.notices(move || drop(sender.send(Instant::now()))).unwrap();
+        let limit = Duration::from_secs(20);
+        // The first tells that it listens.
+        heard.recv_timeout(limit).unwrap();
+        record(&other, 0, 1);
+        let began = Instant::now();
+        record(&place, 0, 1);
+        let told = heard.recv_timeout(limit).unwrap().duration_since(began);
+        println!("{flavour:?}: told after {told:?}");
+        let server = pg_server::shared(flavour);
+        let database = place::database(flavour).rsplit('/').next().unwrap().to_owned();
+        let cut = "select count(pg_terminate_backend(pid)) from pg_stat_activity where query = 'listen hermes'";
+        while heard.try_recv().is_ok() {}
+        assert_ne!(server.sql(&database, cut).trim(), "0");
+        heard.recv_timeout(limit).unwrap();
+        record(&place, 1, 1);
+        heard.recv_timeout(limit).unwrap();
+        drop(notices);
+    }
 }

@@ -7,11 +7,12 @@ use hermes_home::Home;
 use hermes_store::memory::{
     Admin, Job, JobFailure, JobState, Jobs as _, NewJob, Schedule, SqliteMemory,
 };
+use hermes_store::postgres::Notices;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{self, Comes, KINDS, Look, Need};
-use super::platform::{self, Identity};
+use super::platform::{self, Identity, Signals};
 use super::schedule::{self, Known};
 use super::work::{self, Cut};
 use crate::app::{App, Memory};
@@ -34,6 +35,8 @@ pub(super) struct Watched {
     is_on_server: bool,
     /// Which change of a memory on a server was the last that was seen.
     pulse: Option<i64>,
+    /// Wakes the daemon when somebody changes the memory on its server.
+    notices: Option<Notices>,
     seen: Option<Stamps>,
     /// Which file its database is.
     pub(super) identity: Option<Identity>,
@@ -58,6 +61,7 @@ impl Watched {
             memory: None,
             is_on_server: false,
             pulse: None,
+            notices: None,
             seen: None,
             identity: None,
             next: None,
@@ -65,7 +69,12 @@ impl Watched {
     }
 
     /// Looks whether something is due; opens the databases only if files changed or a time has come.
-    pub(super) fn look(&mut self, app: &App, owner: &str, now: Timestamp) -> anyhow::Result<Seen> {
+    pub(super) fn look(
+        &mut self,
+        app: &App,
+        (owner, signals): (&str, &Signals),
+        now: Timestamp,
+    ) -> anyhow::Result<Seen> {
         let stamps = Stamps::of(&self.home, self.memory.as_deref());
         let is_same = self.seen.as_ref() == Some(&stamps) && !self.changed_on_server(app)?;
         if is_same && self.next.is_none_or(|next| next > now) {
@@ -84,6 +93,10 @@ impl Watched {
         let seen = plan(&app, &self.home, &mut memory.store, owner)?;
         if self.is_on_server {
             self.pulse = Some(memory.store.pulse()?);
+            if self.notices.is_none() {
+                let waker = signals.waker()?;
+                self.notices = memory.store.notices(move || waker.wake());
+            }
         }
         self.next = match seen {
             Seen::Due => Some(now),
@@ -92,8 +105,8 @@ impl Watched {
         Ok(seen)
     }
 
-    /// Whether somebody changed the memory on its server since the last look. The server's own notices would not come
-    /// through a pooler, so it is asked: one small statement.
+    /// Whether somebody changed the memory on its server since the last look. A notice only says that there may be
+    /// something, and does not come through every pooler, so the server is asked: one small statement.
     fn changed_on_server(&self, app: &App) -> anyhow::Result<bool> {
         if !self.is_on_server {
             return Ok(false);

@@ -12,7 +12,7 @@ use super::db::{Connection, Postgres, Transaction};
 use super::near::{self, Near};
 use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid};
 use crate::memory::{Admin, Change, UserNumber};
-use crate::postgres::{Pool, ServerError};
+use crate::postgres::{Notices, Pool, ServerError};
 use crate::sqlite::Access;
 use crate::{Error, Result, migrate};
 
@@ -104,6 +104,13 @@ impl SqliteMemory {
     /// Whether the memory is on a server.
     pub fn is_on_server(&self) -> bool {
         self.connection.postgres().is_some()
+    }
+
+    /// Calls back after each change of this memory, whoever made it, as long as the notices are held; none for a
+    /// file. They do not come through every pooler: look at [`SqliteMemory::pulse`] too.
+    pub fn notices(&self, heard: impl Fn() + Send + 'static) -> Option<Notices> {
+        let server = self.connection.postgres()?;
+        Notices::of(server.pool(), server.mark(), heard).ok()
     }
 
     /// A number that is another one after every change of this memory, whoever made it; 0 for a file. It is
