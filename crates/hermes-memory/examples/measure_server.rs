@@ -2,6 +2,8 @@
 //!
 //! `measure_server ADDRESS MESSAGES [FOLDER]`: the database at the address must be empty or hold an earlier run's
 //! profile. In a folder the file is kept, and with the same folder and address a later run asks only.
+//!
+//! `measure_server ADDRESS turns COUNT`: one process records so many turns, then four at once as many each.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +18,8 @@ use hermes_memory::retrieval::{self, Request};
 use hermes_memory::search::{self, Filter, Question};
 use hermes_memory::{record, reembed};
 use hermes_store::memory::{
-    Admin, Change, NewModel, Scope, ServerMemory, SqliteMemory, UserNumber, Vectors as _, Wanted,
+    Admin, Change, NewModel, Scope, ServerMemory, SqliteMemory, Upkeep as _, UserNumber,
+    Vectors as _, Wanted,
 };
 use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
@@ -28,7 +31,15 @@ const QUESTIONS: usize = 40;
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().context("the address of a database is missing")?;
-    let messages: usize = arguments.next().context("how many messages?")?.parse()?;
+    let what = arguments.next().context("how many messages?")?;
+    if what == "turns" {
+        let count = arguments.next().context("how many turns?")?.parse()?;
+        return match (arguments.next(), arguments.next()) {
+            (Some(profile), Some(number)) => turns(&address, &profile, &number, count),
+            _ => throughput(&address, count),
+        };
+    }
+    let messages: usize = what.parse()?;
     let kept = arguments.next();
     let folder = tempfile::tempdir()?;
     let path = kept.as_deref().map_or(folder.path(), Path::new).join("memory.db");
@@ -43,16 +54,7 @@ fn main() -> anyhow::Result<()> {
         Some(folder) => format!("measured-{}", folder.replace('/', "-")),
         None => format!("measured-{}", std::process::id()),
     };
-    let mut server = SqliteMemory::on_server(
-        ServerMemory {
-            pool: &pool,
-            profile: &profile,
-            owner: "owner",
-            access: Access::Write,
-            wait: DEFAULT_WAIT,
-        },
-        change()?,
-    )?;
+    let mut server = on_server(&pool, &profile)?;
     let mut out = std::io::stdout().lock();
     for (name, memory) in [("file", &mut file), ("server", &mut server)] {
         if !is_new {
@@ -90,6 +92,62 @@ fn main() -> anyhow::Result<()> {
         "{ratio:.1} times; overlap of the ten best {:.3}",
         alike / (QUESTIONS + 4) as f64
     )?;
+    Ok(())
+}
+
+fn on_server(pool: &Pool, profile: &str) -> anyhow::Result<SqliteMemory> {
+    let (access, wait) = (Access::Write, DEFAULT_WAIT);
+    let wanted = ServerMemory { pool, profile, owner: "owner", access, wait };
+    Ok(SqliteMemory::on_server(wanted, change()?)?)
+}
+
+/// How much more four processes record in the same time than one.
+fn throughput(address: &str, count: usize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let mut rates = Vec::new();
+    for processes in [1, 4] {
+        let profile = format!("turns-{processes}-{}", std::process::id());
+        let pool = Pool::new(address_of(address)?, PoolSettings::default())?;
+        add_model(&mut on_server(&pool, &profile)?)?;
+        let began = Instant::now();
+        let mut running = Vec::new();
+        for number in 0..processes {
+            let mut command = std::process::Command::new(std::env::current_exe()?);
+            command.args([address, "turns", &count.to_string(), &profile, &number.to_string()]);
+            running.push(command.spawn()?);
+        }
+        for child in &mut running {
+            anyhow::ensure!(child.wait()?.success(), "a process that recorded has failed");
+        }
+        let took = began.elapsed();
+        let kept = on_server(&pool, &profile)?.counts(Admin)?.messages;
+        anyhow::ensure!(kept == (processes * count * 2) as u64, "{kept} messages are there");
+        let rate = (processes * count) as f64 / took.as_secs_f64();
+        writeln!(out, "{processes} at once: {rate:.0} turns a second")?;
+        rates.push(rate);
+    }
+    writeln!(out, "{:.2} times", rates[1] / rates[0])?;
+    Ok(())
+}
+
+/// Records turns as one daemon of several does: each in a transaction of its own.
+fn turns(address: &str, profile: &str, number: &str, count: usize) -> anyhow::Result<()> {
+    let pool = Pool::new(address_of(address)?, PoolSettings::default())?;
+    let mut memory = on_server(&pool, profile)?;
+    let start: usize = number.parse::<usize>()? * 1_000_000;
+    for turn in 0..count {
+        let (asked, said) = (text(start + turn * 2, 20), text(start + turn * 2 + 1, 52));
+        let session = turn / 20;
+        let mut lines = String::new();
+        for (role, text) in [("user", &asked), ("assistant", &said)] {
+            let at = Timestamp::from_second(1_700_000_000 + turn as i64 * 60)?;
+            writeln!(
+                lines,
+                "{{\"session_id\":\"{number}-{session}\",\"role\":\"{role}\",\"timestamp\":\"{at}\",\"text\":\"{text}\"}}"
+            )?;
+        }
+        take_in(&mut memory, &lines)?;
+    }
     Ok(())
 }
 
@@ -133,6 +191,10 @@ fn fill(memory: &mut SqliteMemory, messages: usize) -> anyhow::Result<()> {
             "{{\"session_id\":\"s{session}\",\"role\":\"{role}\",\"timestamp\":\"{at}\",\"text\":\"{said}\",\"channel\":\"cli\"}}"
         )?;
     }
+    take_in(memory, &lines)
+}
+
+fn take_in(memory: &mut SqliteMemory, lines: &str) -> anyhow::Result<()> {
     let settings = record::Settings {
         source: "measure",
         scope: Scope::of(UserNumber::OWNER),
