@@ -66,15 +66,30 @@ impl App {
         Ok(pool)
     }
 
+    /// Connections to a server that is named by hand, whatever the settings say.
+    pub(crate) fn pool_at(&self, address: &str) -> anyhow::Result<Pool> {
+        let address = self.parsed(&self.root_home()?, address, None)?;
+        Ok(Pool::new(address, PoolSettings::default())?)
+    }
+
     /// Where the server is and how it is reached.
     pub(crate) fn address(&self, home: &Home) -> anyhow::Result<Address> {
         let (text, ssl_mode) = self.connection_string(home)?;
+        self.parsed(home, &text, ssl_mode)
+    }
+
+    fn parsed(
+        &self,
+        home: &Home,
+        text: &str,
+        ssl_mode: Option<SslMode>,
+    ) -> anyhow::Result<Address> {
         let variables = Variables::read(&self.env, home)?;
         let own = self.env.get("HOME").map(Path::new);
         let user = process::user_name().unwrap_or_else(|| "hermes".to_owned());
         let application = format!("hermes/{}/{}", env!("CARGO_PKG_VERSION"), home.profile_name());
         Ok(Address::parse(
-            &text,
+            text,
             &Surroundings {
                 variable: &|name| variables.value(name),
                 home: own,

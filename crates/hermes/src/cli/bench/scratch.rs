@@ -13,7 +13,10 @@ use hermes_home::layout::Wanted;
 use hermes_llm::Embedded;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::{record, reembed};
-use hermes_store::memory::{Change, Scope, SqliteMemory, Users, Wanted as WantedMemory};
+use hermes_store::memory::{
+    Change, Scope, ServerMemory, SqliteMemory, Users, Wanted as WantedMemory,
+};
+use hermes_store::postgres::Pool;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,6 +33,8 @@ const BATCH: usize = 500;
 pub(crate) struct Scratch {
     home: Home,
     path: PathBuf,
+    /// The connections and the profile of a memory that is on a server instead.
+    server: Option<(Pool, String)>,
     _folder: Option<TempDir>,
 }
 
@@ -46,19 +51,38 @@ impl Scratch {
         let home = Home::locate(&wanted, &Env::default())?;
         init::prepare(&home, Owner::Ours)?;
         let path = home.folder().join("memory.db");
-        let scratch = Scratch { home, path, _folder: None };
+        let scratch = Scratch { home, path, server: None, _folder: None };
         let change = Change { actor: "bench", at: now };
         if !scratch.path.exists() {
             SqliteMemory::create(scratch.wanted(), "owner", change)?;
         }
-        let settings = reembed::Settings { batch: BATCH, now, zone: &TimeZone::UTC };
-        let mut store = scratch.open(Access::Write)?;
-        reembed::reembed(&mut store, &Embedded::new(), &settings, &mut |_| {})?;
+        scratch.embed(now)?;
         Ok(scratch)
     }
 
+    /// The same with a memory of its own on a server; it stays there under the name of this process.
+    pub(crate) fn on_server(pool: Pool, now: Timestamp) -> anyhow::Result<Scratch> {
+        let mut scratch = Scratch::new(now)?;
+        scratch.server = Some((pool, format!("bench-{}", std::process::id())));
+        scratch.embed(now)?;
+        Ok(scratch)
+    }
+
+    /// Lets the model inside the program make the vectors.
+    fn embed(&self, now: Timestamp) -> anyhow::Result<()> {
+        let settings = reembed::Settings { batch: BATCH, now, zone: &TimeZone::UTC };
+        let mut store = self.open(Access::Write)?;
+        reembed::reembed(&mut store, &Embedded::new(), &settings, &mut |_| {})?;
+        Ok(())
+    }
+
     pub(crate) fn open(&self, access: Access) -> anyhow::Result<SqliteMemory> {
-        Ok(SqliteMemory::open(self.wanted(), access, WAIT)?)
+        let Some((pool, profile)) = &self.server else {
+            return Ok(SqliteMemory::open(self.wanted(), access, WAIT)?);
+        };
+        let wanted = ServerMemory { pool, profile, owner: "owner", access, wait: WAIT };
+        let change = Change { actor: "bench", at: Timestamp::now() };
+        Ok(SqliteMemory::on_server(wanted, change)?)
     }
 
     /// The home.

@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use hermes_llm::Embedder;
 use hermes_memory::search::{self, Effort, Filter, Item, Question};
 use hermes_store::memory::{ItemKind, Message, Scope, SqliteMemory};
+use hermes_store::postgres::Pool;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -55,6 +56,8 @@ impl Answered {
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'a> {
     pub(super) embedder: Option<&'a dyn Embedder>,
+    /// Where the memories are that are asked, if not in files.
+    pub(super) server: Option<&'a Pool>,
     pub(super) limit: usize,
     /// When a question is asked that has no time, of a conversation that has none.
     pub(super) now: Timestamp,

@@ -56,7 +56,7 @@ impl Bench<'_> {
         group: &[Conversation],
         conversations: &[Conversation],
     ) -> anyhow::Result<Vec<Figure>> {
-        let filled = fill::fill(group, self.arguments.no_noise(), self.asking.now)?;
+        let filled = fill::fill(group, self.arguments.no_noise(), (self.asking.now, None))?;
         let before = search_all(group, &filled, self.asking, &Effort::default())?;
         let compacted = Compacted::of(group, &filled, self.asking, self.asking.now)?;
         let after = compacted.search_all(group, &filled, self.asking)?;
@@ -79,7 +79,7 @@ impl Bench<'_> {
         old: Timestamp,
         what: &str,
     ) -> anyhow::Result<Vec<Figure>> {
-        let filled = fill::fill(group, self.arguments.no_noise(), self.asking.now)?;
+        let filled = fill::fill(group, self.arguments.no_noise(), (self.asking.now, None))?;
         let before = search_all(group, &filled, self.asking, &Effort::default())?;
         let compacted = Compacted::of(group, &filled, self.asking, old)?;
         let after = compacted.search_all(group, &filled, self.asking)?;

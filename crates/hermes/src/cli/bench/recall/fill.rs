@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use hermes_store::memory::{Scope, SqliteMemory};
+use hermes_store::postgres::Pool;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
@@ -42,9 +43,12 @@ impl Filled {
 pub(super) fn fill(
     conversations: &[Conversation],
     noise: Amount,
-    now: Timestamp,
+    (now, server): (Timestamp, Option<&Pool>),
 ) -> anyhow::Result<Filled> {
-    let scratch = Scratch::new(now)?;
+    let scratch = match server {
+        Some(pool) => Scratch::on_server(pool.clone(), now)?,
+        None => Scratch::new(now)?,
+    };
     let mut filling = Filling::new(&scratch, now)?;
     let mut scopes = Vec::new();
     for conversation in conversations {

@@ -55,6 +55,9 @@ pub(crate) struct Arguments {
     /// What a run file names: messages, or the sessions they are from
     #[arg(long, value_enum, default_value_t = Level::Turn)]
     level: Level,
+    /// Keep the memory on this PostgreSQL server, as a new profile that stays there
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "compacted")]
+    server: Option<String>,
     /// Search by words alone, without the model of meaning
     #[arg(long)]
     words_only: bool,
@@ -74,7 +77,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     ensure!(arguments.limit > 0, "nothing would be found");
     let conversations = corpus::read(&arguments.corpus)?;
     let embedded = Embedded::new();
+    let pool = arguments.server.as_deref().map(|address| app.pool_at(address)).transpose()?;
     let asking = Asking {
+        server: pool.as_ref(),
         embedder: (!arguments.words_only).then_some(&embedded as &dyn Embedder),
         limit: arguments.limit,
         now: app.now,
@@ -101,7 +106,7 @@ fn alone(
     arguments: &Arguments,
     asking: Asking<'_>,
 ) -> anyhow::Result<Vec<Figure>> {
-    let filled = fill::fill(conversations, arguments.no_noise(), asking.now)?;
+    let filled = fill::fill(conversations, arguments.no_noise(), (asking.now, asking.server))?;
     let answers = ask::search_all(conversations, &filled, asking, &Effort::default())?;
     write(arguments, "", &answers)?;
     let mut figures = memory_figures(&filled, "");
@@ -123,7 +128,7 @@ fn pooled(
         (noise, large, "", " with noise"),
         (arguments.no_noise(), Effort::default(), "small", " without noise"),
     ] {
-        let filled = fill::fill(conversations, amount, asking.now)?;
+        let filled = fill::fill(conversations, amount, (asking.now, asking.server))?;
         let answers = ask::search_all(conversations, &filled, asking, &effort)?;
         write(arguments, kind, &answers)?;
         figures.extend(memory_figures(&filled, what));
@@ -146,7 +151,7 @@ fn in_context(
     asking: Asking<'_>,
     budget: usize,
 ) -> anyhow::Result<Vec<Figure>> {
-    let filled = fill::fill(conversations, arguments.no_noise(), asking.now)?;
+    let filled = fill::fill(conversations, arguments.no_noise(), (asking.now, asking.server))?;
     let shown = shown::contexts(conversations, &filled, asking, budget)?;
     write(arguments, "", &shown.answers)?;
     let mut tokens: Vec<usize> = shown.answers.iter().filter_map(|one| one.tokens).collect();
