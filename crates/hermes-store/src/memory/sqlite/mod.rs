@@ -27,6 +27,7 @@ mod people;
 mod procedures;
 mod proposals;
 mod recall_server;
+mod recorded;
 mod recorder;
 mod rows;
 mod segments;

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::graves::{self, GraveKind};
 use super::index::Indexer;
+use super::recorded::{Gathered, Row};
 use super::{Refusal, Step, audit, new_uid, people};
 use crate::Error;
 use crate::memory::{
@@ -25,6 +26,8 @@ pub(super) struct Recorder<'t> {
     open: HashMap<String, OpenSession>,
     labels: HashMap<String, i64>,
     speakers: HashSet<String>,
+    /// What goes to a server in one go.
+    gathered: Gathered,
     /// Whether messages of these sessions are to be left out.
     buried_sessions: HashMap<String, Option<i64>>,
     has_buried_messages: bool,
@@ -67,6 +70,7 @@ impl<'t> Recorder<'t> {
             open: HashMap::new(),
             labels: HashMap::new(),
             speakers: HashSet::new(),
+            gathered: Gathered::default(),
             buried_sessions: HashMap::new(),
             has_buried_messages: graves::has_any(transaction, scope.user(), GraveKind::Message)?,
             done: Recorded::default(),
@@ -76,11 +80,18 @@ impl<'t> Recorder<'t> {
 
     /// Records the messages that are not known yet.
     pub(super) fn record(mut self, messages: &[NewMessage<'_>]) -> Step<Recorded> {
+        if let Some(server) = self.transaction.postgres() {
+            let keys: Vec<graves::Key> = messages.iter().flat_map(|one| self.keys(one)).collect();
+            self.gathered.look_up(server, &keys)?;
+        }
         for message in messages {
             self.add(message)?;
         }
-        for session in self.open.into_values() {
-            session.close(self.transaction)?;
+        for session in std::mem::take(&mut self.open).into_values() {
+            self.close_session(&session)?;
+        }
+        if let Some(server) = self.transaction.postgres() {
+            self.gathered.write(server)?;
         }
         self.indexer.finish()?;
         if self.done.added > 0 {
@@ -100,18 +111,13 @@ impl<'t> Recorder<'t> {
 
     fn add(&mut self, message: &NewMessage<'_>) -> Step<()> {
         let NewMessage { source, session_id, external_id, .. } = *message;
-        let key_of = |user| graves::message_key(user, source, session_id, external_id);
-        let origin = key_of(self.user);
-        for key in self.numbers.clone().into_iter().map(key_of) {
+        let origin = graves::message_key(self.user, source, session_id, external_id);
+        for key in self.keys(message) {
             if self.is_buried(message, key)? {
                 self.done.buried += 1;
                 return Ok(());
             }
-            let known: bool = self
-                .transaction
-                .prepare_cached(KNOWN_ORIGIN)?
-                .query_row([&key[..]], |row| row.get(0))?;
-            if known {
+            if self.is_known(&key)? {
                 self.done.known += 1;
                 return Ok(());
             }
@@ -121,11 +127,17 @@ impl<'t> Recorder<'t> {
             None => self.open_session(message)?,
         };
         if session.next_place >= crate::memory::MOST_PLACES {
-            session.close(self.transaction)?;
+            self.close_session(&session)?;
             session = self.new_session(message, session.part + 1)?;
         }
         let key = self.put(&mut session, message)?;
-        self.transaction.prepare_cached(ADD_ORIGIN)?.execute(params![&origin[..], key.get()])?;
+        match self.is_on_server() {
+            true => self.gathered.add_origin(origin, key.get()),
+            false => {
+                let row = params![&origin[..], key.get()];
+                self.transaction.prepare_cached(ADD_ORIGIN)?.execute(row)?;
+            }
+        }
         self.digest.update(origin);
         self.keep_steps(key, message)?;
         for (part, chunk) in message.chunks.iter().enumerate() {
@@ -134,6 +146,26 @@ impl<'t> Recorder<'t> {
         self.open.insert(message.session_id.to_owned(), session);
         self.done.added += 1;
         Ok(())
+    }
+
+    fn is_on_server(&self) -> bool {
+        self.transaction.postgres().is_some()
+    }
+
+    /// What a message is known by: of this user, and of those merged into them.
+    fn keys(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
+        let NewMessage { source, session_id, external_id, .. } = *message;
+        let key_of =
+            |user: &UserNumber| graves::message_key(*user, source, session_id, external_id);
+        self.numbers.iter().map(key_of).collect()
+    }
+
+    fn is_known(&self, key: &graves::Key) -> Step<bool> {
+        if self.is_on_server() {
+            return Ok(self.gathered.is_known(key));
+        }
+        let mut known = self.transaction.prepare_cached(KNOWN_ORIGIN)?;
+        Ok(known.query_row([&key[..]], |row| row.get(0))?)
     }
 
     /// Whether the message was to be forgotten, alone or with all that was said in its session until then.
@@ -177,7 +209,7 @@ impl<'t> Recorder<'t> {
             .ok_or(Refusal::Rule(Error::Full { what: "the session" }))?;
         if message.role == "user" || session.episode.is_none() {
             if let Some(before) = session.episode.take() {
-                before.close(self.transaction)?;
+                self.close_episode(&before)?;
             }
             session.episode = Some(self.new_episode(session, message)?);
             self.done.episodes += 1;
@@ -186,16 +218,17 @@ impl<'t> Recorder<'t> {
         let Some(episode) = session.episode.as_mut() else {
             return Err(Refusal::Rule(Error::Full { what: "the session" }));
         };
-        self.transaction.prepare_cached(ADD_MESSAGE)?.execute(params![
-            key.get(),
-            episode.id,
+        let row = Row {
+            id: key.get(),
+            episode: episode.id,
             at,
-            message.role,
-            message.speaker,
-            marks::marks(message.text),
-            message.text,
-            message.caption
-        ])?;
+            role: message.role,
+            speaker: message.speaker,
+            marks: marks::marks(message.text),
+            text: message.text,
+            caption: message.caption,
+        };
+        self.add_row(&row)?;
         self.note_speaker(message)?;
         let Some(episode) = session.episode.as_mut() else { return Ok(key) };
         episode.last_place = place;
@@ -207,6 +240,46 @@ impl<'t> Recorder<'t> {
         session.started_at = session.started_at.min(at);
         session.last_at = session.last_at.max(at);
         Ok(key)
+    }
+
+    fn add_row(&mut self, row: &Row<'_>) -> Step<()> {
+        if self.is_on_server() {
+            self.gathered.add_message(row);
+            return Ok(());
+        }
+        let Row { id, episode, at, role, speaker, marks, text, caption } = *row;
+        let row = params![id, episode, at, role, speaker, marks, text, caption];
+        self.transaction.prepare_cached(ADD_MESSAGE)?.execute(row)?;
+        Ok(())
+    }
+
+    fn close_session(&mut self, session: &OpenSession) -> Step<()> {
+        if let Some(episode) = &session.episode {
+            self.close_episode(episode)?;
+        }
+        let row = [session.key.get(), session.next_place, session.last_at, session.started_at];
+        match self.is_on_server() {
+            true => self.gathered.close_session(row),
+            false => {
+                self.transaction.prepare_cached(CLOSE_SESSION)?.execute(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close_episode(&mut self, episode: &OpenEpisode) -> Step<()> {
+        if !episode.has_grown {
+            return Ok(());
+        }
+        let OpenEpisode { id, last_place, ended_at, tokens, imported, .. } = *episode;
+        let row = [id, last_place, ended_at, tokens, i64::from(imported)];
+        match self.is_on_server() {
+            true => self.gathered.close_episode(row),
+            false => {
+                self.transaction.prepare_cached(CLOSE_EPISODE)?.execute(row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the words of a speaker's name, unless it only repeats the role.
@@ -326,37 +399,6 @@ impl<'t> Recorder<'t> {
         let id = self.transaction.prepare_cached(LABEL)?.query_row([text], |row| row.get(0))?;
         self.labels.insert(text.to_owned(), id);
         Ok(Some(id))
-    }
-}
-
-impl OpenSession {
-    fn close(&self, transaction: &Transaction<'_>) -> Step<()> {
-        if let Some(episode) = &self.episode {
-            episode.close(transaction)?;
-        }
-        transaction.prepare_cached(CLOSE_SESSION)?.execute(params![
-            self.key.get(),
-            self.next_place,
-            self.last_at,
-            self.started_at
-        ])?;
-        Ok(())
-    }
-}
-
-impl OpenEpisode {
-    fn close(&self, transaction: &Transaction<'_>) -> Step<()> {
-        if !self.has_grown {
-            return Ok(());
-        }
-        transaction.prepare_cached(CLOSE_EPISODE)?.execute(params![
-            self.id,
-            self.last_place,
-            self.ended_at,
-            self.tokens,
-            self.imported
-        ])?;
-        Ok(())
     }
 }
 

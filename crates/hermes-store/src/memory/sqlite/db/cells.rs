@@ -1,5 +1,6 @@
 //! Values of SQLite as values of PostgreSQL, and back.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use ::postgres::types::private::BytesMut;
@@ -27,11 +28,7 @@ impl ToSql for Sent<'_> {
             Value::Null => return Ok(IsNull::Yes),
             Value::Integer(number) => out.extend_from_slice(&number.to_be_bytes()),
             Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),
-            // PostgreSQL keeps no zero byte in a text. One byte stands for it, so that places stay.
-            Value::Text(text) if text.contains('\0') => {
-                out.extend_from_slice(text.replace('\0', "\u{1a}").as_bytes());
-            }
-            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Text(text) => out.extend_from_slice(storable(text).as_bytes()),
             Value::Blob(bytes) => out.extend_from_slice(bytes),
         }
         Ok(IsNull::No)
@@ -42,6 +39,14 @@ impl ToSql for Sent<'_> {
     }
 
     ::postgres::types::to_sql_checked!();
+}
+
+/// A text as a server keeps it: PostgreSQL takes no zero byte. Another byte stands for it, so that places stay.
+pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => Cow::Owned(text.replace('\0', "\u{1a}")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// A column as it came from the server.

@@ -18,6 +18,7 @@ use rusqlite::types::FromSqlError;
 
 use crate::memory::{Admin, Scope};
 
+pub(super) use self::cells::storable;
 pub(super) use self::params::{Params, params_from_iter};
 pub(super) use self::postgres::{List, Postgres, can_pass};
 pub(super) use self::statement::{Row, Rows, Statement};
