@@ -1,6 +1,8 @@
 //! The tables on a server: made once by whoever comes first, refused when they are of another version.
 
-use hermes_store::memory::{SqliteMemory, migrate_server, server_sql, server_state};
+use hermes_store::memory::{
+    Facts as _, NewFact, SqliteMemory, migrate_server, server_sql, server_state,
+};
 use hermes_store::postgres::ServerError;
 use hermes_store::{Error, memory};
 
@@ -80,13 +82,18 @@ fn the_owner_of_a_database_needs_no_other_right_to_make_the_tables_and_to_use_th
     let server = pg_server::start(Flavour::Plain);
     let url = server.fresh_database();
     let database = url.rsplit('/').next().unwrap();
-    server.sql(database, &format!("create role {ROLE} login; alter database {database} owner to {ROLE}"));
+    server.sql(
+        database,
+        &format!("create role {ROLE} login; alter database {database} owner to {ROLE}"),
+    );
     let place = Place::beside(&as_role(&url), "default");
     let mut memory = place.write();
     for name in ["Anna", "Ben"] {
         let said = format!("{name} lives in Oslo");
-        let entities = [name];
-        memory.add_fact(alice(), &NewFact { entities: &entities, ..fact(&said) }, by("user", 1)).unwrap();
+        let entities = [name.to_owned()];
+        memory
+            .add_fact(alice(), &NewFact { entities: &entities, ..fact(&said) }, by("user", 1))
+            .unwrap();
     }
     assert_eq!(server.sql(database, "select count(*) from hermes.entity").trim(), "2");
     let state = server_state(&pool(&as_role(&url))).unwrap();
