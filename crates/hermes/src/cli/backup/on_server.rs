@@ -184,7 +184,11 @@ pub(super) fn bring_all(app: &App, root: &Home, what: &str, standing: Standing) 
             Brought { profile, server, how: How::Failed, kept_as: None, remarks: Vec::new() };
         match bring(&own, &home, standing, &mut brought) {
             Ok(how) => brought.how = how,
-            Err(error) => brought.remarks.push(message(&error)),
+            Err(error) => {
+                brought.remarks.push(message(&error));
+                // The twin is enough, and forgetting people reaches it; a dump it would not.
+                let _ = std::fs::remove_file(home.folder().join(server_dump::FILE));
+            }
         }
         all.push(brought);
     }
