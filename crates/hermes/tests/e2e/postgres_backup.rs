@@ -134,7 +134,11 @@ fn a_backup_holds_nothing_of_the_profiles_of_others() {
 fn a_memory_that_is_still_there_stays_or_goes_aside_and_comes_back() {
     let server = pg_server::shared(Flavour::Plain);
     let (sandbox, _) = filled(server);
+    sandbox.ok(&["memory", "fact", "add", "The gate code is 4711"]);
     backup(&sandbox);
+    let gate = sandbox.json(&["memory", "fact", "list"])["results"].as_array().unwrap().clone();
+    let gate = gate.iter().find(|fact| fact["text"] == "The gate code is 4711").unwrap();
+    sandbox.ok(&["memory", "fact", "delete", gate["id"].as_str().unwrap(), "--yes"]);
     sandbox.ok(&["memory", "fact", "add", "The cat is called Kipper"]);
     let cats = |sandbox: &Sandbox| sandbox.ok(&["memory", "fact", "list"]).contains("Kipper");
     let done = sandbox.json(&["backup", "restore", "latest", "--yes"]);
@@ -144,6 +148,8 @@ fn a_memory_that_is_still_there_stays_or_goes_aside_and_comes_back() {
     let kept = done["memories"][0]["kept_as"].as_str().unwrap_or_else(|| panic!("{done}"));
     assert!(kept.starts_with("default.before-restore-"), "{done}");
     assert!(!cats(&sandbox));
+    // What was deleted since the backup stays so.
+    assert!(!sandbox.ok(&["memory", "fact", "list"]).contains("4711"), "{done}");
     is_found(&sandbox);
     let back = sandbox.json(&["backup", "restore", "--rollback", "--yes"]);
     assert!(back["remarks"].to_string().contains("the one from before"), "{back}");

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_backup::erasure;
 use hermes_backup::server_dump::{self, Dumping, Reach};
+use hermes_backup::{erasure, restore};
 use hermes_home::{Home, atomic, profile};
 use hermes_store::memory::{
     SqliteMemory, Wanted, has_profile, has_profile_number, migrate_server, server_state,
@@ -228,7 +228,11 @@ fn bring(app: &App, home: &Home, standing: Standing, brought: &mut Brought) -> a
         copy::whole(copy::carry(app, home, &twin, &mut store)?)?;
         later::fill_in(home, app, &mut store)?;
     }
-    let erased = forget_again(home, &mut store, app.now);
+    let mut erased = forget_again(home, &mut store, app.now);
+    if let Some(aside) = &brought.kept_as {
+        let old = app.server_memory_of(home, aside, Access::Read, wait)?;
+        erased.extend(restore::carry_marks_between(&old, &mut store, name, app.now)?);
+    }
     if erased.is_empty() {
         let differing = copy::differing_parts(&twin, &store)?;
         if !differing.is_empty() {
