@@ -69,6 +69,14 @@ pub enum Error {
         /// What it seems to be.
         why: String,
     },
+    /// A program of PostgreSQL did not do its work.
+    #[error("could not use {program}: {why}")]
+    ServerProgram {
+        /// `pg_dump` or `pg_restore`.
+        program: &'static str,
+        /// What it said, or what is not as it must be.
+        why: String,
+    },
     /// No backup has this id.
     #[error("could not find {}: {why}", named(id))]
     NotFound {

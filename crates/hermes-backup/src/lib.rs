@@ -17,6 +17,7 @@ pub mod remote;
 pub mod restore;
 pub mod retention;
 pub mod seal;
+pub mod server_dump;
 mod staging;
 pub mod status;
 pub mod verify;

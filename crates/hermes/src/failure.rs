@@ -356,9 +356,10 @@ fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
         | Error::Tampered { .. }
         | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
         Error::Remote { .. } => (Kind::Unavailable, error.hint()),
-        Error::File { .. } | Error::NotArchive { .. } | Error::NoSpace { .. } => {
-            (Kind::Failure, error.hint())
-        }
+        Error::File { .. }
+        | Error::NotArchive { .. }
+        | Error::NoSpace { .. }
+        | Error::ServerProgram { .. } => (Kind::Failure, error.hint()),
     }
 }
 

@@ -138,30 +138,54 @@ pub fn again(root: &Path, places: &[PathBuf], from: &str, now: Timestamp) -> Vec
         return said;
     }
     for (name, home) in homes(root) {
-        match again_in(&home, &erasures) {
-            Ok(done) => {
-                for (erasure, erased) in done {
-                    said.push(format!(
-                        "somebody of {name} who was forgotten on {} was in it and is erased again: {}",
-                        erasure.at.strftime("%Y-%m-%d"),
-                        erased.in_words()
-                    ));
-                    let applied = Applied { at: now, from: from.to_owned(), erased };
-                    said.extend(places.iter().filter_map(|place| {
-                        note_applied(place, &erasure, &applied).err().map(|error| error.to_string())
-                    }));
-                }
-            }
-            Err(error) => said.push(format!(
-                "people of {name} who were forgotten may be back: {error}; then: \
-                 `hermes user forget --again`"
-            )),
-        }
+        said.extend(told(again_in(&home, &erasures), &name, places, (from, now)));
     }
     let list = root.join("hermesd").join(LIST);
     let known = noted(&[root.to_owned()]);
     for erasure in erasures.iter().filter(|one| !known.contains(one)) {
         said.extend(append(&list, erasure).err().map(|error| error.to_string()));
+    }
+    said
+}
+
+/// The same for the memory of one home that is not in a file of it.
+pub fn again_on_server(
+    store: &mut SqliteMemory,
+    home: &Home,
+    places: &[PathBuf],
+    (from, now): (&str, Timestamp),
+) -> Vec<String> {
+    let done = again_with(store, home, &noted(places));
+    told(done, home.profile_name(), places, (from, now))
+}
+
+/// Says who was forgotten again, and notes it in the receipts.
+fn told(
+    done: Result<Vec<(Erasure, Erased)>>,
+    name: &str,
+    places: &[PathBuf],
+    (from, now): (&str, Timestamp),
+) -> Vec<String> {
+    let done = match done {
+        Ok(done) => done,
+        Err(error) => {
+            return vec![format!(
+                "people of {name} who were forgotten may be back: {error}; then: \
+                 `hermes user forget --again`"
+            )];
+        }
+    };
+    let mut said = Vec::new();
+    for (erasure, erased) in done {
+        said.push(format!(
+            "somebody of {name} who was forgotten on {} was in it and is erased again: {}",
+            erasure.at.strftime("%Y-%m-%d"),
+            erased.in_words()
+        ));
+        let applied = Applied { at: now, from: from.to_owned(), erased };
+        said.extend(places.iter().filter_map(|place| {
+            note_applied(place, &erasure, &applied).err().map(|error| error.to_string())
+        }));
     }
     said
 }
@@ -181,12 +205,27 @@ fn homes(root: &Path) -> Vec<(String, Home)> {
 
 fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>> {
     let memory = home.folder().join("memory.db");
-    let mut done = Vec::new();
     if !memory.is_file() {
-        return Ok(done);
+        return Ok(Vec::new());
     }
     let wanted = Wanted { path: &memory, profile: home.profile_name() };
     let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+    let done = again_with(&mut store, home, erasures)?;
+    drop(store);
+    if !done.is_empty() {
+        for database in [memory, home.state_db()] {
+            check::remove_sidecars(&database)?;
+        }
+    }
+    Ok(done)
+}
+
+fn again_with(
+    store: &mut SqliteMemory,
+    home: &Home,
+    erasures: &[Erasure],
+) -> Result<Vec<(Erasure, Erased)>> {
+    let mut done = Vec::new();
     let id = store.home_id(Admin)?;
     for erasure in erasures.iter().filter(|one| one.home == id) {
         let uids: Vec<_> = erasure.users.iter().filter_map(|uid| uid.parse().ok()).collect();
@@ -194,13 +233,7 @@ fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>>
             // At the time of the first deed: so it is known to be done, and later words are not meant.
             let change = Change { actor: "user:restore", at: erasure.at };
             let place = Place { home, agent_sessions: erasure.agent_sessions };
-            done.push((erasure.clone(), forget(&mut store, &place, user, change)?));
-        }
-    }
-    drop(store);
-    if !done.is_empty() {
-        for database in [memory, home.state_db()] {
-            check::remove_sidecars(&database)?;
+            done.push((erasure.clone(), forget(store, &place, user, change)?));
         }
     }
     Ok(done)

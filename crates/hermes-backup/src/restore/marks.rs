@@ -76,19 +76,33 @@ impl Carried {
     }
 }
 
+/// Carries the marks of a memory into the one that takes its place, wherever the two are; says what that did.
+pub fn carry_marks_between(
+    old: &SqliteMemory,
+    new: &mut SqliteMemory,
+    profile: &str,
+    now: Timestamp,
+) -> Result<Option<String>> {
+    Ok(carry_all(old, new, Change { actor: ACTOR, at: now })?.remark(profile))
+}
+
 /// Carries the marks of one memory; returns what they took out.
 fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<Carried> {
     let old = SqliteMemory::open(from, Access::Read, DEFAULT_WAIT)?;
-    let marks = Marks::of(&old, &[Section::Graves])?;
-    let taken = old.taken_back(Admin)?;
     let mut new = SqliteMemory::open(to, Access::Write, DEFAULT_WAIT)?;
+    carry_all(&old, &mut new, change)
+}
+
+fn carry_all(old: &SqliteMemory, new: &mut SqliteMemory, change: Change<'_>) -> Result<Carried> {
+    let marks = Marks::of(old, &[Section::Graves])?;
+    let taken = old.taken_back(Admin)?;
     let is_any = marks.graves().next().is_some() || taken != TakenBack::default();
-    if !is_any || Marks::of(&new, &[])?.head.home_id != marks.head.home_id {
+    if !is_any || Marks::of(new, &[])?.head.home_id != marks.head.home_id {
         return Ok(Carried::default());
     }
-    take_in(&mut new, &marks, change)?;
+    take_in(new, &marks, change)?;
     let others = new.take_back(Admin, &taken, change)?;
-    Ok(Carried { facts: carry_facts(&old, &mut new, &marks, change)?, others })
+    Ok(Carried { facts: carry_facts(old, new, &marks, change)?, others })
 }
 
 /// Takes out the facts that graves name; returns how many.

@@ -25,6 +25,7 @@ use names::Names;
 use swap::{Alone, Replaced};
 use unpack::Unpacked;
 
+pub use marks::carry_marks_between;
 pub use parts::parts;
 pub use profile::{Import, Imported, profile};
 

@@ -56,7 +56,8 @@ pub use recall::{
 };
 pub use scope::{Admin, Scope, UserNumber};
 pub use sqlite::{
-    ServerMemory, ServerState, SqliteMemory, View, Wanted, migrate_server, server_sql, server_state,
+    ServerMemory, ServerState, SharedView, SqliteMemory, View, Wanted, has_profile,
+    has_profile_number, migrate_server, server_sql, server_state,
 };
 pub use trust::{Change, Trust};
 pub use uid::Uid;

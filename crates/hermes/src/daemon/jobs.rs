@@ -4,7 +4,9 @@ use hermes_home::Home;
 use hermes_home::config::{Config, Schedule as Often};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::memory::{Admin, Jobs as _, NewJob, SqliteMemory, Upkeep as _, Vectors as _};
+use hermes_store::memory::{
+    Admin, Job, JobState, Jobs as _, NewJob, SqliteMemory, Upkeep as _, Vectors as _,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::work::Worker;
@@ -24,8 +26,19 @@ pub(crate) struct Kind {
     pub(crate) does: &'static str,
     /// When it comes.
     pub(crate) comes: Comes,
+    /// Whose daemon does it, where several homes share a memory.
+    at: At,
     /// The work: returns what was done, in counts, since that is logged.
     work: Work,
+}
+
+/// Where a job may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// By whoever is free: all it touches is in the memory.
+    Anywhere,
+    /// In the home that it is for: it reads or writes files there.
+    Home,
 }
 
 /// What a job does.
@@ -64,14 +77,14 @@ pub(crate) struct Look<'a> {
 /// Every kind of job.
 #[rustfmt::skip] // One kind a row reads as a table.
 pub(crate) const KINDS: &[Kind] = &[
-    kind(CATCH_UP, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), life::catch_up),
-    kind("extract", "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), life::extract),
-    kind("reflect", "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), reflection::reflect),
-    kind("look_back", "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), reflection::look_back),
-    kind("learn", "draft skills from tasks that went well", Comes::ByRule(learn_rule), reflection::learn),
-    kind("compact", "tell old conversations by a summary", Comes::ByRule(compaction::rule), compaction::compact),
-    kind("vacuum", "give back free space", Comes::ByRule(vacuum_rule), vacuum),
-    kind("reembed", "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), reembed),
+    kind(CATCH_UP, At::Home, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), life::catch_up),
+    kind("extract", At::Home, "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), life::extract),
+    kind("reflect", At::Home, "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), reflection::reflect),
+    kind("look_back", At::Home, "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), reflection::look_back),
+    kind("learn", At::Home, "draft skills from tasks that went well", Comes::ByRule(learn_rule), reflection::learn),
+    kind("compact", At::Anywhere, "tell old conversations by a summary", Comes::ByRule(compaction::rule), compaction::compact),
+    kind("vacuum", At::Anywhere, "give back free space", Comes::ByRule(vacuum_rule), vacuum),
+    kind("reembed", At::Anywhere, "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), reembed),
 ];
 
 /// More jobs than this are not looked through.
@@ -79,8 +92,11 @@ pub(crate) const MANY: usize = 1000;
 /// How long a job that is done is shown.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-const fn kind(name: &'static str, does: &'static str, comes: Comes, work: Work) -> Kind {
-    Kind { name, does, comes, work }
+/// How long a daemon of another home may take to begin with its job.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+const fn kind(name: &'static str, at: At, does: &'static str, comes: Comes, work: Work) -> Kind {
+    Kind { name, does, comes, at, work }
 }
 
 /// Does a job of a kind.
@@ -110,11 +126,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|known| known.name == kind)
 }
 
-/// The name of a kind for a profile. What reads the files of a home is for that home alone: on a server that several
-/// share, its name says whose it is.
+/// The name of a kind for a profile. What reads or writes the files of a home is for that home alone: on a server that
+/// several share, its name says whose it is.
 pub(crate) fn name_here(app: &App, home: &Home, kind: &str) -> String {
+    let is_for_home = find(kind).is_some_and(|kind| kind.at == At::Home);
     match app.is_on_server(home) {
-        Ok(true) if kind == CATCH_UP => format!("{kind}@{}", app.home_name(home)),
+        Ok(true) if is_for_home => format!("{kind}@{}", app.home_name(home)),
         _ => kind.to_owned(),
     }
 }
@@ -122,6 +139,18 @@ pub(crate) fn name_here(app: &App, home: &Home, kind: &str) -> String {
 /// Whether a job is one that this profile's daemon does.
 pub(crate) fn is_ours(app: &App, home: &Home, name: &str) -> bool {
     find(name).is_some_and(|kind| name_here(app, home, kind.name) == name)
+}
+
+/// Whether the same work is under way for another home, so that two do not do it at once. One that nobody took for a
+/// while is no reason to wait: its daemon may be gone. What each home has to take in is its own.
+pub(crate) fn is_under_way_elsewhere(open: &[Job], name: &str, now: Timestamp) -> bool {
+    let base = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
+    let is_fresh = |job: &Job| {
+        job.state == JobState::Leased
+            || (job.run_at > now - PATIENCE && job.run_at < now + PATIENCE)
+    };
+    let is_same = |job: &&Job| job.kind != name && base(&job.kind) == base(name);
+    base(name) != CATCH_UP && open.iter().filter(is_same).any(is_fresh)
 }
 
 /// Whether this build does jobs of a kind.
@@ -203,6 +232,35 @@ fn reembed(worker: &mut Worker<'_>) -> anyhow::Result<String> {
 mod tests {
     use super::super::schedule;
     use super::*;
+
+    #[test]
+    fn the_same_work_is_not_begun_twice_but_nobody_is_waited_for_long() {
+        let now = clock::now();
+        let job = |kind: &str, state, run_at| Job {
+            id: 1,
+            kind: kind.to_owned(),
+            payload: String::new(),
+            state,
+            run_at,
+            attempts: 0,
+            last_error: None,
+            finished_at: None,
+        };
+        let hour = SignedDuration::from_hours(1);
+        for (kind, state, run_at, expected) in [
+            ("reflect@b", JobState::Leased, now - hour, true),
+            ("reflect@b", JobState::Waiting, now, true),
+            ("reflect@b", JobState::Waiting, now - hour, false),
+            ("reflect@b", JobState::Waiting, now + hour, false),
+            ("reflect@a", JobState::Leased, now, false),
+            ("learn@b", JobState::Leased, now, false),
+        ] {
+            let found = is_under_way_elsewhere(&[job(kind, state, run_at)], "reflect@a", now);
+            assert_eq!(found, expected, "{kind} {state:?}");
+        }
+        let taking_in = [job("catch_up@b", JobState::Leased, now)];
+        assert!(!is_under_way_elsewhere(&taking_in, "catch_up@a", now));
+    }
 
     #[test]
     fn every_kind_has_a_name_of_its_own_and_every_rule_is_understood() {

@@ -157,12 +157,12 @@ fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow
         let rests_until = rest(store, kind)?.filter(|until| *until > now);
         match rests_until {
             Some(until) => next = earlier(next, Some(until)),
-            None => queue(store, kind, now)?,
+            None => next = earlier(next, queue_here(store, kind, now)?),
         }
     }
-    begin_anew(store, changed, now)?;
-    let is_ours = |job: &&Job| jobs::is_ours(app, home, &job.kind);
-    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(is_ours) {
+    let is_ours = |job: &Job| jobs::is_ours(app, home, &job.kind);
+    begin_anew(store, &is_ours, changed, now)?;
+    for job in store.open_jobs(Admin, jobs::MANY)?.iter().filter(|job| is_ours(job)) {
         let at = match job.state {
             JobState::Waiting if job.run_at <= now => return Ok(Seen::Due),
             JobState::Waiting if is_too_late(job, now) => {
@@ -188,6 +188,7 @@ fn settings_changed(home: &Home) -> Option<Timestamp> {
 /// What failed before the settings changed may succeed with the new ones: it begins anew at once.
 fn begin_anew(
     store: &mut SqliteMemory,
+    is_ours: &dyn Fn(&Job) -> bool,
     changed: Option<Timestamp>,
     now: Timestamp,
 ) -> anyhow::Result<()> {
@@ -198,7 +199,7 @@ fn begin_anew(
             all.push(job);
         }
     }
-    for job in all.iter().filter(|job| jobs::can(&job.kind)) {
+    for job in all.iter().filter(|job| is_ours(job)) {
         let failed_at = match job.state {
             // What is due anyway keeps count of its tries: it may be what kills its worker.
             JobState::Waiting if job.attempts > 0 && job.run_at > now => {
@@ -244,7 +245,8 @@ fn keep_schedules(
     for kind in KINDS.iter().filter(|kind| jobs::can(kind.name)) {
         let Comes::ByRule(rule_of) = kind.comes else { continue };
         let cron = rule_of(&app.config(home)?.config);
-        let before = kept.iter().find(|schedule| schedule.name == kind.name);
+        let name = jobs::name_here(app, home, kind.name);
+        let before = kept.iter().find(|schedule| schedule.name == name);
         let rule = cron.as_deref().and_then(schedule::parse);
         let is_same = before.is_some_and(|before| Some(&before.cron) == cron.as_ref());
         let known = Known {
@@ -253,7 +255,7 @@ fn keep_schedules(
         };
         let next = rule.and_then(|rule| schedule::next_run(&rule, known, now, &zone));
         let wanted = Schedule {
-            name: kind.name.to_owned(),
+            name: name.clone(),
             cron: cron.unwrap_or_default(),
             next_run: next,
             last_run: known.last,
@@ -264,7 +266,7 @@ fn keep_schedules(
             store.keep_schedule(Admin, &wanted)?;
         }
         match next {
-            Some(next) if next <= now => queue(store, kind.name, now)?,
+            Some(next) if next <= now => first = earlier(first, queue_here(store, &name, now)?),
             next => first = earlier(first, next),
         }
     }
@@ -290,6 +292,22 @@ fn rest(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<Timestamp>> {
     let done = store.jobs(Admin, Some(JobState::Done), jobs::MANY)?;
     let last = done.iter().filter(|job| job.kind == kind).filter_map(|job| job.finished_at).max();
     Ok(last.map(|last| last + SOON))
+}
+
+/// Queues a job of a kind, unless the same is under way for another home: then it says when to look again.
+fn queue_here(
+    store: &mut SqliteMemory,
+    kind: &str,
+    now: Timestamp,
+) -> anyhow::Result<Option<Timestamp>> {
+    if store.is_on_server() {
+        let open = store.open_jobs(Admin, jobs::MANY)?;
+        if jobs::is_under_way_elsewhere(&open, kind, now) {
+            return Ok(Some(now + SOON));
+        }
+    }
+    queue(store, kind, now)?;
+    Ok(None)
 }
 
 /// Queues a job of a kind once; one that was given up rests a day, then all begins again.

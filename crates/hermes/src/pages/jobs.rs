@@ -82,17 +82,17 @@ impl Shown {
 
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
-    let (_, _, memory) = seat.reader()?;
+    let (app, home, memory) = seat.reader()?;
     let mut results = memory.store.jobs(Admin, Some(JobState::Failed), PAST)?;
     results.extend(memory.store.open_jobs(Admin, PAST)?);
     results.extend(memory.store.jobs(Admin, Some(JobState::Done), PAST)?);
     let schedules = memory.store.schedules(Admin)?;
     let kinds = jobs::KINDS
         .iter()
-        .map(|kind| Work {
-            name: kind.name,
-            does: kind.does,
-            schedule: schedules.iter().find(|one| one.name == kind.name).cloned(),
+        .map(|kind| {
+            let name = jobs::name_here(app, home, kind.name);
+            let schedule = schedules.iter().find(|one| one.name == name).cloned();
+            Work { name: kind.name, does: kind.does, schedule }
         })
         .collect();
     let checks = visit.asked("doctor").map(|_| {

@@ -340,7 +340,7 @@ fn deed_of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         }
         "extract" => {
             let waiting = store.extract_again(scope, Some(&episode.session_id))?;
-            jobs::queue_now(store, "extract", app.now)?;
+            jobs::queue_now(store, &jobs::name_here(app, home, "extract"), app.now)?;
             Notice::new(format!("Facts are drawn anew from {}", counted(waiting, "episode")))
         }
         "forget session" => {

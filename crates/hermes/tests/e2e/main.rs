@@ -44,6 +44,8 @@ mod people;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod pg_server;
 mod postgres;
+mod postgres_backup;
+mod postgres_people;
 mod provider;
 mod pty;
 mod recall;

@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 use crate::turns::found;
 
 /// Ana talked, is known, has files and an identity; ben and the owner too, so that there is something to mix up.
-fn three_people(sandbox: &Sandbox) {
+pub(crate) fn three_people(sandbox: &Sandbox) {
     sandbox.ok(&["config", "set", "users.mode", "several"]);
     for (user, word) in [("ana", "marmalade"), ("ben", "porridge"), ("owner", "espresso")] {
         sandbox.ok(&["user", "add", user]);
@@ -28,7 +28,7 @@ fn three_people(sandbox: &Sandbox) {
     sandbox.ok(&["user", "link", "telegram", "7", "ana"]);
 }
 
-fn facts(sandbox: &Sandbox, user: &str) -> Vec<String> {
+pub(crate) fn facts(sandbox: &Sandbox, user: &str) -> Vec<String> {
     let listed = sandbox.json(&["memory", "fact", "list", "--user", user]);
     let mut texts: Vec<String> = listed["results"]
         .as_array()
@@ -40,14 +40,14 @@ fn facts(sandbox: &Sandbox, user: &str) -> Vec<String> {
     texts
 }
 
-fn names(sandbox: &Sandbox) -> Vec<String> {
+pub(crate) fn names(sandbox: &Sandbox) -> Vec<String> {
     let listed = sandbox.json(&["user", "list"]);
     let all = listed["results"].as_array().unwrap().clone();
     all.iter().map(|user| user["name"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The files below a folder that hold a word, backups aside.
-fn holding(folder: &Path, word: &str) -> Vec<String> {
+pub(crate) fn holding(folder: &Path, word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

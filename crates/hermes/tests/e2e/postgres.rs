@@ -1,4 +1,4 @@
-//! A memory on a PostgreSQL server: shared by homes, missed when it is away, copied, backed up.
+//! A memory on a PostgreSQL server: shared by homes, missed when it is away, copied.
 
 use std::time::{Duration, Instant};
 
@@ -9,25 +9,25 @@ use crate::pg_server::{self, Flavour, Server};
 use crate::sandbox::{Sandbox, until};
 
 /// A home whose memory is on a server.
-fn home_on(url: &str) -> Sandbox {
+pub(crate) fn home_on(url: &str) -> Sandbox {
     let sandbox = Sandbox::ready();
     join(&sandbox, url);
     sandbox
 }
 
-fn join(sandbox: &Sandbox, url: &str) {
+pub(crate) fn join(sandbox: &Sandbox, url: &str) {
     sandbox.feed(&["config", "set", "HERMES_DB_URL", "-"], format!("{url}\n").as_bytes());
     sandbox.ok(&["config", "set", "memory.connectionString", "${HERMES_DB_URL}"]);
     sandbox.ok(&["config", "set", "memory.backend", "postgres"]);
 }
 
 /// The name of a database in an address.
-fn database(url: &str) -> &str {
+pub(crate) fn database(url: &str) -> &str {
     url.rsplit('/').next().unwrap()
 }
 
 /// Makes the role of daemons and returns the address with it.
-fn as_app_role(server: &Server, url: &str, sandbox: &Sandbox) -> String {
+pub(crate) fn as_app_role(server: &Server, url: &str, sandbox: &Sandbox) -> String {
     let role = format!("app_{}", database(url));
     server.sql("postgres", &format!("create role {role} login password 'pw' nobypassrls"));
     let sql = sandbox.ok(&["db", "migrate", "--print-sql", "--role", &role]);
@@ -35,7 +35,7 @@ fn as_app_role(server: &Server, url: &str, sandbox: &Sandbox) -> String {
     url.replace("postgres@", &format!("{role}@"))
 }
 
-fn found(sandbox: &Sandbox, question: &str) -> String {
+pub(crate) fn found(sandbox: &Sandbox, question: &str) -> String {
     sandbox.json(&["memory", "search", question]).to_string()
 }
 
@@ -246,22 +246,6 @@ fn turns_are_recorded_once_however_the_line_is_cut() {
 }
 
 #[test]
-fn a_backup_holds_what_the_server_holds_and_brings_it_to_another() {
-    let server = pg_server::shared(Flavour::Plain);
-    let sandbox = home_on(&server.fresh_database());
-    sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
-    let made = sandbox.json(&["backup", "create", "--plaintext"]);
-    let file = made["path"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
-    let other = Sandbox::empty();
-    other.ok(&["backup", "restore", &file, "--yes"]);
-    let url = server.fresh_database();
-    join(&other, &url);
-    let copied = other.json(&["db", "copy", "--to", "postgres"]);
-    assert_eq!(copied["is_twin"], true, "{copied}");
-    assert!(found(&other, "staging port").contains("5433"));
-}
-
-#[test]
 fn daemons_of_two_homes_work_on_one_memory() {
     let server = pg_server::shared(Flavour::Plain);
     let url = server.fresh_database();
@@ -302,4 +286,37 @@ fn daemons_of_two_homes_work_on_one_memory() {
         assert_eq!(home.json(&["status"])["profiles"][0]["trouble"], serde_json::Value::Null);
         home.ok(&["stop"]);
     }
+}
+
+#[test]
+fn what_writes_files_of_a_home_is_done_by_the_daemon_of_that_home() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let (here, there) = (home_on(&url), home_on(&url));
+    here.ok(&["jobs", "run", "learn"]);
+    let name = server.sql(database(&url), "select kind from hermes.job where kind like 'learn%'");
+    let name = name.trim();
+    assert!(name.starts_with("learn@"), "{name}");
+    let state = |kind: &str| {
+        let asked = format!("select state from hermes.job where kind = '{kind}'");
+        server.sql(database(&url), &asked).trim().to_owned()
+    };
+    let again = format!(
+        "update hermes.job set state = 'waiting', attempts = 0, finished_at = null where kind = '{name}'"
+    );
+    server.sql(database(&url), &again);
+    // The other home has something to do of its own, and leaves what is not its own.
+    let told = "{\"session_id\": \"s1\", \"ended\": true, \"messages\": [{\"role\": \"user\", \
+                \"text\": \"My GitHub username is nat-dev.\", \"timestamp\": \"2026-01-02T09:00:00Z\"}]}";
+    let ran = there.feed(&["memory", "turn", "-"], told.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    there.ok(&["start"]);
+    let done = "select count(*) from hermes.job where kind like 'extract@%' and state = 'done'";
+    until("the other home has drawn facts", || server.sql(database(&url), done).trim() != "0");
+    assert_eq!(state(name), "waiting");
+    there.ok(&["stop"]);
+    assert_eq!(state(name), "waiting");
+    here.ok(&["start"]);
+    until("the home has done its own", || state(name) == "done");
+    here.ok(&["stop"]);
 }

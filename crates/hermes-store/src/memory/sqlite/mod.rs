@@ -49,7 +49,10 @@ use super::{Admin, Change, Uid, UserNumber};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result, migrate};
 
-pub use server::{ServerMemory, ServerState, migrate_server, server_sql, server_state};
+pub use server::{
+    ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,
+    server_sql, server_state,
+};
 
 /// An open memory.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::db::{Connection, Postgres, Transaction};
 use super::near::{self, Near};
-use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid};
+use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid, transfer};
 use crate::memory::{Admin, Change, UserNumber};
 use crate::postgres::{Notices, Pool, ServerError};
 use crate::sqlite::Access;
@@ -52,6 +52,15 @@ pub struct ServerState {
     pub owns_tables: bool,
     /// How many profiles have a memory here, if this user may count them.
     pub profiles: Option<i64>,
+}
+
+/// A state that is held on a server, as other connections can join it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedView {
+    /// What the server calls the state.
+    pub snapshot: String,
+    /// The number of the profile there.
+    pub profile: i64,
 }
 
 impl SqliteMemory {
@@ -113,6 +122,21 @@ impl SqliteMemory {
         Notices::of(server.pool(), server.mark(), heard).ok()
     }
 
+    /// The state that a [`view`](SqliteMemory::view) holds on a server, for others to read the same; none for a file.
+    /// They may take their time: the server does not end it for being idle.
+    pub fn shared_view(&self) -> Result<Option<SharedView>> {
+        let Some(server) = self.asking(Admin).postgres() else { return Ok(None) };
+        let rows = server.ask(SHARE_STATE, &[]).map_err(|source| self.failed(source))?;
+        let read = || rows.first().map(|row| row.try_get(0)).transpose();
+        let snapshot: Option<String> = read().map_err(|source| self.failed(source.into()))?;
+        Ok(snapshot.map(|snapshot| SharedView { snapshot, profile: server.profile() }))
+    }
+
+    /// Whether nothing was ever kept in this memory.
+    pub fn is_blank(&self) -> Result<bool> {
+        transfer::is_blank(self.asking(Admin)).map_err(|source| self.failed(source))
+    }
+
     /// A number that is another one after every change of this memory, whoever made it; 0 for a file. It is
     /// what to look at where the server's notices do not come through.
     pub fn pulse(&self) -> Result<i64> {
@@ -123,6 +147,39 @@ impl SqliteMemory {
         let read = read().map_err(|source| self.failed(source.into()))?;
         Ok(read.unwrap_or(0))
     }
+}
+
+/// Whether a profile has a memory on a server, by its name; nothing is made.
+pub fn has_profile(pool: &Pool, name: &str) -> Result<bool> {
+    let named: [(&(dyn ToSql + Sync), Type); 1] = [(&name, Type::TEXT)];
+    is_there(pool, (TELL_NAME, &named), (PROFILE, &named))
+}
+
+/// Whether a number is that of some profile on a server.
+pub fn has_profile_number(pool: &Pool, number: i64) -> Result<bool> {
+    let text = number.to_string();
+    let told: [(&(dyn ToSql + Sync), Type); 1] = [(&text, Type::TEXT)];
+    let asked: [(&(dyn ToSql + Sync), Type); 1] = [(&number, Type::INT8)];
+    is_there(pool, (TELL_NUMBER, &told), (PULSE, &asked))
+}
+
+/// A statement with what it is given.
+type Asked<'a> = (&'a str, &'a [(&'a (dyn ToSql + Sync), Type)]);
+
+/// Whether a question has an answer, once the server was told who asks.
+fn is_there(pool: &Pool, tell: Asked<'_>, question: Asked<'_>) -> Result<bool> {
+    if schema_of(pool)?.is_none() {
+        return Ok(false);
+    }
+    let mut client = pool.get()?;
+    let mut look = || -> std::result::Result<bool, ::postgres::Error> {
+        let mut step = client.build_transaction().start()?;
+        step.query_typed(tell.0, tell.1)?;
+        let found = step.query_typed_opt(question.0, question.1)?.is_some();
+        step.commit()?;
+        Ok(found)
+    };
+    look().map_err(|source| pool.address().refused(&source))
 }
 
 /// Gives the profile its new name on the server.
@@ -286,12 +343,18 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
         let named: [(&(dyn ToSql + Sync), Type); 1] = [(&name, Type::TEXT)];
         let mut step = client.build_transaction().start()?;
         step.query_typed(TELL_NAME, &named)?;
-        let found = match step.query_typed_opt(PROFILE, &named)? {
-            Some(found) => found,
-            None => {
-                step.execute_typed(ADD_PROFILE, &named)?;
-                step.query_typed_one(PROFILE, &named)?
+        let mut found = step.query_typed_opt(PROFILE, &named)?;
+        for _ in 0..MOST_TAKEN {
+            if found.is_some() {
+                break;
             }
+            // A number that came with a restored memory is skipped: the next try gets the next one.
+            step.execute_typed(ADD_PROFILE, &named)?;
+            found = step.query_typed_opt(PROFILE, &named)?;
+        }
+        let found = match found {
+            Some(found) => found,
+            None => step.query_typed_one(PROFILE, &named)?,
         };
         let number = (found.try_get(0)?, found.try_get(1)?);
         step.commit()?;
@@ -300,6 +363,8 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
     find().map_err(|source| pool.address().refused(&source))
 }
 
+/// How many numbers of restored memories may be in the way of a new one.
+const MOST_TAKEN: usize = 1000;
 /// The number of this program's lock; any number will do that others do not take.
 const LOCK: &str = "begin; select pg_advisory_xact_lock(4839208417)";
 // Not by `to_regclass`: it may remember from before the wait for the lock that there was no such table.
@@ -312,6 +377,9 @@ const OWNS_TABLES: &str = "
 const APPLIED: &str = "select coalesce(max(number), 0) from hermes.migration";
 const NOTE_MIGRATION: &str = "insert into hermes.migration (number, checksum) values ($1, $2)";
 const TELL_NAME: &str = "select set_config('hermes.profile_name', $1, true)";
+const TELL_NUMBER: &str = "select set_config('hermes.profile', $1, true)";
+const SHARE_STATE: &str = "
+    select pg_export_snapshot(), set_config('idle_in_transaction_session_timeout', '0', true)";
 const PROFILE: &str = "select profile, mark::text from hermes.profile where name = $1";
 const ADD_PROFILE: &str = "insert into hermes.profile (name) values ($1) on conflict do nothing";
 const RENAME: &str = "update hermes.profile set name = $2 where profile = $1";

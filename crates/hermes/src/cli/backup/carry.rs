@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use super::create::{Encryption, Planned, Smaller};
 use super::keys::Opening;
+use super::on_server::{self, Brought, Dump, Standing};
 use super::restore::moved_memories;
 use super::wanted::{self, MADE_BY, Wanted};
 use crate::app::App;
@@ -93,7 +94,8 @@ pub(crate) fn export(arguments: &Export, app: &mut App) -> anyhow::Result<Outcom
         profile::existing(&wanted.home, &name)?;
     }
     let scope = Scope::Profile(arguments.name.clone());
-    let outside = wanted.outside(app, &scope, arguments.dry_run)?;
+    let dump = (!arguments.dry_run).then_some(Dump::No);
+    let outside = wanted.outside(app, &scope, dump)?;
     let sealing = match arguments.dry_run {
         true => Sealing::Plain,
         false => arguments.encryption.sealing(app, &wanted)?,
@@ -175,6 +177,8 @@ pub(crate) fn import(arguments: &Import, app: &mut App) -> anyhow::Result<Outcom
     progress.end();
     let mut taken = Taken::of(imported, arguments.dry_run);
     if !arguments.dry_run {
+        let brought = on_server::bring_all(app, &wanted.home, &taken.profile, Standing::Stays);
+        taken.remarks.extend(brought.iter().map(Brought::said));
         taken.remarks.extend(memory_elsewhere(app, &wanted, &taken.profile));
     }
     app.out.show(&taken)?;

@@ -13,6 +13,7 @@ use hermes_home::config::PassphraseFormat;
 use serde::Serialize;
 
 use super::keys::{self, Phrase};
+use super::on_server::{Dump, Taken as TakenMemory};
 use super::wanted::{self, MADE_BY, Wanted};
 use super::{prune, push, status};
 use crate::app::App;
@@ -96,6 +97,8 @@ struct Made {
     encrypted_to: Vec<String>,
     verified: bool,
     damaged: Vec<String>,
+    /// Memories on servers, and how each was taken.
+    memories: Vec<TakenMemory>,
     left_out: usize,
     /// Links to folders: what they lead to is not in it.
     links_left_out: Vec<String>,
@@ -178,7 +181,8 @@ fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Res
 fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {
     let exclude = &wanted.settings.exclude;
     let scope = wanted::scope(app, arguments.all)?;
-    let outside = wanted.outside(app, &scope, arguments.dry_run)?;
+    let dump = (!arguments.dry_run).then_some(Dump::IfPossible);
+    let outside = wanted.outside(app, &scope, dump)?;
     // A plan needs no key.
     let sealing = match arguments.dry_run {
         true => Sealing::Plain,
@@ -208,7 +212,7 @@ fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result
     let mut progress = Progress::of(app);
     let created = create::create(&request, &mut |step| progress.step(&step))?;
     progress.end();
-    Ok(Some(Made::of(created)))
+    Ok(Some(Made { memories: outside.taken, ..Made::of(created) }))
 }
 
 impl Encryption {
@@ -300,6 +304,7 @@ impl Made {
             encrypted_to: sidecar.as_ref().map(|s| s.encrypted_to.clone()).unwrap_or_default(),
             verified: backup.verified.is_some(),
             damaged,
+            memories: Vec::new(),
             left_out: manifest.left_out.len(),
             links_left_out: manifest.links_left_out().map(str::to_owned).collect(),
             remarks,
@@ -346,6 +351,9 @@ impl Show for Made {
             false => self.encrypted_to.join(", "),
         };
         page.line(format_args!("  encrypted  to {to}"))?;
+        for memory in &self.memories {
+            page.line(format_args!("  memory     {}", memory.said()))?;
+        }
         for path in &self.damaged {
             page.line(format_args!("  {CARE}damaged{CARE:#}    {path}"))?;
         }

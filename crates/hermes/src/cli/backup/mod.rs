@@ -7,6 +7,7 @@ pub(crate) mod holding;
 mod key;
 mod keys;
 pub(crate) mod list;
+mod on_server;
 mod prune;
 mod push;
 mod restore;

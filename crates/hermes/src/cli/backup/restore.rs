@@ -12,6 +12,7 @@ use hermes_home::{Home, atomic, profile};
 use serde::Serialize;
 
 use super::keys::Opening;
+use super::on_server::{self, Brought, Standing};
 use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::cli::progress::Progress;
@@ -40,8 +41,11 @@ pub(crate) struct Arguments {
     /// Put the file or skill in its place; what is there is kept aside
     #[arg(long)]
     replace: bool,
+    /// Where the server of a memory still has one: put the backup's in its place, and keep that under another name
+    #[arg(long, conflicts_with_all = ["to", "path", "skill", "session"])]
+    replace_memory: bool,
     /// Put back the home or profile that the last restore moved aside; says first what that is
-    #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace"])]
+    #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace", "replace_memory"])]
     rollback: bool,
     #[command(flatten)]
     opening: Opening,
@@ -56,6 +60,8 @@ struct Done {
     kept_aside: Option<PathBuf>,
     files: u64,
     backup: Option<String>,
+    /// Memories on servers, and whether each is back.
+    memories: Vec<Brought>,
     remarks: Vec<String>,
 }
 
@@ -68,7 +74,7 @@ struct Back {
 }
 
 #[derive(Debug, Serialize)]
-struct Brought {
+struct BroughtPart {
     what: String,
     path: PathBuf,
     kept_aside: Option<PathBuf>,
@@ -106,7 +112,14 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     })?;
     progress.end();
     let moved = done.aside.is_some();
+    let mut memories = Vec::new();
     if to.is_none() {
+        let standing = match arguments.replace_memory {
+            true => Standing::GoesAside,
+            false => Standing::Stays,
+        };
+        let what = done.manifest.as_ref().map_or("all", |manifest| manifest.what.as_str());
+        memories = on_server::bring_all(app, &wanted.home, what, standing);
         done.remarks.extend(moved_memories(app, &wanted.home));
         let lost = keep_schedule(&done, &wanted.home);
         done.remarks.extend(lost);
@@ -119,11 +132,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         // The home is back: that the history could not be written is no failure of it.
         done.remarks.extend(noted.err().map(|error| error.to_string()));
     }
-    app.out.show(&Done::of(done))?;
+    let is_partly = memories.iter().any(Brought::has_failed);
+    app.out.show(&Done { memories, ..Done::of(done) })?;
     if moved {
         app.out.hint("undo it with `hermes backup restore --rollback`");
     }
-    Ok(Outcome::Done)
+    Ok(if is_partly { Outcome::Partial } else { Outcome::Done })
 }
 
 /// Says what would be undone, then undoes it. Whole homes and profiles are put back; of single files and skills it
@@ -148,7 +162,9 @@ fn roll_back(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
         _ => format!("put back what the last restore of {root} moved aside?"),
     };
     confirm::consent(app.asking, &question)?;
-    let done = restore::rollback(&wanted.home, app.now)?;
+    let aside = on_server::kept_aside(&wanted.home);
+    let mut done = restore::rollback(&wanted.home, app.now)?;
+    done.remarks.extend(on_server::put_back(app, &wanted.home, &aside));
     app.out.show(&Back { home: done.at, kept_aside: done.aside, remarks: done.remarks })?;
     Ok(Outcome::Done)
 }
@@ -168,7 +184,7 @@ fn bring(
         restore::parts(&from, parts, &home, arguments.replace, tell)
     })?;
     progress.end();
-    let results = pieces.into_iter().map(Brought::of).collect();
+    let results = pieces.into_iter().map(BroughtPart::of).collect();
     app.out.show(&Listing { results })?;
     Ok(Outcome::Done)
 }
@@ -249,12 +265,6 @@ pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
     let remark = |home: Home| {
         let here = home.folder().join("memory.db");
         let own = app.for_profile(&home);
-        if here.exists() && own.is_on_server(&home).unwrap_or(false) {
-            return Some(format!(
-                "{} is here, but the settings name a server: bring it back there with `hermes db copy --to postgres`",
-                here.display()
-            ));
-        }
         let named = own.memory_path(&home).ok()?;
         let is_elsewhere = !named.starts_with(root.root()) && here.exists();
         is_elsewhere.then(|| {
@@ -298,14 +308,15 @@ impl Done {
             kept_aside: restored.aside,
             files: restored.files,
             backup: restored.manifest.map(|manifest| manifest.id),
+            memories: Vec::new(),
             remarks: restored.remarks,
         }
     }
 }
 
-impl Brought {
-    fn of(piece: Piece) -> Brought {
-        Brought { what: piece.what, path: piece.at, kept_aside: piece.aside }
+impl BroughtPart {
+    fn of(piece: Piece) -> BroughtPart {
+        BroughtPart { what: piece.what, path: piece.at, kept_aside: piece.aside }
     }
 }
 
@@ -321,6 +332,9 @@ impl Show for Done {
         }
         if let Some(aside) = &self.kept_aside {
             page.line(format_args!("  before     kept in {}", aside.display()))?;
+        }
+        for memory in &self.memories {
+            page.line(format_args!("  memory     {}", memory.said()))?;
         }
         for remark in &self.remarks {
             page.line(format_args!("  {DIM}note{DIM:#}       {remark}"))?;
@@ -342,7 +356,7 @@ impl Show for Back {
     }
 }
 
-impl Show for Listing<Brought> {
+impl Show for Listing<BroughtPart> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
             page.line(format_args!(

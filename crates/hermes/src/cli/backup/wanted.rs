@@ -14,8 +14,8 @@ use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Un
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
 
+use super::on_server::{self, Dump, Taken};
 use crate::app::App;
-use crate::cli::db::copy;
 use crate::failure::{Kind, Problem, message};
 use crate::variables::Variables;
 
@@ -241,12 +241,12 @@ impl Wanted {
     }
 
     /// Databases of memories that the settings of a profile keep outside of the home. A memory on a server comes as a
-    /// twin in a file, which any home can be given; a plan does without it.
+    /// twin in a file, which any home can be given, and as a dump if one is wanted; a plan does without both.
     pub(super) fn outside(
         &self,
         app: &App,
         scope: &Scope,
-        is_plan: bool,
+        dump: Option<Dump>,
     ) -> anyhow::Result<Outside> {
         let mut found = Outside::default();
         let names = profile::list(&self.home)?;
@@ -261,8 +261,8 @@ impl Wanted {
                 Some(name) => format!("profiles/{name}/memory.db"),
             };
             if own.is_on_server(&home)? {
-                if !is_plan {
-                    found.add_twin(&own, &home, below)?;
+                if let Some(dump) = dump {
+                    found.take(&own, &home, (&below, dump))?;
                 }
                 continue;
             }
@@ -285,17 +285,22 @@ impl Wanted {
 #[derive(Default)]
 pub(super) struct Outside {
     pub(super) files: Vec<(String, PathBuf)>,
+    /// What was taken from servers.
+    pub(super) taken: Vec<Taken>,
     /// The folders of twins, which are gone with this.
     _scratch: Vec<tempfile::TempDir>,
 }
 
 impl Outside {
-    /// Everything that the server has of a profile, as it was at one moment, in a file.
-    fn add_twin(&mut self, app: &App, home: &Home, below: String) -> anyhow::Result<()> {
+    /// Everything that the server has of a profile, as it was at one moment, in files.
+    fn take(&mut self, app: &App, home: &Home, (below, dump): (&str, Dump)) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let path = folder.path().join("memory.db");
-        copy::twin(app, home, &path)?;
-        self.files.push((below, path));
+        let taken = on_server::take(app, home, folder.path(), dump)?;
+        let beside = below.strip_suffix("memory.db").unwrap_or_default();
+        for name in taken.files() {
+            self.files.push((format!("{beside}{name}"), folder.path().join(name)));
+        }
+        self.taken.push(taken);
         self._scratch.push(folder);
         Ok(())
     }

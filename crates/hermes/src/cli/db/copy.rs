@@ -139,20 +139,36 @@ pub(crate) fn carry(
     Ok(report.imported.total())
 }
 
-/// A twin of the memory on the server, in a new file.
-pub(crate) fn twin(app: &App, home: &Home, path: &Path) -> anyhow::Result<()> {
-    let wait = app.lock_wait(home)?;
-    let source = app.server_memory(home, Access::Read, wait)?;
+/// A twin of a memory on a server, in a new file.
+pub(crate) fn twin(
+    app: &App,
+    home: &Home,
+    source: &SqliteMemory,
+    path: &Path,
+) -> anyhow::Result<()> {
     let mut target = app.new_memory(home, path)?;
-    let Tally { added, refused, .. } = carry(app, home, &source, &mut target)?;
+    whole(carry(app, home, source, &mut target)?)
+}
+
+/// Fails if something was not copied.
+pub(crate) fn whole(total: Tally) -> anyhow::Result<()> {
+    let Tally { added, refused, .. } = total;
     if refused > 0 {
         let what = format!(
-            "could not copy the memory from its server: {refused} of {} items cannot be read",
+            "could not copy the memory from or to its server: {refused} of {} items cannot be read",
             added + refused
         );
         return Err(Problem::new(Kind::Failure, what).hint("see `hermes doctor`").into());
     }
     Ok(())
+}
+
+/// The names of the parts in which two memories differ.
+pub(crate) fn differing_parts(
+    one: &SqliteMemory,
+    other: &SqliteMemory,
+) -> anyhow::Result<Vec<String>> {
+    Ok(differing(&parts(one)?, &parts(other)?).into_keys().collect())
 }
 
 /// Every item of a memory, hashed part by part.

@@ -1,10 +1,11 @@
 //! hermes user forget
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use clap::Args;
 use hermes_backup::erasure::{self, Erased, Erasure, FORMAT, HeldBy, Place, Receipt};
-use hermes_home::{Home, UserId, versions};
+use hermes_home::{Home, UserId, profile, versions};
 use hermes_store::memory::{Admin, Choice, Forgetting as _, Known, People as _, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
@@ -185,9 +186,24 @@ fn again(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
     let places = [home.root().to_owned(), folder.path().to_owned(), home.backups()];
     let mut places = places.to_vec();
     places.dedup();
-    let results = erasure::again(home.root(), &places, "the home", app.now);
+    let mut results = erasure::again(home.root(), &places, "the home", app.now);
+    let root = app.root_home()?;
+    let names = profile::list(&root)?;
+    for name in [None].into_iter().chain(names.into_iter().map(Some)) {
+        results.extend(again_on_server(app, &root.sibling(name), &places)?);
+    }
     app.out.show(&Again { results })?;
     Ok(Outcome::Done)
+}
+
+/// The same for a memory that is on a server.
+fn again_on_server(app: &App, home: &Home, places: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+    let own = app.for_profile(home);
+    if !own.is_on_server(home)? || erasure::noted(places).is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut memory = own.memory(home, Access::Write)?;
+    Ok(erasure::again_on_server(&mut memory.store, home, places, ("the server", app.now)))
 }
 
 impl Show for Again {

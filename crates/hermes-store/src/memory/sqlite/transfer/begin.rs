@@ -106,9 +106,14 @@ pub(super) fn raise(transaction: &Transaction<'_>, table: &str, number: i64) -> 
     Ok(())
 }
 
+/// Whether nothing was ever kept in a memory.
+pub(in crate::memory::sqlite) fn is_blank(connection: &Connection) -> db::Result<bool> {
+    connection.query_row(IS_EMPTY, [], |row| row.get(0))
+}
+
 /// How the memory is before anything is taken in.
 fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Step<Noted> {
-    let is_empty: bool = transaction.query_row(IS_EMPTY, [], |row| row.get(0))?;
+    let is_empty = is_blank(transaction)?;
     let mut numbers = BTreeMap::new();
     for sql in [reading::NUMBERS, LAST_SESSIONS] {
         let mut statement = transaction.prepare(sql)?;

@@ -20,6 +20,7 @@ mod tables;
 mod values;
 mod writing;
 
+pub(super) use begin::is_blank;
 pub(super) use further::Further;
 
 use super::{SqliteMemory, db};
