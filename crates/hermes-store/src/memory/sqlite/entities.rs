@@ -155,13 +155,20 @@ pub(super) fn forget_names(transaction: &Transaction<'_>, kind: ItemKind, item: 
         .query_map([kind.number(), item], |row| row.get(0))?
         .collect::<db::Result<_>>()?;
     forget_mentions(transaction, kind, item)?;
-    for name in names {
-        let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
-        if gone > 0 {
-            transaction.prepare_cached(REMOVE_NAME)?.execute([name])?;
+    let remove_unused = || -> Step<()> {
+        for name in names {
+            let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
+            if gone > 0 {
+                transaction.prepare_cached(REMOVE_NAME)?.execute([name])?;
+            }
         }
+        Ok(())
+    };
+    // A shared name may be mentioned by things of others, which a server does not let one user see.
+    match transaction.postgres() {
+        Some(server) => server.as_keeper(remove_unused),
+        None => remove_unused(),
     }
-    Ok(())
 }
 
 const MENTIONED: &str = "select entity from mention where kind = ?1 and item = ?2";

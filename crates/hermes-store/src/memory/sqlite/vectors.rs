@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 use ::postgres::types::{ToSql, Type};
 
 use super::code::{self, QuestionCode};
-use super::db::{Postgres, Result, Who};
+use super::db::{Postgres, Result};
 use super::kernel;
 use super::segments::{Model, from_bytes};
 use crate::memory::ChunkKey;
@@ -72,7 +72,7 @@ pub(super) fn remove(server: &Postgres, chunks: &[i64]) -> Result<()> {
 
 /// How many vectors of a model there are of anybody, up to a limit, and some of them.
 pub(super) fn some(server: &Postgres, model: i64, limit: i64) -> Result<Vec<Vec<f32>>> {
-    as_keeper(server, || {
+    server.as_keeper(|| {
         let asked: [(&(dyn ToSql + Sync), Type); 3] =
             [(&server.profile(), Type::INT8), (&model, Type::INT8), (&limit, Type::INT8)];
         let rows = server.ask(SOME, &asked)?;
@@ -82,7 +82,7 @@ pub(super) fn some(server: &Postgres, model: i64, limit: i64) -> Result<Vec<Vec<
 
 /// Whether a model has so many vectors.
 pub(super) fn has_many(server: &Postgres, model: i64, many: i64) -> Result<bool> {
-    as_keeper(server, || {
+    server.as_keeper(|| {
         let asked: [(&(dyn ToSql + Sync), Type); 3] =
             [(&server.profile(), Type::INT8), (&model, Type::INT8), (&many, Type::INT8)];
         let counted: i64 = match server.ask(COUNT, &asked)?.first() {
@@ -95,7 +95,7 @@ pub(super) fn has_many(server: &Postgres, model: i64, many: i64) -> Result<bool>
 
 /// Makes the codes of a model anew, whosever the vectors are.
 pub(super) fn recode(server: &Postgres, model: &Model) -> Result<()> {
-    as_keeper(server, || {
+    server.as_keeper(|| {
         let mut after = i64::MIN;
         loop {
             let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
@@ -125,15 +125,6 @@ pub(super) fn recode(server: &Postgres, model: &Model) -> Result<()> {
             server.change_rows(RECODE, &given)?;
         }
     })
-}
-
-/// Does something for the whole memory in the middle of what one user does.
-fn as_keeper<T>(server: &Postgres, deed: impl FnOnce() -> Result<T>) -> Result<T> {
-    let who = server.who();
-    server.asks(Who::All);
-    let done = deed();
-    server.asks(who);
-    done
 }
 
 /// The vectors of some chunks as they are kept.

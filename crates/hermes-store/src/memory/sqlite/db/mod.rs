@@ -7,6 +7,7 @@ mod cells;
 mod dialect;
 #[cfg(test)]
 mod dialect_tests;
+mod given;
 mod lexer;
 mod params;
 mod postgres;

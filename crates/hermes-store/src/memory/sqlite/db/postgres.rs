@@ -7,8 +7,8 @@ use std::time::Duration;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
-use super::cells::{Sent, type_of};
 use super::dialect::{Translated, translated};
+use super::given::Given;
 use super::{Error, Result, Who};
 use crate::memory::sqlite::near::Near;
 use crate::memory::{Episode, Message};
@@ -161,9 +161,12 @@ impl Postgres {
         self.who.set(who);
     }
 
-    /// Who asks at present.
-    pub(crate) fn who(&self) -> Who {
-        self.who.get()
+    /// Does something for the whole memory in the middle of what one user does.
+    pub(crate) fn as_keeper<T>(&self, deed: impl FnOnce() -> T) -> T {
+        let who = self.who.replace(Who::All);
+        let done = deed();
+        self.who.set(who);
+        done
     }
 
     pub(super) fn last_number(&self) -> i64 {
@@ -443,38 +446,6 @@ impl Postgres {
     /// How long to wait before each further try.
     pub(crate) fn delays(&self) -> Delays {
         Delays::usual(new_key().unsigned_abs())
-    }
-}
-
-/// The values of a statement in the order the server takes them: the caller's, the profile, and which of the
-/// caller's are nothing.
-struct Given<'v> {
-    values: Vec<(Sent<'v>, Type)>,
-    profile: Option<i64>,
-    missing: Vec<bool>,
-}
-
-impl<'v> Given<'v> {
-    fn new(text: &Translated, values: &'v [Value], profile: i64) -> Given<'v> {
-        let is_missing = |place: &usize| {
-            matches!(
-                place.checked_sub(1).and_then(|place| values.get(place)),
-                None | Some(Value::Null)
-            )
-        };
-        Given {
-            values: values.iter().map(|value| (Sent(value), type_of(value))).collect(),
-            profile: (text.has_profile || !text.asked_for.is_empty()).then_some(profile),
-            missing: text.asked_for.iter().map(is_missing).collect(),
-        }
-    }
-
-    fn params(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
-        let values =
-            self.values.iter().map(|(value, kind)| (value as &(dyn ToSql + Sync), kind.clone()));
-        let profile = self.profile.iter().map(|number| (number as &(dyn ToSql + Sync), Type::INT8));
-        let missing = self.missing.iter().map(|flag| (flag as &(dyn ToSql + Sync), Type::BOOL));
-        values.chain(profile).chain(missing).collect()
     }
 }
 
