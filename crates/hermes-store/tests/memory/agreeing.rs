@@ -50,5 +50,5 @@ proptest! {
 /// 64 with a file, or as many as PROPTEST_CASES says.
 fn cases() -> u32 {
     let asked = ProptestConfig::default().cases;
-    if asked == 256 { crate::place::cases(64) } else { crate::place::cases(asked) }
+    crate::place::cases(if asked == 256 { 64 } else { asked })
 }

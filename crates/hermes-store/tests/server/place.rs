@@ -114,7 +114,7 @@ fn other_database() -> String {
 /// How many cases of a test that takes so many with a file: each is a hundred times the work on a server.
 pub(crate) fn cases(with_a_file: u32) -> u32 {
     if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") {
-        with_a_file.min(64)
+        with_a_file.min(24)
     } else {
         with_a_file.min(64).div_ceil(16)
     }

@@ -152,7 +152,10 @@ impl Gathered {
     }
 }
 
-const KNOWN: &str = "select key from hermes.origin where profile = $1 and key = any ($2)";
+// Each key by itself: of a profile that is new to it, the server would rather read every key there is.
+const KNOWN: &str = "
+    select o.key from unnest($2) as asked (key), lateral (
+      select key from hermes.origin where profile = $1 and key = asked.key offset 0) o";
 const ADD_MESSAGES: &str = "
     insert into hermes.message (profile, id, episode, at, role, speaker, marks, text, caption)
     select $1, given.* from unnest($2, $3, $4, $5, $6, $7, $8, $9) as given";

@@ -30,6 +30,8 @@ struct Migrated {
     /// The schema before, and the one that is there afterwards.
     from: i64,
     to: i64,
+    /// For which numbers of dimensions pgvector got an index now.
+    new_indexes: Vec<usize>,
     dry_run: bool,
 }
 
@@ -48,13 +50,17 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.show(&Statements { sql })?;
         return Ok(Outcome::Done);
     }
+    let mut new_indexes = Vec::new();
     if !arguments.dry_run {
         migrate_server(&pool)?;
+        new_indexes = server_state(&pool)?.pgvector_dims;
+        new_indexes.retain(|dims| !state.pgvector_dims.contains(dims));
     }
     app.out.show(&Migrated {
         server: pool.address().to_string(),
         from: state.schema,
         to: state.known_schema,
+        new_indexes,
         dry_run: arguments.dry_run,
     })?;
     Ok(Outcome::Done)
@@ -71,7 +77,11 @@ impl Show for Migrated {
             (false, false) => {
                 page.line(format_args!("{server} is at schema {to} now; it was {from}"))
             }
+        }?;
+        for dims in &self.new_indexes {
+            page.line(format_args!("pgvector has an index for vectors of {dims} dimensions now"))?;
         }
+        Ok(())
     }
 }
 
