@@ -56,3 +56,11 @@ begin
     execute 'grant select, insert, update, delete on hermes.chunk_count to ' || who;
   end loop;
 end $$;
+
+-- Of a profile that the server has not looked at yet it expects next to no rows, and takes any index that begins with the
+-- profile: then a search went through all vectors, or all words, of the profile for each one it wanted. These two serve
+-- what they are for and nothing else.
+drop index hermes.vector_by_change;
+create index vector_by_change on hermes.vector (user_id, profile, model, changed);
+drop index hermes.chunk_words_of;
+create index chunk_words_of on hermes.chunk_words using hash (chunk);

@@ -189,7 +189,9 @@ const ADD_CHUNKS: &str = "
     insert into hermes.chunk (profile, id, start, length, tokens)
     select $1, id, start, length, tokens
     from unnest($2, $3, $4, $5) as given (id, start, length, tokens)";
-const REMOVE_WORDS: &str = "delete from hermes.chunk_words where profile = $1 and chunk = any ($2)";
+const REMOVE_WORDS: &str = "
+    delete from hermes.chunk_words w using unnest($2) as gone (chunk)
+    where w.profile = $1 and w.chunk = gone.chunk";
 const REMOVE_CHUNKS: &str = "delete from hermes.chunk where profile = $1 and id = any ($2)";
 const WITH_ONE: &str = "
     select chunk from hermes.chunk_words
@@ -207,6 +209,7 @@ const WITH_EACH: &str = "
 const WITH_ALL: &str = "
     select w.chunk from hermes.chunk_words w
     where w.profile = $1 and w.word = $2 and w.chunk between $3 and $4
-      and (select count(*) from hermes.chunk_words o
-           where o.profile = $1 and o.chunk = w.chunk and o.word = any ($6)) = $7
+      and (select count(*) from unnest($6) as other (word), lateral (
+             select 1 from hermes.chunk_words o
+             where o.profile = $1 and o.word = other.word and o.chunk = w.chunk offset 0) has) = $7
     order by w.chunk desc limit $5";
