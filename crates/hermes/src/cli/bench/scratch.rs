@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -60,10 +61,13 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same with a memory of its own on a server; it stays there under the name of this process.
+    /// The same with a memory of its own on a server; it stays there under a new name.
     pub(crate) fn on_server(pool: Pool, now: Timestamp) -> anyhow::Result<Scratch> {
         let mut scratch = Scratch::new(now)?;
-        scratch.server = Some((pool, format!("bench-{}", std::process::id())));
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("bench-{}-{number}", std::process::id());
+        scratch.server = Some((pool, name));
         scratch.embed(now)?;
         Ok(scratch)
     }
