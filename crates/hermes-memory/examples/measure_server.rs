@@ -65,12 +65,19 @@ fn main() -> anyhow::Result<()> {
         fill(memory, messages)?;
         writeln!(out, "{name}: {messages} messages recorded in {:.1?}", began.elapsed())?;
     }
+    drop(out);
+    ask_both(&file, &server)
+}
+
+/// Asks both the same by turns, and says how long it took and how alike the answers are.
+fn ask_both(file: &SqliteMemory, server: &SqliteMemory) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
     let (mut alike, mut times): (f64, [Vec<Duration>; 2]) = Default::default();
     let embedder = Embedded::new();
     for number in 0..QUESTIONS + 4 {
         let asked = text(number * 7919 + 13, 9);
         let mut found: [BTreeSet<String>; 2] = Default::default();
-        for (place, memory) in [&file, &server].into_iter().enumerate() {
+        for (place, memory) in [file, server].into_iter().enumerate() {
             let (took, names) = ask(memory, &embedder, &asked)?;
             // The first questions warm up what is kept at hand.
             if number >= 4 {

@@ -212,10 +212,10 @@ pub fn migrate_server(pool: &Pool) -> Result<usize> {
             client.execute_typed(NOTE_MIGRATION, &note)?;
             done += 1;
         }
-        if done > 0 || owns_tables(client)? {
-            if let Some(statement) = near::statement(client)? {
-                client.batch_execute(&statement)?;
-            }
+        if (done > 0 || owns_tables(client)?)
+            && let Some(statement) = near::statement(client)?
+        {
+            client.batch_execute(&statement)?;
         }
         client.batch_execute("commit")?;
         Ok(done)

@@ -36,6 +36,7 @@ pub(crate) struct Scratch {
     path: PathBuf,
     /// The connections and the profile of a memory that is on a server instead.
     server: Option<(Pool, String)>,
+    now: Timestamp,
     _folder: Option<TempDir>,
 }
 
@@ -52,7 +53,7 @@ impl Scratch {
         let home = Home::locate(&wanted, &Env::default())?;
         init::prepare(&home, Owner::Ours)?;
         let path = home.folder().join("memory.db");
-        let scratch = Scratch { home, path, server: None, _folder: None };
+        let scratch = Scratch { home, path, server: None, now, _folder: None };
         let change = Change { actor: "bench", at: now };
         if !scratch.path.exists() {
             SqliteMemory::create(scratch.wanted(), "owner", change)?;
@@ -85,7 +86,7 @@ impl Scratch {
             return Ok(SqliteMemory::open(self.wanted(), access, WAIT)?);
         };
         let wanted = ServerMemory { pool, profile, owner: "owner", access, wait: WAIT };
-        let change = Change { actor: "bench", at: Timestamp::now() };
+        let change = Change { actor: "bench", at: self.now };
         Ok(SqliteMemory::on_server(wanted, change)?)
     }
 
