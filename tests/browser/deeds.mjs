@@ -42,7 +42,10 @@ export async function editAndUndo(desk) {
   await notice(page).waitFor();
   await page.locator("main").getByText("within 250 milliseconds").first().waitFor();
   assert.equal(desk.json("memory", "fact", "show", id).text, "The shop answers within 250 milliseconds on a usual day");
+  // The history tells of both texts all along: what says that it was taken back is the answer to the click.
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
   await page.locator("form[data-undo] button").click();
+  await answered;
   await page.locator("main").getByText("within 300 milliseconds").first().waitFor();
   assert.equal(desk.json("memory", "fact", "show", id).text, text);
 }
