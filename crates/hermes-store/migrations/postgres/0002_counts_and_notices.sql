@@ -63,4 +63,4 @@ end $$;
 drop index hermes.vector_by_change;
 create index vector_by_change on hermes.vector (user_id, profile, model, changed);
 drop index hermes.chunk_words_of;
-create index chunk_words_of on hermes.chunk_words using hash (chunk);
+create index chunk_words_of on hermes.chunk_words (chunk, profile);
