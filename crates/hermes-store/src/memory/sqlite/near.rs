@@ -13,7 +13,7 @@ use super::recall_server;
 use super::segments::Model;
 use crate::memory::{ChunkKey, ItemKind, RecallFilter, Scope};
 
-/// From how many chunks on the server is asked; below, fetching the codes once is quicker than asking each time.
+/// From how many chunks on the server is asked; below, the codes are little to fetch, and comparing all is exact.
 const MANY: usize = 2_000;
 /// How many the index looks at, at least: of fewer, too many of the nearest are missed.
 const BREADTH: usize = 200;
