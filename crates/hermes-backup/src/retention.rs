@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::folder::Backup;
 
 /// How many are kept of each sort, as restic means them; a backup that any rule keeps stays.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,6 +58,19 @@ pub struct Candidate {
     pub verified: bool,
     /// Whether a database in it was damaged: never counted, kept until somebody deletes it by hand.
     pub damaged: bool,
+}
+
+impl Candidate {
+    /// A backup of a folder, as the rules see it.
+    pub fn of(backup: &Backup) -> Candidate {
+        Candidate {
+            id: backup.name.id(),
+            what: backup.name.what.clone(),
+            made: backup.made(),
+            verified: backup.verified.is_some() && backup.failed.is_none(),
+            damaged: backup.name.damaged,
+        }
+    }
 }
 
 /// What becomes of one.

@@ -144,17 +144,8 @@ fn ends_of(
     policy: &Policy,
     rules: &Rules<'_>,
 ) -> BTreeMap<String, Option<Timestamp>> {
-    let candidates: Vec<Candidate> = ours
-        .iter()
-        .filter(|one| one.whose == Whose::Ours)
-        .map(|one| Candidate {
-            id: one.name.id(),
-            what: one.name.what.clone(),
-            made: one.made(),
-            verified: one.verified.is_some() && one.failed.is_none(),
-            damaged: one.name.damaged,
-        })
-        .collect();
+    let candidates: Vec<Candidate> =
+        ours.iter().filter(|one| one.whose == Whose::Ours).map(|one| Candidate::of(one)).collect();
     simulate(&candidates, policy, rules)
 }
 

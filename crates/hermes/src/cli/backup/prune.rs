@@ -139,17 +139,8 @@ pub(super) fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
 fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Decided> {
     let (all, mut left) = (wanted.folder.list()?, LeftAlone::default());
     all.iter().for_each(|one| left.add(one.whose));
-    let candidates: Vec<Candidate> = all
-        .iter()
-        .filter(|one| one.whose == Whose::Ours)
-        .map(|one| Candidate {
-            id: one.name.id(),
-            what: one.name.what.clone(),
-            made: one.made(),
-            verified: one.verified.is_some() && one.failed.is_none(),
-            damaged: one.name.damaged,
-        })
-        .collect();
+    let candidates: Vec<Candidate> =
+        all.iter().filter(|one| one.whose == Whose::Ours).map(Candidate::of).collect();
     let decisions = match candidates.is_empty() {
         true => Vec::new(),
         false => retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?,
