@@ -7,6 +7,7 @@ use crate::model_server::{ModelServer, Reply};
 use crate::pg_server::proxy::Proxy;
 use crate::pg_server::{self, Flavour, Server};
 use crate::sandbox::{Sandbox, until};
+use crate::turns::{said, turn};
 
 /// A home whose memory is on a server.
 pub(crate) fn home_on(url: &str) -> Sandbox {
@@ -319,4 +320,21 @@ fn what_writes_files_of_a_home_is_done_by_the_daemon_of_that_home() {
     here.ok(&["start"]);
     until("the home has done its own", || state(name) == "done");
     here.ok(&["stop"]);
+}
+
+#[test]
+fn homes_that_call_their_session_the_same_keep_every_message() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let homes = [home_on(&url), home_on(&url), home_on(&url)];
+    for round in 0..5 {
+        for (number, home) in homes.iter().enumerate() {
+            let text = format!("home {number} said {round}");
+            let told = turn(home, &said("main", &text, "noted"));
+            assert_eq!((&told["kept_in"], &told["added"]), (&"memory".into(), &2.into()), "{told}");
+            assert_eq!(told["known"], 0, "{told}");
+        }
+    }
+    let count = server.sql(database(&url), "select count(*) from hermes.message");
+    assert!(count.contains("30"), "{count}");
 }
