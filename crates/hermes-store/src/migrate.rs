@@ -1,8 +1,11 @@
 //! Bring a database of ours up to the newest numbered schema file.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
+
+use crate::{Error, Result};
 
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
@@ -30,11 +33,26 @@ pub(crate) fn newest(files: &[&str]) -> i64 {
 
 /// The number of the last schema file applied; 0 for a database that is empty or not ours.
 pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    connection.prepare_cached("pragma user_version")?.query_row([], |row| row.get(0))
+}
+
+/// Fails if the database was written by a later version, which may come and upgrade it at any time: asked inside a
+/// transaction that writes, nobody else can come before its end.
+pub(crate) fn refuse_newer(connection: &Connection, path: &Path, files: &[&str]) -> Result<()> {
+    let known = newest(files);
+    let found = applied(connection).map_err(|source| Error::from_sqlite(path, source))?;
+    if found > known {
+        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
+    }
+    Ok(())
 }
 
 /// Applies every file the database lacks, each in a transaction of its own.
 pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
+    // Whoever has nothing to do waits for nobody.
+    if applied(connection)? >= newest(files) {
+        return Ok(());
+    }
     number_if_restored(connection, files)?;
     for (number, text) in (1_i64..).zip(files) {
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -79,7 +79,7 @@ impl SessionStore {
         let mut connection = sqlite::open(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
         if layout.owner() == Owner::Ours {
-            refuse_newer(&connection, path)?;
+            migrate::refuse_newer(&connection, path, migrate::STATE)?;
             if access == Access::Write && bring_up_to_date(&mut connection, path)? {
                 layout = detect(&connection, path)?;
             }
@@ -132,6 +132,10 @@ impl SessionStore {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
+        // A later version may have upgraded it since it was opened.
+        if self.layout.owner() == Owner::Ours {
+            migrate::refuse_newer(&transaction, &self.path, migrate::STATE)?;
+        }
         Ok(Writing { transaction, layout: &self.layout, path: &self.path })
     }
 }
@@ -165,15 +169,6 @@ fn detect(connection: &Connection, path: &Path) -> Result<Layout> {
     )
 }
 
-fn refuse_newer(connection: &Connection, path: &Path) -> Result<()> {
-    let known = migrate::newest(migrate::STATE);
-    let found = migrate::applied(connection).map_err(|source| Error::from_sqlite(path, source))?;
-    if found > known {
-        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
-    }
-    Ok(())
-}
-
 /// Gives a database of ours WAL and the newest schema; true if the schema changed.
 fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<bool> {
     let failed = |source| Error::from_sqlite(path, source);
@@ -182,5 +177,6 @@ fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<bool> {
         return Ok(false);
     }
     migrate::apply(connection, migrate::STATE).map_err(failed)?;
+    migrate::refuse_newer(connection, path, migrate::STATE)?;
     Ok(true)
 }

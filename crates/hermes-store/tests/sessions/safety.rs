@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_store::sessions::{SessionFilter, SessionStore, Window};
+use hermes_store::sessions::{NewMessage, SessionFilter, SessionStore, Window};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 
@@ -163,4 +163,19 @@ fn a_new_database_is_for_its_owner_alone() {
     assert_eq!(place.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(place.file_names(), ["state.db"]);
     assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+}
+
+#[test]
+fn transcripts_that_a_later_version_upgrades_while_they_are_open_are_written_no_more() {
+    let place = Place::ours();
+    let mut store = place.write();
+    let id = converse(&mut store, 1, 0, &["hello"]);
+    sqlite3(&place.path(), "pragma user_version = 99");
+    let bytes = || [place.bytes(), std::fs::read(place.beside("-wal")).unwrap()];
+    let before = bytes();
+    let message = NewMessage::text("user", "nobody keeps this", minute(1));
+    let refused = store.append(&id, &[message]).unwrap_err();
+    assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::Refused);
+    assert!(bytes() == before, "something was written");
 }
