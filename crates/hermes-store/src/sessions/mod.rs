@@ -78,11 +78,12 @@ impl SessionStore {
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
         let mut connection = sqlite::open(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
-        if layout.owner() == Owner::Ours {
-            migrate::refuse_newer(&connection, path, migrate::STATE)?;
-            if access == Access::Write && bring_up_to_date(&mut connection, path)? {
-                layout = detect(&connection, path)?;
-            }
+        refuse_newer(&connection, path, &layout)?;
+        if layout.owner() == Owner::Ours
+            && access == Access::Write
+            && bring_up_to_date(&mut connection, path)?
+        {
+            layout = detect(&connection, path)?;
         }
         let failed = |source| Error::from_sqlite(path, source);
         layout.make_views(&connection).map_err(failed)?;
@@ -133,9 +134,7 @@ impl SessionStore {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
         // A later version may have upgraded it since it was opened.
-        if self.layout.owner() == Owner::Ours {
-            migrate::refuse_newer(&transaction, &self.path, migrate::STATE)?;
-        }
+        refuse_newer(&transaction, &self.path, &self.layout)?;
         Ok(Writing { transaction, layout: &self.layout, path: &self.path })
     }
 }
@@ -167,6 +166,14 @@ fn detect(connection: &Connection, path: &Path) -> Result<Layout> {
             why: "it has no tables `sessions` and `messages`".to_owned(),
         },
     )
+}
+
+/// Fails if a later version of this program made or upgraded the file.
+fn refuse_newer(connection: &Connection, path: &Path, layout: &Layout) -> Result<()> {
+    match layout.owner() {
+        Owner::Ours => migrate::refuse_newer(connection, path, migrate::STATE),
+        Owner::Extended | Owner::Foreign => Ok(()),
+    }
 }
 
 /// Gives a database of ours WAL and the newest schema; true if the schema changed.

@@ -44,7 +44,7 @@ fn a_memory_that_a_later_version_upgrades_while_it_is_open_is_written_no_more() 
     let refusals = [
         memory.add_fact(alice(), &fact("tea is cold"), by("user", 2)).map(drop),
         memory.record(alice(), &[message("s", "1", "tea")], by("user", 2)).map(drop),
-        memory.enqueue(Admin, &job, at(2)).map(drop),
+        memory.queue_job(Admin, &job, at(2)).map(drop),
     ];
     for refused in refusals {
         let refused = refused.unwrap_err();

@@ -225,7 +225,7 @@ fn a_turn_waits_while_the_memory_is_of_a_later_version() {
     renumber(newest("memory") + 1);
     let said = ["memory", "turn", "--user-text", "The mast is of larch.", "--assistant-text", "Good."];
     let told = sandbox.json(&said);
-    assert_eq!(told["kept_in"], "state.db", "{told}");
+    assert_eq!(told["results"][0]["kept_in"], "state_db", "{told}");
     renumber(newest("memory"));
     sandbox.ok(&["memory", "catch-up"]);
     let found = sandbox.json(&["memory", "search", "What is the mast made of?"]).to_string();
@@ -245,6 +245,7 @@ fn transcripts_of_a_later_version_are_refused_and_keep_every_byte() {
         &["sessions", "create"],
         &["sessions", "append", "last", "--role", "user", "Nobody keeps this"],
         &["--yes", "sessions", "prune"],
+        &["sessions", "repair", "--check"],
         &["--yes", "sessions", "repair"],
     ] {
         let ran = sandbox.fails(arguments, 5, &["state.db", &words, "upgrade hermes"]);
@@ -252,4 +253,9 @@ fn transcripts_of_a_later_version_are_refused_and_keep_every_byte() {
         assert_eq!(sentences.count(), 1, "{arguments:?}: {}", ran.stderr);
         assert!(bytes(&sandbox, "state.db") == before, "{arguments:?} wrote");
     }
+    let ran = sandbox.run(&["doctor"]);
+    assert!(ran.code == 6 && ran.stdout.contains(&words), "{}", ran.stdout);
+    let said = ["memory", "turn", "--user-text", "The keel is of oak.", "--assistant-text", "Good."];
+    assert_eq!(sandbox.json(&said)["results"][0]["kept_in"], "spool");
+    assert!(bytes(&sandbox, "state.db") == before, "a turn was written");
 }
