@@ -87,10 +87,11 @@ fn whoever_writes_is_waited_for_by_a_migration_and_waits_for_one() {
     let url = server.fresh_database();
     let database = url.rsplit('/').next().unwrap();
     let mut memory = Place::beside(&url, "default").write();
-    let waits = |query: &str| {
+    let waits = |lock: &str| {
         let condition = format!(
             "exists (select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted \
-             and l.locktype = 'advisory' and a.datname = '{database}' and a.query like '%{query}%')"
+             and l.locktype = 'advisory' and a.datname = '{database}' and a.query like '%{lock}(%' \
+             and clock_timestamp() - a.query_start > interval '300 ms')"
         );
         until(server, database, &condition);
     };
@@ -98,8 +99,10 @@ fn whoever_writes_is_waited_for_by_a_migration_and_waits_for_one() {
     // A transaction as a writer begins it.
     held.batch_execute("begin; select pg_advisory_xact_lock_shared(4839208417)").unwrap();
     std::thread::scope(|scope| {
-        let migrating = scope.spawn(|| migrate_server(&pool(&url)));
-        waits("pg_advisory_xact_lock(");
+        // It may take longer than the server lets a statement take.
+        let hasty = format!("{url}?options=-c%20statement_timeout%3D100");
+        let migrating = scope.spawn(move || migrate_server(&pool(&hasty)));
+        waits("pg_advisory_xact_lock");
         held.batch_execute("commit").unwrap();
         assert_eq!(migrating.join().unwrap().unwrap(), 0);
     });

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::edges::sqlite3;
 use crate::old_homes::{
     COUNTED, NEVER_LEFT, OldHome, WITH_FILES, answers, connect, is_whole, new_memory, newest,
-    nothing_is_lost, number_of, schema_of,
+    nothing_is_lost, number_of, schema_of, with,
 };
 use crate::sandbox::Sandbox;
 
@@ -193,8 +193,4 @@ fn the_log_that_a_killed_old_version_left_is_part_of_the_upgrade() {
         assert_eq!(number_of(&connect(&path)), newest("memory"), "{}", home.name);
         is_whole(&sandbox);
     }
-}
-
-fn with(path: &Path, suffix: &str) -> PathBuf {
-    PathBuf::from(format!("{}{suffix}", path.display()))
 }

@@ -8,113 +8,122 @@ use std::process::Output;
 
 use crate::moments::is_full;
 use crate::old_homes::{
-    OldHome, WITH_FILES, connect, is_whole, newest, nothing_is_lost, number_of, schema_of,
-    wanted_schema,
+    OldHome, WITH_FILES, connect, is_whole, new_memory, newest, nothing_is_lost, number_of, schema_of, with,
 };
 use crate::sandbox::{Ran, Sandbox};
-
-/// What the program is told to do in an old home: it only reads, and brings the memory up to date for that.
-const LOOK: [&str; 3] = ["memory", "fact", "list"];
 
 /// The system calls by which a file becomes another one.
 const CALLS: &str = "pwrite64,write,fsync,fdatasync,ftruncate,rename,renameat2,link,linkat,unlink,unlinkat";
 
-/// The home that has the longest way to go, as it was before anything went wrong.
-struct Oldest {
+/// A command that only reads, and brings the memory up to date for that.
+const LOOK: [&str; 3] = ["memory", "fact", "list"];
+
+/// One database of the oldest home, which has the longest way to go.
+struct Upgrade {
+    file: &'static str,
+    of: &'static str,
+    /// What brings it up to date, and changes no row.
+    command: [&'static str; 3],
     home: &'static OldHome,
     before: Sandbox,
-    /// What each schema on the way looks like when it is whole.
-    schemas: BTreeMap<i64, BTreeSet<String>>,
+    /// What its schema looked like, and what it must look like.
+    schemas: [BTreeSet<String>; 2],
 }
 
-impl Oldest {
-    fn new() -> Oldest {
-        let home = &WITH_FILES[0];
-        let numbers = home.schema..=newest("memory");
-        let schemas = numbers.filter_map(|number| Some((number, wanted_schema(number)?))).collect();
-        Oldest { home, before: home.unpacked(), schemas }
-    }
+/// The upgrades that the oldest home needs.
+fn upgrades() -> Vec<Upgrade> {
+    let databases = [
+        ("memory.db", "memory", LOOK),
+        ("state.db", "state", ["sessions", "unpin", "Moving the bakery"]),
+    ];
+    let (home, new) = (&WITH_FILES[0], new_memory());
+    let upgrade = |(file, of, command)| {
+        let before = home.unpacked();
+        let schemas = [&before, &new].map(|home| schema_of(&connect(&home.path(file))));
+        Upgrade { file, of, command, home, before, schemas }
+    };
+    let all = databases.map(upgrade).into_iter();
+    all.filter(|upgrade| number_of(&connect(&upgrade.before.path(upgrade.file))) < newest(upgrade.of)).collect()
+}
 
-    /// Whatever happened: the schema is exactly that of some version, no row is lost, and the next run ends well.
-    fn is_some_version_and_can_go_on(&self, sandbox: &Sandbox) -> i64 {
-        let (old, path) = (self.before.path("memory.db"), sandbox.path("memory.db"));
+impl Upgrade {
+    /// Whatever happened: it is the old schema or the new one, no row is lost, and the next run ends well. Whether it is
+    /// the new one.
+    fn is_old_or_new_and_can_go_on(&self, sandbox: &Sandbox) -> bool {
+        let (old, path) = (self.before.path(self.file), sandbox.path(self.file));
         // A copy is looked at: opening the file itself would fold in the log that was left.
         let folder = tempfile::tempdir().unwrap();
-        for name in ["memory.db", "memory.db-wal", "memory.db-journal"] {
-            drop(fs::copy(sandbox.path(name), folder.path().join(name)));
+        let copy = folder.path().join(self.file);
+        for suffix in ["", "-wal", "-journal"] {
+            drop(fs::copy(with(&path, suffix), with(&copy, suffix)));
         }
-        let copy = folder.path().join("memory.db");
-        let memory = connect(&copy);
-        let number = number_of(&memory);
-        assert!((self.home.schema..=newest("memory")).contains(&number), "{number}");
-        if let Some(wanted) = self.schemas.get(&number) {
-            assert_eq!(&schema_of(&memory), wanted, "half of schema {number}");
-        }
-        drop(memory);
+        let database = connect(&copy);
+        let is_new = number_of(&database) == newest(self.of);
+        assert!(is_new || number_of(&database) == number_of(&connect(&old)), "between two versions");
+        assert_eq!(schema_of(&database), self.schemas[usize::from(is_new)], "half a schema");
+        drop(database);
         nothing_is_lost(&old, &copy);
-        sandbox.ok(&LOOK);
-        assert_eq!(number_of(&connect(&path)), newest("memory"));
-        assert_eq!(Some(&schema_of(&connect(&path))), self.schemas.get(&newest("memory")));
+        sandbox.ok(&self.command);
+        assert_eq!(number_of(&connect(&path)), newest(self.of));
+        assert_eq!(schema_of(&connect(&path)), self.schemas[1]);
         nothing_is_lost(&old, &path);
-        number
+        is_new
     }
-}
 
-/// The program below strace with these further options.
-fn traced(sandbox: &Sandbox, options: &[&str]) -> Output {
-    let mut all = vec!["-f", "-qq", "-e", "signal=none"];
-    all.extend(options);
-    all.push(env!("CARGO_BIN_EXE_hermes"));
-    all.extend(LOOK);
-    sandbox.command_of(Path::new("/usr/bin/strace"), &all).output().unwrap()
-}
-
-/// How often a whole upgrade makes each of the calls.
-fn calls_of_an_upgrade(home: &OldHome) -> BTreeMap<String, usize> {
-    let sandbox = home.unpacked();
-    let log = sandbox.folder().join("calls");
-    let trace = format!("trace={CALLS}");
-    let output = traced(&sandbox, &["-o", log.to_str().unwrap(), "-e", &trace]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut counts = BTreeMap::new();
-    for line in fs::read_to_string(log).unwrap().lines() {
-        // `1234  pwrite64(5, …) = 8192`
-        let name = line.split_whitespace().nth(1).and_then(|call| call.split('(').next());
-        *counts.entry(name.unwrap().to_owned()).or_default() += 1;
+    /// The program below strace with these further options.
+    fn traced(&self, sandbox: &Sandbox, options: &[&str]) -> Output {
+        let mut all = vec!["-f", "-qq", "-e", "signal=none"];
+        all.extend(options);
+        all.push(env!("CARGO_BIN_EXE_hermes"));
+        all.extend(self.command);
+        sandbox.command_of(Path::new("/usr/bin/strace"), &all).output().unwrap()
     }
-    counts
+
+    /// How often a whole upgrade makes each of the calls.
+    fn calls(&self) -> BTreeMap<String, usize> {
+        let sandbox = self.home.unpacked();
+        let log = sandbox.folder().join("calls");
+        let trace = format!("trace={CALLS}");
+        let output = self.traced(&sandbox, &["-o", log.to_str().unwrap(), "-e", &trace]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut counts = BTreeMap::new();
+        for line in fs::read_to_string(log).unwrap().lines() {
+            // `1234  pwrite64(5, …) = 8192`
+            let name = line.split_whitespace().nth(1).and_then(|call| call.split('(').next());
+            *counts.entry(name.unwrap().to_owned()).or_default() += 1;
+        }
+        counts
+    }
 }
 
 /// Of so many calls, those at which the program is killed.
 fn chosen(count: usize) -> Vec<usize> {
-    let wanted = if is_full() { count } else { count.min(10) };
+    let wanted = if is_full() { count } else { count.min(12) };
     (0..wanted).map(|place| 1 + place * count / wanted).collect()
 }
 
 #[test]
-fn an_upgrade_killed_at_any_system_call_is_at_some_version_and_never_half_way() {
-    let oldest = Oldest::new();
-    let counts = calls_of_an_upgrade(oldest.home);
-    assert!(counts.get("fdatasync").or(counts.get("fsync")).is_some(), "{counts:?}");
-    let mut numbers = Vec::new();
-    for (call, count) in &counts {
-        for place in chosen(*count) {
-            let sandbox = oldest.home.unpacked();
-            let inject = format!("inject={call}:signal=KILL:when={place}");
-            let trace = format!("trace={call}");
-            let output = traced(&sandbox, &["-o", "/dev/null", "-e", &trace, "-e", &inject]);
-            let was_killed = output.status.signal() == Some(9) || output.status.code() == Some(137);
-            assert!(was_killed, "{call} {place} of {count}: {:?}", output.status);
-            numbers.push(oldest.is_some_version_and_can_go_on(&sandbox));
+fn an_upgrade_killed_at_any_system_call_was_made_or_was_not() {
+    for upgrade in upgrades() {
+        let mut ends = BTreeSet::new();
+        for (call, count) in &upgrade.calls() {
+            for place in chosen(*count) {
+                let sandbox = upgrade.home.unpacked();
+                let inject = format!("inject={call}:signal=KILL:when={place}");
+                let trace = format!("trace={call}");
+                let options = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
+                let status = upgrade.traced(&sandbox, &options).status;
+                assert_eq!(status.signal(), Some(9), "{call} {place} of {count}: {status}");
+                ends.insert(upgrade.is_old_or_new_and_can_go_on(&sandbox));
+            }
         }
+        assert_eq!(ends.len(), 2, "{}: every kill fell on the same side", upgrade.file);
     }
-    let between = (oldest.home.schema + 1)..newest("memory");
-    assert!(numbers.iter().any(|number| between.contains(number)), "none fell between: {numbers:?}");
 }
 
 #[test]
 fn several_who_come_at_once_to_an_old_home_upgrade_it_once() {
-    let wanted = wanted_schema(newest("memory")).unwrap();
+    let wanted = schema_of(&connect(&new_memory().path("memory.db")));
     for home in WITH_FILES {
         let sandbox = home.unpacked();
         let commands: [&[&str]; 6] = [
@@ -145,39 +154,44 @@ const ON_SMALL_DISK: &str = r#"
     cp -a "$2/.hermes" "$1/" || exit 90
     free=$(df --output=avail -k "$1" | tail -n 1)
     head -c "$(((free - $3) * 1024))" /dev/zero >"$1/filler" || exit 90
-    HOME="$1" "$4" memory fact list
+    (disk=$1 && shift 3 && HOME=$disk exec "$@")
     code=$?
     rm -r "$2/.hermes" && rm "$1/filler" && cp -a "$1/.hermes" "$2/" || exit 90
     exit $code"#;
 
 #[test]
 fn an_upgrade_on_a_full_disk_is_refused_in_one_sentence_and_can_be_made_later() {
-    let oldest = Oldest::new();
-    let step = if is_full() { 8 } else { 128 };
-    let (mut refused, mut room) = (0, 0);
-    loop {
-        let sandbox = oldest.home.unpacked();
-        let (disk, room_text) = (tempfile::tempdir().unwrap(), room.to_string());
-        let (disk, folder) = (disk.path().to_str().unwrap(), sandbox.folder().to_str().unwrap());
-        let program = env!("CARGO_BIN_EXE_hermes");
-        let mut all = vec!["--user", "--map-root-user", "--mount", "sh", "-c", ON_SMALL_DISK, "sh"];
-        all.extend([disk, folder, &room_text, program]);
-        let output = sandbox.command_of(Path::new("/usr/bin/unshare"), &all).output().unwrap();
-        let ran = Ran::of(&output);
-        let number = oldest.is_some_version_and_can_go_on(&sandbox);
-        if ran.code == 0 {
-            assert_eq!(number, newest("memory"), "{}", ran.stderr);
-            break;
+    for upgrade in upgrades() {
+        let step = if is_full() { 8 } else { 96 };
+        let (mut refused, mut room) = (0, 0);
+        while let Some(ran) = refused_with(&upgrade, room) {
+            ran.failed(1, &[upgrade.file, "disk"]);
+            (refused, room) = (refused + 1, room + step);
+            assert!(room < 32 * 1024, "it never ended well: {}", ran.stderr);
         }
-        ran.failed(1, &["memory.db", "disk is full"]);
-        assert!(!ran.stderr.contains("nothing of this change was written") || number < newest("memory"));
-        (refused, room) = (refused + 1, room + step);
-        assert!(room < 32 * 1024, "it never ended well: {}", ran.stderr);
+        assert!(refused > 0, "no disk was too small");
     }
-    assert!(refused > 1, "no disk was too small");
 }
 
-/// Every file of the home but the databases that are newer, which must keep every byte.
+/// The refusal of an upgrade on a disk with so many kilobytes left; none if it was made.
+fn refused_with(upgrade: &Upgrade, room: u32) -> Option<Ran> {
+    let sandbox = upgrade.home.unpacked();
+    let (disk, room) = (tempfile::tempdir().unwrap(), room.to_string());
+    let (disk, folder) = (disk.path().to_str().unwrap(), sandbox.folder().to_str().unwrap());
+    let mut all = vec!["--user", "--map-root-user", "--mount", "sh", "-c", ON_SMALL_DISK, "sh"];
+    all.extend([disk, folder, &room, env!("CARGO_BIN_EXE_hermes")]);
+    all.extend(upgrade.command);
+    let output = sandbox.command_of(Path::new("/usr/bin/unshare"), &all).output().unwrap();
+    let ran = Ran::of(&output);
+    let is_new = upgrade.is_old_or_new_and_can_go_on(&sandbox);
+    if ran.code == 0 {
+        assert!(is_new, "{}", ran.stderr);
+        return None;
+    }
+    assert!(!is_new || !ran.stderr.contains("nothing of this change was written"), "{}", ran.stderr);
+    Some(ran)
+}
+
 fn bytes(sandbox: &Sandbox, file: &str) -> Vec<u8> {
     fs::read(sandbox.path(file)).unwrap()
 }

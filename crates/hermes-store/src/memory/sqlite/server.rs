@@ -370,8 +370,10 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
 
 /// How many numbers of restored memories may be in the way of a new one.
 const MOST_TAKEN: usize = 1000;
-/// Waits until nobody writes, and holds off whoever wants to. Any number will do that others do not take.
-const LOCK: &str = "begin; select pg_advisory_xact_lock(4839208417)";
+/// Waits until nobody writes, and holds off whoever wants to. Any number will do that others do not take. However long a
+/// large memory takes, it is not cut short.
+const LOCK: &str =
+    "begin; set local statement_timeout = 0; select pg_advisory_xact_lock(4839208417)";
 /// Many may write at once, and nobody while tables are made or migrated.
 pub(super) const LOCK_TO_WRITE: &str = "select pg_advisory_xact_lock_shared(4839208417)";
 // Not by `to_regclass`: it may remember from before the wait for the lock that there was no such table.
