@@ -402,10 +402,8 @@ impl Error {
     /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked,
     /// damaged or of another version, or a server is in the way.
     pub fn must_wait(&self) -> bool {
-        matches!(
-            self,
-            Error::Server(_) | Error::NewerSchema { .. } | Error::OlderSchema { .. }
-        ) || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
+        matches!(self, Error::Server(_) | Error::NewerSchema { .. } | Error::OlderSchema { .. })
+            || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
     }
 
     /// Whether the same thing may work a moment later, with nothing else done about it.

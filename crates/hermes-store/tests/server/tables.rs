@@ -65,7 +65,9 @@ fn tables_that_are_migrated_while_a_memory_is_open_are_written_no_more() {
         let Error::Server(refused) = refused else { panic!("{refused}") };
         match number {
             0 => assert!(matches!(refused, ServerError::OlderSchema { found: 0, .. }), "{refused}"),
-            _ => assert!(matches!(refused, ServerError::NewerSchema { found: 99, .. }), "{refused}"),
+            _ => {
+                assert!(matches!(refused, ServerError::NewerSchema { found: 99, .. }), "{refused}")
+            }
         }
         assert_eq!(server.sql(database, "select count(*) from hermes.fact").trim(), "1");
     }
@@ -112,8 +114,10 @@ fn whoever_writes_is_waited_for_by_a_migration_and_waits_for_one() {
         let writing =
             scope.spawn(move || memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)));
         waits("pg_advisory_xact_lock_shared");
-        held.batch_execute("insert into hermes.migration (number, checksum) values (99, ''); commit")
-            .unwrap();
+        held.batch_execute(
+            "insert into hermes.migration (number, checksum) values (99, ''); commit",
+        )
+        .unwrap();
         let refused = writing.join().unwrap().unwrap_err();
         assert!(
             matches!(refused, Error::Server(ServerError::NewerSchema { found: 99, .. })),

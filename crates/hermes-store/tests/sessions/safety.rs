@@ -184,7 +184,8 @@ fn transcripts_that_a_later_version_upgrades_while_they_are_open_are_written_no_
 #[test]
 fn damaged_transcripts_of_a_later_version_are_not_made_anew_by_this_one() {
     let place = Place::ours();
-    let texts: Vec<String> = (0..200).map(|number| format!("{number} {}", "x".repeat(200))).collect();
+    let texts: Vec<String> =
+        (0..200).map(|number| format!("{number} {}", "x".repeat(200))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     converse(&mut place.write(), 1, 0, &texts);
     sqlite3(&place.path(), "pragma user_version = 99");

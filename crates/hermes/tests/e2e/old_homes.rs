@@ -156,7 +156,10 @@ pub(crate) fn nothing_is_lost(before: &Path, after: &Path) {
         assert_eq!(number(&fewer), 0, "rows of {table} are gone or there twice");
     }
     for (episode, summary) in told_by(&database, "old") {
-        assert!(told_by(&database, "main").contains(&(episode, summary)), "who tells of {episode}?");
+        assert!(
+            told_by(&database, "main").contains(&(episode, summary)),
+            "who tells of {episode}?"
+        );
     }
 }
 
@@ -186,7 +189,9 @@ fn told_by(database: &Connection, which: &str) -> BTreeSet<(i64, i64)> {
     let mut all = database.prepare(&runs).or_else(|_| database.prepare(&each)).unwrap();
     let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     rows.map(Result::unwrap)
-        .flat_map(|(first, last, summary): (i64, i64, i64)| (first..=last).map(move |e| (e, summary)))
+        .flat_map(|(first, last, summary): (i64, i64, i64)| {
+            (first..=last).map(move |e| (e, summary))
+        })
         .collect()
 }
 

@@ -30,7 +30,10 @@ fn rows(sandbox: &Sandbox, table: &str) -> usize {
 fn every_schema_but_the_newest_has_a_home_that_its_own_version_left() {
     let known: BTreeSet<i64> = WITH_FILES.iter().map(|home| home.schema).collect();
     for number in 1..newest("memory") {
-        assert!(known.contains(&number) || NEVER_LEFT.contains(&number), "no home of schema {number} in tests/fixtures/homes");
+        assert!(
+            known.contains(&number) || NEVER_LEFT.contains(&number),
+            "no home of schema {number} in tests/fixtures/homes"
+        );
     }
 }
 
@@ -55,7 +58,8 @@ fn opening_an_old_home_a_second_time_changes_nothing() {
     for home in WITH_FILES {
         let (sandbox, _) = opened(home);
         sandbox.ok(&["memory", "fact", "list"]);
-        let databases = || ["memory.db", "state.db"].map(|file| fs::read(sandbox.path(file)).unwrap());
+        let databases =
+            || ["memory.db", "state.db"].map(|file| fs::read(sandbox.path(file)).unwrap());
         let first = databases();
         for arguments in [
             &["memory", "fact", "list"][..],
@@ -89,9 +93,8 @@ fn every_single_text_of_an_old_memory_is_found_by_its_own_words() {
         let (sandbox, before) = opened(home);
         let database = connect(&before);
         let mut texts = database.prepare(TEXTS).unwrap();
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let texts: Vec<(String, String)> =
-            texts.query_map([], read).unwrap().map(Result::unwrap).collect();
+        let texts = texts.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let texts: Vec<(String, String)> = texts.map(Result::unwrap).collect();
         assert!(texts.len() > 10, "{}: {texts:?}", home.name);
         for (user, text) in texts {
             // What is shared belongs to a user without a name, and everybody finds it.
@@ -114,7 +117,8 @@ fn transcripts_of_an_old_home_are_shown_and_found() {
         assert_eq!(stats["full_text_rows"], stats["messages"], "{}", home.name);
         let shown = sandbox.ok(&["sessions", "show", "Moving the bakery"]);
         assert!(shown.contains("On Sunday at six, with two vans."), "{shown}");
-        for (words, wanted) in [("ovens", "to Porto"), ("名古屋", "住んでいます"), ("calendar", "")] {
+        for (words, wanted) in [("ovens", "to Porto"), ("名古屋", "住んでいます"), ("calendar", "")]
+        {
             let found = sandbox.json(&["sessions", "search", words]).to_string();
             assert!(found.contains(wanted), "{}: {words}: {found}", home.name);
         }

@@ -8,12 +8,14 @@ use std::process::Output;
 
 use crate::moments::is_full;
 use crate::old_homes::{
-    OldHome, WITH_FILES, connect, is_whole, new_memory, newest, nothing_is_lost, number_of, schema_of, with,
+    OldHome, WITH_FILES, connect, is_whole, new_memory, newest, nothing_is_lost, number_of,
+    schema_of, with,
 };
 use crate::sandbox::{Ran, Sandbox};
 
 /// The system calls by which a file becomes another one.
-const CALLS: &str = "pwrite64,write,fsync,fdatasync,ftruncate,rename,renameat2,link,linkat,unlink,unlinkat";
+const CALLS: &str =
+    "pwrite64,write,fsync,fdatasync,ftruncate,rename,renameat2,link,linkat,unlink,unlinkat";
 
 /// A command that only reads, and brings the memory up to date for that.
 const LOOK: [&str; 3] = ["memory", "fact", "list"];
@@ -43,7 +45,10 @@ fn upgrades() -> Vec<Upgrade> {
         Upgrade { file, of, command, home, before, schemas }
     };
     let all = databases.map(upgrade).into_iter();
-    all.filter(|upgrade| number_of(&connect(&upgrade.before.path(upgrade.file))) < newest(upgrade.of)).collect()
+    all.filter(|upgrade| {
+        number_of(&connect(&upgrade.before.path(upgrade.file))) < newest(upgrade.of)
+    })
+    .collect()
 }
 
 impl Upgrade {
@@ -59,7 +64,10 @@ impl Upgrade {
         }
         let database = connect(&copy);
         let is_new = number_of(&database) == newest(self.of);
-        assert!(is_new || number_of(&database) == number_of(&connect(&old)), "between two versions");
+        assert!(
+            is_new || number_of(&database) == number_of(&connect(&old)),
+            "between two versions"
+        );
         assert_eq!(schema_of(&database), self.schemas[usize::from(is_new)], "half a schema");
         drop(database);
         nothing_is_lost(&old, &copy);
@@ -88,9 +96,11 @@ impl Upgrade {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let mut counts = BTreeMap::new();
         for line in fs::read_to_string(log).unwrap().lines() {
-            // `1234  pwrite64(5, …) = 8192`
+            // `1234  pwrite64(5, …) = 8192`, or the end of a call that another thread came between.
             let name = line.split_whitespace().nth(1).and_then(|call| call.split('(').next());
-            *counts.entry(name.unwrap().to_owned()).or_default() += 1;
+            if let Some(name) = name.filter(|name| CALLS.split(',').any(|call| call == *name)) {
+                *counts.entry(name.to_owned()).or_default() += 1;
+            }
         }
         counts
     }
@@ -113,7 +123,8 @@ fn an_upgrade_killed_at_any_system_call_was_made_or_was_not() {
                 let trace = format!("trace={call}");
                 let options = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
                 let status = upgrade.traced(&sandbox, &options).status;
-                assert_eq!(status.signal(), Some(9), "{call} {place} of {count}: {status}");
+                // Another run may make fewer calls, and comes to its end then.
+                assert!(status.success() || status.signal() == Some(9), "{call} {place}: {status}");
                 ends.insert(upgrade.is_old_or_new_and_can_go_on(&sandbox));
             }
         }
@@ -135,13 +146,15 @@ fn several_who_come_at_once_to_an_old_home_upgrade_it_once() {
             &["memory", "fact", "add", "Der neue Kran hebt neun Tonnen"],
         ];
         std::thread::scope(|scope| {
+            let sandbox = &sandbox;
             for arguments in commands {
-                scope.spawn(|| sandbox.ok(arguments));
+                scope.spawn(move || sandbox.ok(arguments));
             }
         });
         let memory = connect(&sandbox.path("memory.db"));
         assert_eq!(schema_of(&memory), wanted, "{}", home.name);
-        let facts: usize = memory.query_row("select count(*) from fact", [], |row| row.get(0)).unwrap();
+        let facts: usize =
+            memory.query_row("select count(*) from fact", [], |row| row.get(0)).unwrap();
         assert_eq!(facts, home.rows[1] + 2, "{}", home.name);
         drop(memory);
         is_whole(&sandbox);
@@ -188,7 +201,11 @@ fn refused_with(upgrade: &Upgrade, room: u32) -> Option<Ran> {
         assert!(is_new, "{}", ran.stderr);
         return None;
     }
-    assert!(!is_new || !ran.stderr.contains("nothing of this change was written"), "{}", ran.stderr);
+    assert!(
+        !is_new || !ran.stderr.contains("nothing of this change was written"),
+        "{}",
+        ran.stderr
+    );
     Some(ran)
 }
 
@@ -237,7 +254,8 @@ fn a_turn_waits_while_the_memory_is_of_a_later_version() {
         connect(&sandbox.path("memory.db")).pragma_update(None, "user_version", number).unwrap();
     };
     renumber(newest("memory") + 1);
-    let said = ["memory", "turn", "--user-text", "The mast is of larch.", "--assistant-text", "Good."];
+    let said =
+        ["memory", "turn", "--user-text", "The mast is of larch.", "--assistant-text", "Good."];
     let told = sandbox.json(&said);
     assert_eq!(told["results"][0]["kept_in"], "state_db", "{told}");
     renumber(newest("memory"));
@@ -269,7 +287,8 @@ fn transcripts_of_a_later_version_are_refused_and_keep_every_byte() {
     }
     let ran = sandbox.run(&["doctor"]);
     assert!(ran.code == 6 && ran.stdout.contains(&words), "{}", ran.stdout);
-    let said = ["memory", "turn", "--user-text", "The keel is of oak.", "--assistant-text", "Good."];
+    let said =
+        ["memory", "turn", "--user-text", "The keel is of oak.", "--assistant-text", "Good."];
     assert_eq!(sandbox.json(&said)["results"][0]["kept_in"], "spool");
     assert!(bytes(&sandbox, "state.db") == before, "a turn was written");
 }

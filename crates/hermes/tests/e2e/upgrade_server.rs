@@ -39,7 +39,10 @@ impl OldServer {
     }
 
     fn as_role(&self) {
-        join(&self.sandbox, &self.url.replace("postgres://postgres@", &format!("postgres://{ROLE}@")));
+        join(
+            &self.sandbox,
+            &self.url.replace("postgres://postgres@", &format!("postgres://{ROLE}@")),
+        );
     }
 
     fn as_owner(&self) {
@@ -88,7 +91,10 @@ impl OldServer {
 #[test]
 fn every_schema_of_a_server_but_the_newest_has_one_that_its_own_version_made() {
     for number in 1..newest("postgres") {
-        assert!(ON_SERVERS.iter().any(|home| home.schema == number), "no server of schema {number}");
+        assert!(
+            ON_SERVERS.iter().any(|home| home.schema == number),
+            "no server of schema {number}"
+        );
     }
 }
 
@@ -126,7 +132,8 @@ fn works(home: &OldHome, old: &OldServer) {
     assert_eq!(counted, home.rows, "{}", home.name);
     answers(home, &old.sandbox);
     old.sandbox.ok(&["memory", "fact", "add", "The new crane lifts nine tons"]);
-    let said = ["memory", "turn", "--user-text", "The crane came by ship.", "--assistant-text", "Good."];
+    let said =
+        ["memory", "turn", "--user-text", "The crane came by ship.", "--assistant-text", "Good."];
     old.sandbox.ok(&said);
     let found = old.sandbox.json(&["memory", "search", "How did the crane come?"]).to_string();
     assert!(found.contains("by ship"), "{}: {found}", home.name);
@@ -184,7 +191,8 @@ fn several_who_migrate_one_server_at_once_do_it_once() {
         }
     });
     let numbers: Vec<String> = (1..=newest("postgres")).map(|number| number.to_string()).collect();
-    let noted = old.sql("select string_agg(number::text, ' ' order by number) from hermes.migration");
+    let noted =
+        old.sql("select string_agg(number::text, ' ' order by number) from hermes.migration");
     assert_eq!(noted, numbers.join(" "));
     old.as_role();
     works(&ON_SERVERS[0], &old);
