@@ -399,10 +399,10 @@ impl Error {
         Some(hint.to_owned())
     }
 
-    /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked or
-    /// damaged, or a server is in the way.
+    /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked,
+    /// damaged or of another version, or a server is in the way.
     pub fn must_wait(&self) -> bool {
-        matches!(self, Error::Server(_))
+        matches!(self, Error::Server(_) | Error::NewerSchema { .. } | Error::OlderSchema { .. })
             || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
     }
 

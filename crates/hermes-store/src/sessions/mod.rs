@@ -80,11 +80,12 @@ impl SessionStore {
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
         let mut connection = sqlite::open(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
-        if layout.owner() == Owner::Ours {
-            refuse_newer(&connection, path)?;
-            if access == Access::Write && bring_up_to_date(&mut connection, path)? {
-                layout = detect(&connection, path)?;
-            }
+        refuse_newer(&connection, path, &layout)?;
+        if layout.owner() == Owner::Ours
+            && access == Access::Write
+            && bring_up_to_date(&mut connection, path)?
+        {
+            layout = detect(&connection, path)?;
         }
         if access == Access::Write && layout.owner() != Owner::Foreign {
             identity::settle(&mut connection, &layout, path)?;
@@ -137,6 +138,8 @@ impl SessionStore {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
+        // A later version may have upgraded it since it was opened.
+        refuse_newer(&transaction, &self.path, &self.layout)?;
         Ok(Writing { transaction, layout: &self.layout, path: &self.path })
     }
 }
@@ -170,13 +173,12 @@ fn detect(connection: &Connection, path: &Path) -> Result<Layout> {
     )
 }
 
-fn refuse_newer(connection: &Connection, path: &Path) -> Result<()> {
-    let known = migrate::newest(migrate::STATE);
-    let found = migrate::applied(connection).map_err(|source| Error::from_sqlite(path, source))?;
-    if found > known {
-        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
+/// Fails if a later version of this program made or upgraded the file.
+fn refuse_newer(connection: &Connection, path: &Path, layout: &Layout) -> Result<()> {
+    match layout.owner() {
+        Owner::Ours => migrate::refuse_newer(connection, path, migrate::STATE),
+        Owner::Extended | Owner::Foreign => Ok(()),
     }
-    Ok(())
 }
 
 /// Gives a database of ours WAL and the newest schema; true if the schema changed.
@@ -187,5 +189,6 @@ fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<bool> {
         return Ok(false);
     }
     migrate::apply(connection, migrate::STATE).map_err(failed)?;
+    migrate::refuse_newer(connection, path, migrate::STATE)?;
     Ok(true)
 }

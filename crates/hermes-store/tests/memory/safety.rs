@@ -34,6 +34,27 @@ fn a_newer_schema_is_refused() {
 }
 
 #[test]
+fn a_memory_that_a_later_version_upgrades_while_it_is_open_is_written_no_more() {
+    let place = Place::new();
+    let mut memory = place.write();
+    memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)).unwrap();
+    raw(&place).pragma_update(None, "user_version", 99).unwrap();
+    let before = place.bytes();
+    let job = NewJob { kind: "k", payload: "{}", dedupe_key: None, user: None, run_at: at(1) };
+    let refusals = [
+        memory.add_fact(alice(), &fact("tea is cold"), by("user", 2)).map(drop),
+        memory.record(alice(), &[message("s", "1", "tea")], by("user", 2)).map(drop),
+        memory.queue_job(Admin, &job, at(2)).map(drop),
+    ];
+    for refused in refusals {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+        assert!(refused.to_string().contains("memory.db: its schema is 99"), "{refused}");
+    }
+    assert!(place.bytes() == before, "something was written");
+}
+
+#[test]
 fn a_database_that_is_no_memory_is_refused() {
     let place = Place::new();
     let path = place.path().with_file_name("other.db");

@@ -1,8 +1,9 @@
 //! Files that are missing, damaged or in use: nothing is made, replaced or changed by accident.
 
+use std::io::Write as _;
 use std::time::Duration;
 
-use hermes_store::sessions::{SessionFilter, SessionStore, Window};
+use hermes_store::sessions::{self, Depth, NewMessage, SessionFilter, SessionStore, Window};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 
@@ -163,4 +164,42 @@ fn a_new_database_is_for_its_owner_alone() {
     assert_eq!(place.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(place.file_names(), ["state.db"]);
     assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+}
+
+#[test]
+fn transcripts_that_a_later_version_upgrades_while_they_are_open_are_written_no_more() {
+    let place = Place::ours();
+    let mut store = place.write();
+    let id = converse(&mut store, 1, 0, &["hello"]);
+    sqlite3(&place.path(), "pragma user_version = 99");
+    let bytes = || [place.bytes(), std::fs::read(place.beside("-wal")).unwrap()];
+    let before = bytes();
+    let message = NewMessage::text("user", "nobody keeps this", minute(1));
+    let refused = store.append(&id, &[message]).unwrap_err();
+    assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::Refused);
+    assert!(bytes() == before, "something was written");
+}
+
+#[test]
+fn damaged_transcripts_of_a_later_version_are_not_made_anew_by_this_one() {
+    let place = Place::ours();
+    let texts: Vec<String> =
+        (0..200).map(|number| format!("{number} {}", "x".repeat(200))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    converse(&mut place.write(), 1, 0, &texts);
+    sqlite3(&place.path(), "pragma user_version = 99");
+    let mut bytes = place.bytes();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 8192].fill(0xaa);
+    std::fs::File::create(place.path()).unwrap().write_all(&bytes).unwrap();
+    for refused in [
+        sessions::check(&place.path(), Depth::Full, DEFAULT_WAIT).map(drop),
+        sessions::repair(&place.path(), minute(9), DEFAULT_WAIT).map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+    }
+    assert!(place.bytes() == bytes, "something was written");
+    assert_eq!(place.file_names(), ["state.db"]);
 }

@@ -115,6 +115,7 @@ impl SqliteMemory {
         }
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
+            migrate::refuse_newer(&connection, path, migrate::MEMORY)?;
             // Zeros over what is deleted wherever that needs no further writing.
             connection.pragma_update(None, "secure_delete", "fast").map_err(failed)?;
         } else {
@@ -344,11 +345,8 @@ type Step<T> = std::result::Result<T, Refusal>;
 fn refuse_other(connection: &rusqlite::Connection, wanted: Wanted<'_>) -> Result<i64> {
     let path = wanted.path.to_owned();
     let failed = |source| Error::from_sqlite(wanted.path, source);
+    migrate::refuse_newer(connection, wanted.path, migrate::MEMORY)?;
     let found = migrate::applied(connection).map_err(failed)?;
-    let known = migrate::newest(migrate::MEMORY);
-    if found > known {
-        return Err(Error::NewerSchema { path, found, known });
-    }
     if found == 0 || !has_meta(connection).map_err(failed)? {
         return Err(Error::NotMemory { path });
     }

@@ -29,7 +29,10 @@ fn integrity(home: &Home) -> Check {
         Err(error) if error.kind() == ErrorKind::Locked => {
             Check::warn("sessions", error.to_string())
         }
-        Err(error) => Check::fail("sessions", error.to_string()).repair("hermes sessions repair"),
+        Err(error) => {
+            let next = error.hint().unwrap_or_else(|| "hermes sessions repair".to_owned());
+            Check::fail("sessions", error.to_string()).repair(next)
+        }
         Ok(report) => match report.findings.first() {
             Some(finding) => {
                 Check::fail("sessions", finding.text.clone()).repair("hermes sessions repair")
