@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 mod changes;
+mod connection;
 mod guard;
 mod listen;
 pub(crate) mod mcp;
