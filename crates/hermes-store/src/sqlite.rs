@@ -132,6 +132,12 @@ pub fn refuse_in_use(path: &Path) -> Result<()> {
 
 /// The same after waiting so long for others to be done with it.
 pub(crate) fn refuse_in_use_within(path: &Path, wait: Duration) -> Result<()> {
+    hold_alone(path, wait).map(drop)
+}
+
+/// A connection that keeps all others out; fails if there is another. What may not be written cannot be held so, and
+/// nobody here writes to it.
+pub(crate) fn hold_alone(path: &Path, wait: Duration) -> Result<Connection> {
     let has_log = has_write_ahead_log(path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
     let failed = |source| Error::from_sqlite(path, source);
@@ -139,8 +145,8 @@ pub(crate) fn refuse_in_use_within(path: &Path, wait: Duration) -> Result<()> {
     connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
     match connection.execute_batch("begin exclusive; rollback").map_err(failed) {
         Err(locked @ Error::Locked { .. }) => Err(locked),
-        // Damage is why we are here.
-        _ => Ok(()),
+        // Damage is why some come here.
+        _ => Ok(connection),
     }
 }
 

@@ -1,6 +1,5 @@
 //! write_file and patch: shown whole, approved, kept, and written whole.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
