@@ -216,7 +216,8 @@ fn open_with_index(path: &Path, wait: Duration) -> Result<Connection> {
     let failed = |source| Error::from_sqlite(path, source);
     let has_log = has_write_ahead_log(path);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
-    if connection.is_readonly("main").map_err(failed)? && !has_log {
+    // With a journal beside it, it may be half-written: then SQLite itself says so.
+    if connection.is_readonly("main").map_err(failed)? && !has_log && !has_journal(path) {
         connection = still::open_immutable(path, wait)?;
     }
     keep_log(&connection, has_log).map_err(failed)?;

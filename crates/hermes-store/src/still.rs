@@ -8,24 +8,20 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::sqlite::{self, has_journal, has_write_ahead_log};
 use crate::{Error, Result};
 
-/// Whether a refusal may mean that no file can be made or grow beside the database.
+/// Whether a refusal may mean that no file can be made or grow beside the database, and that it can be read all the same.
 pub(crate) fn is_worth_a_try(path: &Path, refusal: &Error) -> bool {
+    // A journal may be of a change that was cut short: without undoing it the file is half-written.
+    is_for_want_of_room(refusal) && !has_journal(path)
+}
+
+/// Whether a refusal may mean that nothing can be written beside the database.
+pub(crate) fn is_for_want_of_room(refusal: &Error) -> bool {
     let code = match refusal {
-        Error::NotWritable { .. } => Some(ErrorCode::ReadOnly),
+        Error::NotWritable { .. } => return true,
         Error::Database { refusal, .. } => refusal.sqlite_error_code(),
         _ => None,
     };
-    let is_for_want_of_room = matches!(
-        code,
-        Some(
-            ErrorCode::CannotOpen
-                | ErrorCode::DiskFull
-                | ErrorCode::SystemIoFailure
-                | ErrorCode::ReadOnly
-        )
-    );
-    // A journal is of a change that was cut short: without undoing it the file is half-written.
-    is_for_want_of_room && !has_journal(path)
+    matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
 }
 
 /// Opens a database that nobody else has open, without making or changing a file. What a log holds is seen.

@@ -131,7 +131,7 @@ fn open(path: &Path, depth: Depth, wait: Duration) -> Result<Connection> {
     match depth {
         Depth::Quick => reading(),
         Depth::Full => match sqlite::open_for_checking(path, wait) {
-            Err(refusal) if still::is_worth_a_try(path, &refusal) => reading(),
+            Err(refusal) if still::is_for_want_of_room(&refusal) => reading(),
             other => other,
         },
     }

@@ -74,7 +74,7 @@ const HEAD: &str = "*** in database ";
 /// Fails if it cannot be opened at all; what is wrong inside is in the answer.
 pub fn examine(path: &Path, depth: Depth) -> Result<Examined> {
     let connection = match sqlite::open_for_checking(path, sqlite::DEFAULT_WAIT) {
-        Err(refusal) if still::is_worth_a_try(path, &refusal) => {
+        Err(refusal) if still::is_for_want_of_room(&refusal) => {
             sqlite::open(path, Access::Read, sqlite::DEFAULT_WAIT)
         }
         other => other,
