@@ -67,6 +67,10 @@ impl Frames {
             return None;
         }
         let page_size = page_size(number(&head, 8));
+        // SQLite plays in nothing of a log whose head makes no sense.
+        if !page_size.is_power_of_two() || !(512..=65_536).contains(&page_size) {
+            return None;
+        }
         let mut sum = Sum { is_big: magic & 1 == 1, parts: (number(&head, 24), number(&head, 28)) };
         let (mut finished, mut unfinished, mut has_finished) = (None, None, false);
         let mut page = vec![0; page_size as usize];
