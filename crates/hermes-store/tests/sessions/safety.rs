@@ -65,25 +65,26 @@ fn replaced(by: &Place, log_of: &Place) -> Place {
 fn a_log_that_was_written_for_another_database_is_refused_and_nothing_is_changed() {
     // Long enough that the file grows with each, which its first page says.
     let long = "a word ".repeat(2000);
+    let long = long.as_str();
     let ours = Place::ours();
     for number in 1..=20 {
-        converse(&mut ours.write(), number, 0, &[&long, "and answered"]);
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
     }
     let early = Place::empty();
     std::fs::copy(ours.path(), early.path()).unwrap();
     for number in 21..=40 {
-        converse(&mut ours.write(), number, 0, &[&long, "and answered"]);
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
     }
     // A stranger's, one of other pages, and one of the same file long after.
     let other = Place::ours();
     let mut others_writer = other.write();
-    converse(&mut others_writer, 1, 0, &[&long]);
+    converse(&mut others_writer, 1, 0, &[long]);
     let large =
         Place::foreign("pragma page_size = 16384; pragma journal_mode = wal; create table t (a);");
     let large_writer = sqlite::open(&large.path(), Access::Write, DEFAULT_WAIT).unwrap();
     large_writer.execute_batch("insert into t values (1)").unwrap();
     let mut writer = ours.write();
-    converse(&mut writer, 41, 0, &[&long]);
+    converse(&mut writer, 41, 0, &[long]);
     for place in [replaced(&ours, &other), replaced(&ours, &large), replaced(&early, &ours)] {
         let before = (place.bytes(), place.log_bytes());
         let refused = open_fails(&place);

@@ -19,7 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -227,7 +227,16 @@ async fn try_answer(
     let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant };
     match route.run {
         Run::Changes => changes::listen(shared, &call).await,
-        run => work(shared, run, call).await,
+        run => {
+            let writes = route.needs == Needs::Writing;
+            // Held until the work is done, and let go with it.
+            let turn = if writes { turn_to_write(shared).await } else { None };
+            in_turn(shared, move |shared| {
+                let _turn = turn;
+                run_at(shared, run, &call)
+            })
+            .await
+        }
     }
 }
 
@@ -251,8 +260,12 @@ pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Fault> {
     }
 }
 
-async fn work(shared: &Arc<Shared>, run: Run, call: Call) -> Result<Reply, Fault> {
-    in_turn(shared, move |shared| run_at(shared, run, &call)).await
+/// One writer after the other, in the order they came: SQLite lets in whoever happens to ask when the one before is done,
+/// and of many who ask without end one may be left out for longer than it waits. Behind somebody who takes very long
+/// nobody waits for ever.
+async fn turn_to_write(shared: &Shared) -> Option<OwnedSemaphorePermit> {
+    let turn = Arc::clone(&shared.writing).acquire_owned();
+    tokio::time::timeout(TURN, turn).await.ok()?.ok()
 }
 
 /// In a thread of its own, when its turn has come; a panic there is a failure here.
