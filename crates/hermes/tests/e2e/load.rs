@@ -14,8 +14,8 @@ use crate::moments::is_full;
 use crate::sandbox::{Sandbox, until};
 use crate::server::Listening;
 
-/// No answer takes longer: a request waits for its turn for ten seconds and is worked on for thirty.
-const LONGEST: Duration = Duration::from_secs(45);
+/// No answer takes longer: a request waits twice for its turn, for ten seconds each, and is worked on for thirty.
+const LONGEST: Duration = Duration::from_secs(60);
 /// The most memory that a daemon may hold under load, in kilobytes.
 const MOST_MEMORY: u64 = 120 * 1024;
 
