@@ -295,6 +295,11 @@ impl Home {
         self.own().join("deleted-skills")
     }
 
+    /// Databases as they were before an upgrade, kept for a while.
+    pub fn before_upgrade(&self) -> PathBuf {
+        self.own().join("before-upgrade")
+    }
+
     /// Sessions that were deleted, kept for a while.
     pub fn deleted_sessions(&self) -> PathBuf {
         self.own().join("deleted-sessions")

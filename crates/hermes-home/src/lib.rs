@@ -1,6 +1,7 @@
 //! What the user can open in an editor: paths, config, memory files, profiles, skills. No SQL, no network.
 
 pub mod atomic;
+pub mod before_upgrade;
 pub mod config;
 pub mod env;
 pub mod error;

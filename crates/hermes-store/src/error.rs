@@ -34,6 +34,14 @@ pub enum Error {
         /// The log that SQLite would play into it.
         log: PathBuf,
     },
+    /// The log beside the database was written for another one.
+    #[error("could not use {}: the log {} belongs to another database", path.display(), log.display())]
+    ForeignLog {
+        /// The database.
+        path: PathBuf,
+        /// The log that SQLite would play into it.
+        log: PathBuf,
+    },
     /// Another program held the database for longer than we were willing to wait.
     #[error("could not use {}: another program holds it locked", path.display())]
     Locked {
@@ -324,6 +332,7 @@ impl Error {
             }
             Error::Exists { .. }
             | Error::LeftOverLog { .. }
+            | Error::ForeignLog { .. }
             | Error::NewerSchema { .. }
             | Error::OlderSchema { .. }
             | Error::NothingToUndo { .. }
@@ -357,6 +366,9 @@ impl Error {
             Error::Missing { .. } => "make a home with `hermes init`",
             Error::LeftOverLog { .. } => {
                 "move it away, or bring back the database it belongs to: it may hold messages"
+            }
+            Error::ForeignLog { .. } => {
+                "nothing was changed: move the log away to use the database without it, or put back the database it was written for"
             }
             Error::Locked { .. } => "try again when the other program is done with it",
             Error::Damaged { why, .. } if why == EMPTY => {

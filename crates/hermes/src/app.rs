@@ -8,7 +8,7 @@ use hermes_home::config::{self, Loaded};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::{Home, Result as HomeResult, atomic};
+use hermes_home::{Home, Result as HomeResult, atomic, before_upgrade};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::{identity, reembed};
 use hermes_store::memory::{
@@ -16,7 +16,7 @@ use hermes_store::memory::{
 };
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, ErrorKind};
+use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, snapshot};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -33,6 +33,9 @@ use crate::variables::Variables;
 
 /// Whose home it is must be known before the settings say how long to wait.
 const OWNER_WAIT: Duration = Duration::from_secs(2);
+/// How long the copy before an upgrade may take.
+const COPY_LIMITS: snapshot::Limits =
+    snapshot::Limits { wait: Duration::from_secs(10), deadline: Duration::from_secs(3600) };
 /// What the owner of a home is called in its memory.
 pub(crate) const OWNER_NAME: &str = "owner";
 
@@ -191,7 +194,34 @@ impl App {
     /// The session database of the home, opened as the settings say.
     pub(crate) fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
-        Ok(SessionStore::open(&home.state_db(), access, wait)?)
+        let path = home.state_db();
+        let mut keep = |schema| self.keep_before_upgrade(home, &path, schema);
+        Ok(SessionStore::open_keeping(&path, access, wait, &mut keep)?)
+    }
+
+    /// Keeps a copy of a database that is about to be brought up to a newer schema.
+    fn keep_before_upgrade(&self, home: &Home, path: &Path, schema: i64) -> StoreResult<()> {
+        let failed = |error: hermes_home::Error| StoreError::File {
+            doing: "keep a copy before the upgrade in",
+            path: home.before_upgrade(),
+            source: std::io::Error::other(error),
+        };
+        let copy = before_upgrade::begin(home, (path, schema), self.now).map_err(failed)?;
+        snapshot::take(path, &copy.path, COPY_LIMITS, &mut |_, _| {})?;
+        copy.finish(home, self.now).map_err(failed)
+    }
+
+    /// The memory in a file that exists; before an upgrade a copy is kept.
+    pub(crate) fn opened_memory(
+        &self,
+        home: &Home,
+        path: &Path,
+        access: Access,
+        wait: Duration,
+    ) -> StoreResult<SqliteMemory> {
+        let wanted = WantedMemory { path, profile: home.profile_name() };
+        let mut keep = |schema| self.keep_before_upgrade(home, path, schema);
+        SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
     }
 
     /// Where memory.db is, or will be; an error for a memory that is on a server.
@@ -255,7 +285,7 @@ impl App {
         }
         let wanted = WantedMemory { path: &path, profile };
         let store = match access {
-            Access::Read => SqliteMemory::open(wanted, access, wait)?,
+            Access::Read => self.opened_memory(home, &path, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
             Access::Write => self.made_memory(home, wanted, wait)?,
         };
@@ -291,7 +321,7 @@ impl App {
         wanted: WantedMemory<'_>,
         wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
-        let mut store = SqliteMemory::open(wanted, Access::Write, wait)?;
+        let mut store = self.opened_memory(home, wanted.path, Access::Write, wait)?;
         store.write_ahead(self.config(home)?.config.memory.wal_mode)?;
         if store.active_model()?.is_none() {
             self.reembed(home, &mut store, &Embedded::new(), &mut |_| {})?;

@@ -246,6 +246,14 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     text
 }
 
+/// Whether what is locked is a database or a file that somebody writes to in this moment, not work that is under way.
+pub(crate) fn is_passing_lock(error: &anyhow::Error) -> bool {
+    let is_work = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<Problem>() || cause.is::<hermes_backup::Error>()
+    };
+    told(error).0 == Kind::Locked && !error.chain().any(is_work)
+}
+
 fn of_problem(problem: &Problem) -> (Kind, Option<String>) {
     (problem.kind, problem.hint.clone())
 }

@@ -99,6 +99,17 @@ pub(crate) fn free_space(path: &Path) -> Option<u64> {
     Some(found.blocks_available() as u64 * found.fragment_size() as u64)
 }
 
+/// What keeps anything from being written below `path`, besides a lack of space.
+#[cfg(unix)]
+pub(crate) fn refuses_files(path: &Path) -> Option<&'static str> {
+    let found = nix::sys::statvfs::statvfs(path).ok()?;
+    if found.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY) {
+        return Some("it is mounted read-only");
+    }
+    // File systems that make inodes as they are needed say that they have none at all.
+    (found.files() > 0 && found.files_available() == 0).then_some("it has no inodes left")
+}
+
 /// CPU time this thread has used.
 #[cfg(unix)]
 pub(crate) fn thread_cpu() -> Duration {
@@ -169,6 +180,10 @@ mod other {
         None
     }
 
+    pub(crate) fn refuses_files(_path: &Path) -> Option<&'static str> {
+        None
+    }
+
     pub(crate) fn thread_cpu() -> Duration {
         Duration::ZERO
     }
@@ -183,7 +198,9 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(crate) use other::{children_cpu, free_space, is_program, mode, set_mode, thread_cpu};
+pub(crate) use other::{
+    children_cpu, free_space, is_program, mode, refuses_files, set_mode, thread_cpu,
+};
 
 /// The name of the network or shared file system that `path` is on, if it is on one.
 #[cfg(target_os = "linux")]

@@ -30,7 +30,7 @@ impl Names {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let name = home.root().file_name().unwrap_or_default();
                 let parent = home.root().parent().unwrap_or(Path::new("/"));
-                fs::create_dir_all(parent).map_err(failed)?;
+                hermes_home::atomic::make_common_folder(parent).map_err(failed)?;
                 parent.canonicalize().map_err(failed)?.join(name)
             }
             found => found.map_err(failed)?,

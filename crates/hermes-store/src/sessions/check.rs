@@ -11,7 +11,7 @@ use super::layout::{FullText, Layout, Owner};
 use super::stats::full_text_rows;
 use crate::error::words_of;
 use crate::sqlite::{self, Access};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, still};
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn open(path: &Path, depth: Depth, wait: Duration) -> Result<Connection> {
     match depth {
         Depth::Quick => reading(),
         Depth::Full => match sqlite::open_for_checking(path, wait) {
-            Err(Error::NotWritable { .. }) => reading(),
+            Err(refusal) if still::is_for_want_of_room(&refusal) => reading(),
             other => other,
         },
     }

@@ -78,12 +78,22 @@ impl SessionStore {
 
     /// Opens a database that exists; fails if it is missing, locked, damaged or has no sessions.
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
+        SessionStore::open_keeping(path, access, wait, &mut |_| Ok(()))
+    }
+
+    /// The same; `keep` hears the number of an older schema before anything is changed, and may refuse.
+    pub fn open_keeping(
+        path: &Path,
+        access: Access,
+        wait: Duration,
+        keep: &mut dyn FnMut(i64) -> Result<()>,
+    ) -> Result<SessionStore> {
         let mut connection = sqlite::open(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
         refuse_newer(&connection, path, &layout)?;
         if layout.owner() == Owner::Ours
             && access == Access::Write
-            && bring_up_to_date(&mut connection, path)?
+            && bring_up_to_date(&mut connection, path, keep)?
         {
             layout = detect(&connection, path)?;
         }
@@ -182,12 +192,18 @@ fn refuse_newer(connection: &Connection, path: &Path, layout: &Layout) -> Result
 }
 
 /// Gives a database of ours WAL and the newest schema; true if the schema changed.
-fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<bool> {
+fn bring_up_to_date(
+    connection: &mut Connection,
+    path: &Path,
+    keep: &mut dyn FnMut(i64) -> Result<()>,
+) -> Result<bool> {
     let failed = |source| Error::from_sqlite(path, source);
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
-    if migrate::applied(connection).map_err(failed)? == migrate::newest(migrate::STATE) {
+    let found = migrate::applied(connection).map_err(failed)?;
+    if found == migrate::newest(migrate::STATE) {
         return Ok(false);
     }
+    keep(found)?;
     migrate::apply(connection, migrate::STATE).map_err(failed)?;
     migrate::refuse_newer(connection, path, migrate::STATE)?;
     Ok(true)

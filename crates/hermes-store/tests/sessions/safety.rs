@@ -54,6 +54,69 @@ fn a_new_database_is_not_made_beside_the_log_of_another() {
     }
 }
 
+/// Copies the log of one database beside another, as if that one had been put in its place afterwards.
+fn replaced(by: &Place, log_of: &Place) -> Place {
+    let place = Place::empty();
+    std::fs::copy(log_of.beside("-wal"), place.beside("-wal")).unwrap();
+    std::fs::copy(by.path(), place.path()).unwrap();
+    place
+}
+
+#[test]
+fn a_log_that_was_written_for_another_database_is_refused_and_nothing_is_changed() {
+    // Long enough that the file grows with each, which its first page says.
+    let long = "a word ".repeat(2000);
+    let long = long.as_str();
+    let ours = Place::ours();
+    for number in 1..=20 {
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
+    }
+    let early = Place::empty();
+    std::fs::copy(ours.path(), early.path()).unwrap();
+    for number in 21..=40 {
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
+    }
+    // A stranger's, one of other pages, and one of the same file long after.
+    let other = Place::ours();
+    let mut others_writer = other.write();
+    converse(&mut others_writer, 1, 0, &[long]);
+    let large =
+        Place::foreign("pragma page_size = 16384; pragma journal_mode = wal; create table t (a);");
+    let large_writer = sqlite::open(&large.path(), Access::Write, DEFAULT_WAIT).unwrap();
+    large_writer.execute_batch("insert into t values (1)").unwrap();
+    let mut writer = ours.write();
+    converse(&mut writer, 41, 0, &[long]);
+    for place in [replaced(&ours, &other), replaced(&ours, &large), replaced(&early, &ours)] {
+        let before = (place.bytes(), place.log_bytes());
+        let refused = open_fails(&place);
+        assert!(matches!(&refused, Error::ForeignLog { log, .. } if *log == place.beside("-wal")));
+        assert_eq!(refused.kind(), ErrorKind::Refused);
+        assert_eq!((place.bytes(), place.log_bytes()), before);
+        std::fs::remove_file(place.beside("-wal")).unwrap();
+        assert!(place.read().stats().unwrap().messages >= 40);
+    }
+}
+
+#[test]
+fn a_log_of_its_own_is_taken_in_whenever_its_file_was_copied() {
+    let ours = Place::ours();
+    let mut writer = ours.write();
+    for number in 1..=20 {
+        converse(&mut writer, number, 0, &["said here", "and answered"]);
+    }
+    let late = replaced(&ours, &ours);
+    assert_eq!(late.read().stats().unwrap().messages, 40);
+    assert_eq!(late.write().stats().unwrap().messages, 40);
+    assert_whole(&late.path());
+    // A log of which a part was taken in already.
+    let state = sqlite::open(&ours.path(), Access::Write, DEFAULT_WAIT).unwrap();
+    state.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())).unwrap();
+    converse(&mut writer, 21, 0, &["said after"]);
+    let late = replaced(&ours, &ours);
+    assert_eq!(late.read().stats().unwrap().messages, 41);
+    assert_whole(&late.path());
+}
+
 #[test]
 fn damaged_files_are_named_and_left_alone() {
     let whole = Place::ours();

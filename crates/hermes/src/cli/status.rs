@@ -61,6 +61,9 @@ struct Profile {
     waiting: usize,
     leased: usize,
     failed: Vec<FailedJob>,
+    /// Why work stands still though nothing has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands_still: Option<String>,
     schedules: Vec<Schedule>,
     /// Why the model of background work did not answer the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +126,7 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
         waiting: 0,
         leased: 0,
         failed: Vec::new(),
+        stands_still: None,
         schedules: Vec::new(),
         model: None,
         trouble,
@@ -154,6 +158,7 @@ impl Profile {
                 error: job.last_error,
             })
             .collect();
+        self.stands_still = daemon::stands_still(app, home, &memory.store)?;
         self.schedules = memory.store.schedules(Admin)?;
         Ok(())
     }
@@ -258,6 +263,10 @@ impl Profile {
             let why = one_line(job.error.as_deref().unwrap_or("no reason is known"), 120);
             page.line(format_args!("  {BAD}failed{BAD:#}    {} ({}): {why}", job.kind, job.id))?;
             page.line(format_args!("            {DIM}again:{DIM:#} {}", job.retry))?;
+        }
+        if let Some(why) = &self.stands_still {
+            page.line(format_args!("  {CARE}stands still{CARE:#}  {}", one_line(why, 200)))?;
+            page.line(format_args!("            {DIM}see:{DIM:#} hermes logs"))?;
         }
         for schedule in &self.schedules {
             let at = |time: Option<Timestamp>| {

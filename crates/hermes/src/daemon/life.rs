@@ -49,7 +49,14 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
 }
 
 pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
-    let report = take_in(worker.app, worker.home, &mut worker.memory.store)?;
+    let Worker { app, home, memory, pulse, .. } = worker;
+    let mut going_on = Ok(());
+    let report = take_in_telling(app, home, &mut memory.store, &mut || {
+        if going_on.is_ok() {
+            going_on = pulse.came_on();
+        }
+    })?;
+    going_on?;
     let (messages, sessions) =
         (counted(report.added, "message"), counted(report.sessions, "session"));
     Ok(format!(
@@ -63,6 +70,16 @@ pub(crate) fn take_in(
     app: &App,
     home: &Home,
     store: &mut SqliteMemory,
+) -> anyhow::Result<catch_up::Report> {
+    take_in_telling(app, home, store, &mut || {})
+}
+
+/// The same; `tell` hears of each session and each turn that is in.
+fn take_in_telling(
+    app: &App,
+    home: &Home,
+    store: &mut SqliteMemory,
+    tell: &mut dyn FnMut(),
 ) -> anyhow::Result<catch_up::Report> {
     let zone = app.zone(home)?;
     let settings = turn::Settings {
@@ -79,7 +96,7 @@ pub(crate) fn take_in(
     if waiting || sessions.as_ref().is_some_and(lacks_identity) {
         sessions = sessions_to_write(home, app.lock_wait(home)?)?;
     }
-    Ok(catch_up::catch_up(sessions.as_mut(), store, &home.spool(), &settings)?)
+    Ok(catch_up::catch_up_telling(sessions.as_mut(), store, &home.spool(), &settings, tell)?)
 }
 
 /// Whether facts can be drawn from something, or when.
@@ -97,7 +114,7 @@ pub(super) fn has_waiting_episodes(look: &Look<'_>) -> anyhow::Result<Need> {
 
 pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let mut model = match job.attempts <= TRIES_WITH_MODEL {
+    let mut model = match job.own_tries() + job.cut_short() <= TRIES_WITH_MODEL {
         true => Background::open_for_job(app, home)?,
         false => None,
     };
@@ -113,11 +130,11 @@ pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
             }
             other => other?,
         };
-        let is_done = report.episodes == 0;
-        total.add(&report);
-        if is_done {
+        if report.episodes == 0 {
             break;
         }
+        total.add(&report);
+        pulse.came_on()?;
     }
     Ok(format!("{} from {}", counted(total.facts, "new fact"), counted(total.episodes, "episode")))
 }

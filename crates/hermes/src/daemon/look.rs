@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hermes_home::Home;
-use hermes_store::memory::{
-    Admin, Job, JobFailure, JobState, Jobs as _, NewJob, Schedule, SqliteMemory,
-};
+use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule, SqliteMemory};
 use hermes_store::postgres::Notices;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -202,8 +200,8 @@ fn begin_anew(
     for job in all.iter().filter(|job| is_ours(job)) {
         let failed_at = match job.state {
             // What is due anyway keeps count of its tries: it may be what kills its worker.
-            JobState::Waiting if job.attempts > 0 && job.run_at > now => {
-                schedule::back_off(job.attempts).map(|wait| job.run_at - wait)
+            JobState::Waiting if job.own_tries() > 0 && job.run_at > now => {
+                schedule::back_off(job.own_tries()).map(|wait| job.run_at - wait)
             }
             JobState::Failed => job.finished_at,
             _ => None,
@@ -220,14 +218,14 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
     job.attempts > 0 && job.run_at > now + LONGEST_WAIT
 }
 
-/// Jobs whose worker is gone wait again, with one try less.
+/// Jobs whose worker is gone wait again, the longer the more often that was so without getting on.
 fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
-    for (id, owner) in store.leases(Admin)? {
+    for leased in store.leases(Admin)? {
         // Daemons of other homes work on a shared memory too: theirs end by time.
-        if work::is_gone(&owner, own, !store.is_on_server()) {
-            let error = "its worker was gone in the middle";
-            let failure = JobFailure { error, again: Some(now), at: now };
-            store.fail_job(Admin, id, &owner, failure)?;
+        let is_gone = work::is_gone(&leased.owner, own, !store.is_on_server());
+        if is_gone || leased.until <= now {
+            let wait = schedule::wait_after_cut(leased.cut_short.saturating_add(1));
+            store.put_back_cut_job(Admin, &leased, now + wait)?;
         }
     }
     Ok(())
@@ -353,4 +351,74 @@ impl Stamps {
 
 fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
     path.metadata().ok().map(|found| (found.len(), found.modified().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::memory::{Change, Lease, Wanted};
+    use hermes_store::sqlite::DEFAULT_WAIT;
+
+    use super::*;
+
+    const GONE: &str = "command:4194305:0";
+
+    /// One try of the job that is cut short: by the time it ends it came on, or not.
+    fn dies(store: &mut SqliteMemory, now: Timestamp, came_on: bool) -> Job {
+        let lease = Lease { owner: GONE, until: now + SOON };
+        let job = store.lease_job(Admin, &["extract"], lease, now).unwrap().unwrap();
+        if came_on {
+            assert!(store.note_job_came_on(Admin, job.id, GONE).unwrap());
+        }
+        free(store, "daemon:1:0", now).unwrap();
+        store.job(Admin, job.id).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_comes_on_is_tried_again_at_once_however_often_its_worker_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let wanted = Wanted { path: &path, profile: "default" };
+        let mut now = crate::clock::now();
+        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        queue(&mut store, "extract", now).unwrap();
+        for _ in 0..20 {
+            let job = dies(&mut store, now, true);
+            assert_eq!((job.state, job.cut_short()), (JobState::Waiting, 1));
+            assert_eq!(job.run_at, now + SignedDuration::from_secs(1));
+            now = job.run_at;
+        }
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            let job = dies(&mut store, now, false);
+            assert_eq!((job.state, job.own_tries()), (JobState::Waiting, 0));
+            waits.push(job.run_at.duration_since(now).as_secs());
+            now = job.run_at;
+        }
+        assert_eq!(waits, [4, 16, 64, 256, 900, 900, 900, 900]);
+        // Who wants it at once gets it, and all is as in the beginning.
+        let id = store.open_jobs(Admin, 1).unwrap()[0].id;
+        store.retry_job(Admin, id, now).unwrap();
+        let job = dies(&mut store, now, false);
+        assert_eq!((job.attempts, job.cut_short()), (1, 1));
+    }
+
+    #[test]
+    fn a_lease_that_ran_out_is_a_worker_that_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let wanted = Wanted { path: &path, profile: "default" };
+        let now = crate::clock::now();
+        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        queue(&mut store, "extract", now).unwrap();
+        // A worker of another machine: only its lease tells.
+        let lease = Lease { owner: "daemon:1:0:elsewhere", until: now + SOON };
+        let job = store.lease_job(Admin, &["extract"], lease, now).unwrap().unwrap();
+        free(&mut store, "daemon:1:0", now).unwrap();
+        assert_eq!(store.job(Admin, job.id).unwrap().state, JobState::Leased);
+        free(&mut store, "daemon:1:0", now + SOON).unwrap();
+        let job = store.job(Admin, job.id).unwrap();
+        assert_eq!((job.state, job.cut_short()), (JobState::Waiting, 1));
+    }
 }

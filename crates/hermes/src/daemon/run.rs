@@ -28,7 +28,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// How often daemon.json is written while nothing happens; in between it is only touched.
 const BEAT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a job may take to end when the daemon must stop.
-const GRACE: Duration = Duration::from_secs(4);
+const GRACE: Duration = Duration::from_secs(2);
+/// How long all of it may take, whatever a server or a disk does meanwhile.
+const LONGEST_END: Duration = Duration::from_millis(3500);
 
 /// How the daemon was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,7 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
         other => other?,
     };
     let signals = Signals::listen()?;
+    end_in_any_case(&signals, &home, manner)?;
     hermes_home::atomic::make_folder(&home.logs())?;
     let before = super::state::read(&home)?;
     let now = clock::now();
@@ -73,6 +76,26 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
     daemon.begin(before)?;
     let ended = daemon.go_on();
     daemon.end(held, ended)
+}
+
+/// Ends the process when it was asked to stop and something in it waits for what never comes, such as the answer of a
+/// server. All that is written is whole at any moment, and work that is cut short is done again.
+fn end_in_any_case(signals: &Signals, home: &Home, manner: Manner) -> anyhow::Result<()> {
+    let (bell, home) = (signals.stop_bell()?, home.clone());
+    std::thread::Builder::new().name("stop".to_owned()).spawn(move || {
+        if !bell.wait() {
+            return;
+        }
+        std::thread::sleep(LONGEST_END);
+        let now = clock::now();
+        let mut log = Log::new(&home, manner == Manner::Watched);
+        log.line(now, "stopped in the middle: something did not answer");
+        if let Ok(Some(state)) = super::state::read(&home) {
+            let _ = State { beat_at: now, stopped_at: Some(now), ..state }.write(&home);
+        }
+        std::process::exit(0);
+    })?;
+    Ok(())
 }
 
 struct Daemon<'a> {

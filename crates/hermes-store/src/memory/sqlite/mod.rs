@@ -47,7 +47,7 @@ use jiff::Timestamp;
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
 use crate::sqlite::{self, Access};
-use crate::{Error, Result, migrate};
+use crate::{Error, Result, migrate, still};
 
 pub use server::{
     ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,
@@ -103,11 +103,24 @@ impl SqliteMemory {
 
     /// Opens a memory that exists, and brings it up to the newest schema first, whatever it is opened for.
     pub fn open(wanted: Wanted<'_>, access: Access, wait: Duration) -> Result<SqliteMemory> {
+        SqliteMemory::open_keeping(wanted, access, wait, &mut |_| Ok(()))
+    }
+
+    /// The same; `keep` hears the number of an older schema before anything is changed, and may refuse.
+    pub fn open_keeping(
+        wanted: Wanted<'_>,
+        access: Access,
+        wait: Duration,
+        keep: &mut dyn FnMut(i64) -> Result<()>,
+    ) -> Result<SqliteMemory> {
         let path = wanted.path;
         let failed = |source| Error::from_sqlite(path, source);
         let mut connection = sqlite::open(path, access, wait)?;
         let found = refuse_other(&connection, wanted)?;
         let known = migrate::newest(migrate::MEMORY);
+        if found < known {
+            keep(found)?;
+        }
         if found < known && access == Access::Read {
             drop(connection);
             upgrade(path, wait, found)?;
@@ -134,6 +147,12 @@ impl SqliteMemory {
         let Some(file) = self.connection.sqlite() else { return Ok(()) };
         let mapped = file.pragma_update(None, "mmap_size", MAPPED);
         mapped.map_err(|source| Error::from_sqlite(&self.path, source))
+    }
+
+    /// Whether others wait for this connection, or it would not notice what they write: where no file can be made beside
+    /// the database it is read as it stands, and let go after one question.
+    pub fn is_still(&self) -> bool {
+        self.connection.sqlite().is_some_and(|file| still::is_still(file).unwrap_or(true))
     }
 
     /// Lets SQLite write ahead or not, if nobody else has the file open; says whether it is so now.

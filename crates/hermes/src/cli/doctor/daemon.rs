@@ -66,7 +66,13 @@ fn failed(app: &App, home: &Home) -> Option<Check> {
         Err(error) => return Some(Check::fail("jobs", error.to_string())),
     };
     let Some(first) = failed.first() else {
-        return Some(Check::ok("jobs", "none has failed"));
+        return Some(match daemon::stands_still(app, home, &memory.store) {
+            Ok(None) => Check::ok("jobs", "none has failed"),
+            Ok(Some(why)) => {
+                Check::warn("jobs", format!("work stands still: {why}")).repair("hermes logs")
+            }
+            Err(error) => Check::fail("jobs", message(&error)),
+        });
     };
     let why = first.last_error.as_deref().unwrap_or("no reason is known");
     let evidence = format!(

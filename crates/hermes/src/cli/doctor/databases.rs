@@ -2,26 +2,43 @@
 
 use std::time::Duration;
 
-use hermes_home::Home;
+use hermes_home::{Home, before_upgrade};
 use hermes_store::ErrorKind;
 use hermes_store::sessions::{Depth, Owner, SessionStore, check};
 use hermes_store::sqlite::Access;
 
 use super::Check;
 use crate::app::App;
+use crate::clock;
 use crate::output::counted;
 
 /// Doctor should answer even while another program writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub(super) fn checks(_app: &App, home: &Home) -> Vec<Check> {
+pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let path = home.state_db();
     if path.symlink_metadata().is_err() {
         return vec![Check::warn("sessions", "there is no state.db yet").repair("hermes init")];
     }
     let mut results = vec![integrity(home)];
     results.extend(layout(home));
+    results.extend(copies(app, home));
     results
+}
+
+/// Databases as they were before an upgrade, while they are kept.
+fn copies(app: &App, home: &Home) -> Option<Check> {
+    let kept = before_upgrade::all(home);
+    let newest = kept.first()?;
+    let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
+    let evidence = format!(
+        "{} kept from before an upgrade; the newest, {}.db of {}, is {}",
+        counted(kept.len() as u64, "database"),
+        newest.database,
+        clock::minute(newest.at, &zone),
+        newest.path.display()
+    );
+    Some(Check::ok("upgrade", evidence))
 }
 
 fn integrity(home: &Home) -> Check {

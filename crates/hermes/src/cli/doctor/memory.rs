@@ -6,7 +6,7 @@ use hermes_home::Home;
 use hermes_memory::reembed;
 use hermes_store::memory::{
     Admin, Audit as _, ChainState, EmbedModel, MemoryFinding, SqliteMemory, Upkeep as _,
-    Vectors as _, Wanted,
+    Vectors as _,
 };
 use hermes_store::sqlite::Access;
 
@@ -69,8 +69,7 @@ fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<SqliteMemory> 
         return app.server_memory(home, access, PATIENCE);
     }
     let path = app.memory_path(home)?;
-    let wanted = Wanted { path: &path, profile: home.profile_name() };
-    Ok(SqliteMemory::open(wanted, access, PATIENCE)?)
+    Ok(app.opened_memory(home, &path, access, PATIENCE)?)
 }
 
 /// What the database is called.
