@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod config;
+pub mod databases;
 pub mod env;
 pub mod error;
 pub mod init;

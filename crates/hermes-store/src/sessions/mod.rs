@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::sqlite::{self, Access};
+use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate};
 
 pub use chat::{Beginning, OUR_SUMMARY, Spending};
@@ -63,6 +63,7 @@ pub struct SessionStore {
     layout: Layout,
     path: PathBuf,
     access: Access,
+    file: OpenedFile,
 }
 
 impl SessionStore {
@@ -76,7 +77,7 @@ impl SessionStore {
 
     /// Opens a database that exists; fails if it is missing, locked, damaged or has no sessions.
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
-        let mut connection = sqlite::open(path, access, wait)?;
+        let (mut connection, file) = sqlite::open_known(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
         if layout.owner() == Owner::Ours {
             refuse_newer(&connection, path)?;
@@ -89,7 +90,7 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access })
+        Ok(SessionStore { connection, layout, path: path.to_owned(), access, file })
     }
 
     /// How the tables of this file are laid out.
@@ -112,11 +113,12 @@ impl SessionStore {
         Error::from_sqlite(&self.path, source)
     }
 
-    /// Fails unless this store was opened for writing and its layout lets us write.
+    /// Fails unless this store was opened for writing, its layout lets us write, and the file is still in its place.
     pub(crate) fn require_writable(&self) -> Result<()> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
+        self.file.must_be_in_place()?;
         match self.layout.unwritable() {
             Some(why) => {
                 Err(Error::ReadOnlyLayout { path: self.path.clone(), why: why.to_owned() })
@@ -132,6 +134,8 @@ impl SessionStore {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
+        // Whoever held the lock may have put another file there.
+        self.file.must_be_in_place()?;
         Ok(Writing { transaction, layout: &self.layout, path: &self.path })
     }
 }

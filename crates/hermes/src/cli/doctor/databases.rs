@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_store::ErrorKind;
 use hermes_store::sessions::{Depth, Owner, SessionStore, check};
 use hermes_store::sqlite::Access;
@@ -14,8 +15,11 @@ use crate::output::counted;
 /// Doctor should answer even while another program writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub(super) fn checks(_app: &App, home: &Home) -> Vec<Check> {
+pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let path = home.state_db();
+    if let Some(lost) = app.lost(home, Database::State) {
+        return vec![Check::fail("sessions", lost.said()).repair(lost.repair())];
+    }
     if path.symlink_metadata().is_err() {
         return vec![Check::warn("sessions", "there is no state.db yet").repair("hermes init")];
     }
