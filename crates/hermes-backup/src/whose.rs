@@ -47,7 +47,8 @@ pub(crate) fn keep_id(home: &Home, unpacked: &Path) -> Result<()> {
     let (present, coming) = (home.sibling(None), Home::in_folder(unpacked, None));
     let noted = Noted::read(&present);
     let Some(id) = noted.home_id() else { return Ok(()) };
-    let says = Noted::read(&coming).home_id().is_some() || home_id(&unpacked.join("memory.db")).is_some();
+    let says =
+        Noted::read(&coming).home_id().is_some() || home_id(&unpacked.join("memory.db")).is_some();
     if says { Ok(()) } else { Ok(databases::note_id(&coming, id)?) }
 }
 

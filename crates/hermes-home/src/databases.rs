@@ -153,8 +153,8 @@ fn changed(home: &Home, change: impl Fn(&mut Noted)) -> Result<()> {
     let path = home.databases();
     let _lock = lock::hold(&path)?;
     let Some(after) = is_new(&Noted::read(home)) else { return Ok(()) };
-    let text = serde_json::to_string_pretty(&after)
-        .map_err(|error| Error::write(&path, error.into()))?;
+    let text =
+        serde_json::to_string_pretty(&after).map_err(|error| Error::write(&path, error.into()))?;
     atomic::write(&path, format!("{text}\n").as_bytes())
 }
 

@@ -33,7 +33,9 @@ impl Lost {
     pub(crate) fn said(&self) -> String {
         let file = self.file.display();
         match &self.backup {
-            Some(backup) => format!("{file} was there before and is missing; backup {backup} has it"),
+            Some(backup) => {
+                format!("{file} was there before and is missing; backup {backup} has it")
+            }
             None => format!("{file} was there before and is missing; no backup here has it"),
         }
     }

@@ -33,7 +33,11 @@ impl Opened {
         if found == known.file || platform::identity(home.folder()) != known.folder {
             return Ok(());
         }
-        match found.and_then(|_| whose::home_id(path)) {
+        // A log beside it may be that of the file before: SQLite would play it into this one.
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let has_log = Path::new(&log).metadata().is_ok_and(|log| log.len() > 0);
+        match found.filter(|_| !has_log).and_then(|_| whose::home_id(path)) {
             Some(id) if id == known.id => Ok(()),
             _ => Err(StoreError::Replaced { path: path.to_owned() }),
         }

@@ -188,7 +188,8 @@ impl Bring<'_> {
         if !Noted::read(self.home).has(Database::State) {
             return Ok(());
         }
-        let advice = "bring all of it back with `--path state.db` instead of `--session`".to_owned();
+        let advice =
+            "bring all of it back with `--path state.db` instead of `--session`".to_owned();
         Err(hermes_store::Error::Lost { path: live.to_owned(), advice }.into())
     }
 

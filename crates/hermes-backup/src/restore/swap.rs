@@ -323,9 +323,9 @@ impl Move {
 
     /// Whether a path is where a single thing goes from this place; the log of a database goes with it.
     fn goes_beside(&self, path: &Path) -> bool {
-        let logs = SIDECARS.iter().filter_map(|ending| {
-            Some(PathBuf::from(self.place.to_str()?.strip_suffix(ending)?))
-        });
+        let logs = SIDECARS
+            .iter()
+            .filter_map(|ending| Some(PathBuf::from(self.place.to_str()?.strip_suffix(ending)?)));
         logs.chain([self.place.clone()]).any(|place| is_named(path, &place, ".before-restore-"))
     }
 
@@ -426,7 +426,8 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 /// Whether a path lies beside a place, under its name with a mark behind it.
 fn is_named(path: &Path, place: &Path, mark: &str) -> bool {
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    let has_mark = |own: String, of: String| own.strip_prefix(&of).is_some_and(|rest| rest.starts_with(mark));
+    let has_mark =
+        |own: String, of: String| own.strip_prefix(&of).is_some_and(|rest| rest.starts_with(mark));
     path.parent() == place.parent()
         && name(path).zip(name(place)).is_some_and(|(own, of)| has_mark(own, of))
 }

@@ -164,3 +164,28 @@ fn a_new_database_is_for_its_owner_alone() {
     assert_eq!(place.file_names(), ["state.db"]);
     assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
 }
+
+#[test]
+fn nothing_is_written_to_a_file_that_was_replaced_or_removed() {
+    let stranger = Place::ours();
+    let bytes = stranger.bytes();
+    for is_replaced in [false, true] {
+        let place = Place::ours();
+        let mut store = place.write();
+        converse(&mut store, 1, 0, &["before"]);
+        std::fs::rename(place.path(), place.beside(".old")).unwrap();
+        if is_replaced {
+            std::fs::copy(stranger.path(), place.path()).unwrap();
+        }
+        let session = NewSession::plain(SessionId::from("s2".to_owned()), minute(5), "test");
+        let refused = store.create_session(&session).unwrap_err();
+        assert!(matches!(refused, Error::Replaced { .. }), "{refused}");
+        let import = store.import(&mut "{}\n".as_bytes(), minute(5)).unwrap_err();
+        assert!(matches!(import, Error::Replaced { .. }), "{import}");
+        drop(store);
+        assert_eq!(place.path().exists(), is_replaced);
+        if is_replaced {
+            assert_eq!(place.bytes(), bytes);
+        }
+    }
+}

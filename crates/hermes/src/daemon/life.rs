@@ -155,7 +155,9 @@ pub(crate) fn draw(
 fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
     match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
         Ok(sessions) => Ok(Some(sessions)),
-        Err(StoreError::Missing { .. }) => Ok(app.refuse_lost(home, Database::State).map(|()| None)?),
+        Err(StoreError::Missing { .. }) => {
+            Ok(app.refuse_lost(home, Database::State).map(|()| None)?)
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -57,9 +57,10 @@ fn command(
         Some(profile) => format!("profiles/{profile}/{name}"),
     };
     let has_passphrase = wanted.settings.passphrase_file.is_some()
-        || found.sidecar.as_ref().is_some_and(|sidecar| {
-            sidecar.encrypted_to.iter().any(|to| to.contains("passphrase"))
-        });
+        || found
+            .sidecar
+            .as_ref()
+            .is_some_and(|sidecar| sidecar.encrypted_to.iter().any(|to| to.contains("passphrase")));
     let key = match found.name.format {
         Format::Gpg | Format::Age if !has_passphrase => " --identity FILE",
         _ => "",
