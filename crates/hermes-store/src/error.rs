@@ -20,8 +20,8 @@ pub enum Error {
         /// Where the file was looked for.
         path: PathBuf,
     },
-    /// A database that was there before is missing: none is made in its place.
-    #[error("could not open {}: it was there before, and the file is missing", path.display())]
+    /// A database that a home had is missing: none is made in its place.
+    #[error("could not open {}: this home had that database, and the file is missing", path.display())]
     Lost {
         /// Where the file was.
         path: PathBuf,

@@ -34,9 +34,9 @@ impl Lost {
         let file = self.file.display();
         match &self.backup {
             Some(backup) => {
-                format!("{file} was there before and is missing; backup {backup} has it")
+                format!("{file} is missing, and this home had it; backup {backup} has it")
             }
-            None => format!("{file} was there before and is missing; no backup here has it"),
+            None => format!("{file} is missing, and this home had it; no backup here has it"),
         }
     }
 

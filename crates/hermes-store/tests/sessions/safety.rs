@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_store::sessions::{SessionFilter, SessionStore, Window};
+use hermes_store::sessions::{NewSession, SessionFilter, SessionId, SessionStore, Window};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 

@@ -6,7 +6,6 @@ use hermes_backup::folder::Backup;
 use hermes_backup::name::Format;
 use hermes_home::Home;
 use hermes_home::databases::{Database, Seen};
-use jiff::Timestamp;
 
 use super::wanted::{self, Wanted};
 use crate::app::App;
@@ -16,8 +15,6 @@ use crate::app::App;
 pub(crate) struct Having {
     /// Its id.
     pub(crate) id: String,
-    /// When it was made.
-    pub(crate) made: Timestamp,
     /// What brings the database back from it.
     pub(crate) command: String,
 }
@@ -41,7 +38,7 @@ pub(crate) fn newest(
     let has_it = |one: &Backup| is_good(one) && since.is_none_or(|since| one.made() >= since);
     let found = wanted.folder.latest(has_it).ok().flatten()?;
     let command = command(&wanted, &found, home, database, place);
-    Some(Having { id: found.name.id(), made: found.made(), command })
+    Some(Having { id: found.name.id(), command })
 }
 
 fn command(
