@@ -237,6 +237,11 @@ impl Home {
         self.own().join("home.json")
     }
 
+    /// Who this home is, and which databases it has.
+    pub fn databases(&self) -> PathBuf {
+        self.own().join("databases.json")
+    }
+
     /// Earlier versions of the memory files.
     pub fn versions(&self) -> PathBuf {
         self.own().join("versions")

@@ -3,6 +3,7 @@
 pub mod atomic;
 pub mod before_upgrade;
 pub mod config;
+pub mod databases;
 pub mod env;
 pub mod error;
 pub mod init;

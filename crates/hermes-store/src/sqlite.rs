@@ -37,6 +37,50 @@ pub fn open(path: &Path, access: Access, wait: Duration) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Which file was opened at a path: tells it from another one that was put there, and from none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenedFile {
+    path: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl OpenedFile {
+    /// Fails if the path leads to another file now, or to none: what is written would not be found again.
+    pub(crate) fn must_be_in_place(&self) -> Result<()> {
+        if file_number(&self.path) == self.number {
+            return Ok(());
+        }
+        Err(Error::Replaced { path: self.path.clone() })
+    }
+}
+
+/// Opens a database that exists, and says which file that is.
+pub(crate) fn open_known(
+    path: &Path,
+    access: Access,
+    wait: Duration,
+) -> Result<(Connection, OpenedFile)> {
+    let opened = OpenedFile { path: path.to_owned(), number: file_number(path) };
+    let connection = open(path, access, wait)?;
+    // Replaced while it was opened, it may be either.
+    opened.must_be_in_place()?;
+    Ok((connection, opened))
+}
+
+/// The device and number of the file that a path leads to; none where there is none, or systems do not tell.
+fn file_number(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        path.metadata().ok().map(|found| (found.dev(), found.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
 /// Builds a new database whole in a temporary file, then gives it its name; fails if that is taken.
 pub fn create(path: &Path, build: impl FnOnce(&mut Connection) -> Result<()>) -> Result<()> {
     create_with_pages(path, 4096, build)

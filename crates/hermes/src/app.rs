@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_home::config::{self, Loaded};
+use hermes_home::databases::{Database, Noted};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
@@ -26,6 +27,7 @@ use crate::confirm::Asking;
 use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
 use crate::models::Models;
+use crate::opened::Opened;
 use crate::output::{Output, Sheet};
 use crate::place::Pools;
 use crate::platform;
@@ -54,6 +56,8 @@ pub(crate) struct App {
     loaded: OnceCell<Loaded>,
     /// The connections to servers that this process has.
     pub(crate) pools: Pools,
+    /// The files of memories that this process has opened.
+    opened: Opened,
 }
 
 /// An opened memory.db.
@@ -87,6 +91,7 @@ impl App {
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: Pools::default(),
+            opened: Opened::default(),
         }
     }
 
@@ -127,6 +132,7 @@ impl App {
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: self.pools.clone(),
+            opened: self.opened.clone(),
         }
     }
 
@@ -196,7 +202,13 @@ impl App {
         let wait = self.lock_wait(home)?;
         let path = home.state_db();
         let mut keep = |schema| self.keep_before_upgrade(home, &path, schema);
-        Ok(SessionStore::open_keeping(&path, access, wait, &mut keep)?)
+        match SessionStore::open_keeping(&path, access, wait, &mut keep) {
+            Err(missing @ StoreError::Missing { .. }) => {
+                self.refuse_lost(home, Database::State)?;
+                Err(missing.into())
+            }
+            opened => Ok(opened?),
+        }
     }
 
     /// Keeps a copy of a database that is about to be brought up to a newer schema.
@@ -239,15 +251,19 @@ impl App {
         Ok(home.memory_db(said, &self.env)?)
     }
 
-    /// Whether there is a memory to open: a file, or a server that is to be asked.
+    /// Whether there is a memory to open: a file, also one that is lost, or a server that is to be asked.
     pub(crate) fn has_memory(&self, home: &Home) -> bool {
         match self.is_on_server(home) {
             Ok(true) => true,
-            _ => self.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok()),
+            _ => {
+                self.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok())
+                    || Noted::read(home).has(Database::Memory)
+            }
         }
     }
 
-    /// The memory of the home; to write makes it, to read a missing one is to read an empty one.
+    /// The memory of the home; the first to write makes it, and before that an empty one is read. One that was there
+    /// and is missing is neither made nor read as empty.
     pub(crate) fn memory(&self, home: &Home, access: Access) -> anyhow::Result<Memory> {
         self.memory_within(home, access, self.lock_wait(home)?)
     }
@@ -277,6 +293,10 @@ impl App {
         let path = self.own_memory_path(home)?;
         let exists = path.symlink_metadata().is_ok();
         let profile = home.profile_name();
+        if !path.exists() {
+            self.may_make(home, Database::Memory)?;
+        }
+        self.opened.refuse_stranger(home, &path)?;
         if !exists && access == Access::Read {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
@@ -289,6 +309,10 @@ impl App {
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
             Access::Write => self.made_memory(home, wanted, wait)?,
         };
+        self.opened.note(home, &store)?;
+        if access == Access::Write {
+            self.note_memory(home, &store);
+        }
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
 

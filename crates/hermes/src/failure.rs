@@ -291,7 +291,9 @@ pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
         hermes_store::Error::Damaged { path, why } if !path.ends_with("state.db") => {
             let is_empty = why == "the file is empty";
             let hint = match is_empty {
-                true => "there is nothing in it: move it away, and the next fact makes a new one",
+                true => {
+                    "there is nothing in it: move it away, then `hermes doctor` names the backup that has it"
+                }
                 false => "keep the file as it is, and put a copy from before in its place",
             };
             Some(hint.to_owned())

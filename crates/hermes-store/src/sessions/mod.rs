@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::sqlite::{self, Access};
+use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate};
 
 pub use chat::{Beginning, OUR_SUMMARY, Spending};
@@ -65,6 +65,7 @@ pub struct SessionStore {
     layout: Layout,
     path: PathBuf,
     access: Access,
+    file: OpenedFile,
 }
 
 impl SessionStore {
@@ -88,7 +89,7 @@ impl SessionStore {
         wait: Duration,
         keep: &mut dyn FnMut(i64) -> Result<()>,
     ) -> Result<SessionStore> {
-        let mut connection = sqlite::open(path, access, wait)?;
+        let (mut connection, file) = sqlite::open_known(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
         refuse_newer(&connection, path, &layout)?;
         if layout.owner() == Owner::Ours
@@ -105,7 +106,7 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access })
+        Ok(SessionStore { connection, layout, path: path.to_owned(), access, file })
     }
 
     /// How the tables of this file are laid out.
@@ -128,11 +129,12 @@ impl SessionStore {
         Error::from_sqlite(&self.path, source)
     }
 
-    /// Fails unless this store was opened for writing and its layout lets us write.
+    /// Fails unless this store was opened for writing, its layout lets us write, and the file is still in its place.
     pub(crate) fn require_writable(&self) -> Result<()> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
+        self.file.must_be_in_place()?;
         match self.layout.unwritable() {
             Some(why) => {
                 Err(Error::ReadOnlyLayout { path: self.path.clone(), why: why.to_owned() })
@@ -150,6 +152,8 @@ impl SessionStore {
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
         // A later version may have upgraded it since it was opened.
         refuse_newer(&transaction, &self.path, &self.layout)?;
+        // Whoever held the lock may have put another file there.
+        self.file.must_be_in_place()?;
         Ok(Writing { transaction, layout: &self.layout, path: &self.path })
     }
 }

@@ -3,7 +3,9 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use hermes_store::sessions::{self, Depth, NewMessage, SessionFilter, SessionStore, Window};
+use hermes_store::sessions::{
+    self, Depth, NewMessage, NewSession, SessionFilter, SessionId, SessionStore, Window,
+};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 
@@ -265,4 +267,29 @@ fn damaged_transcripts_of_a_later_version_are_not_made_anew_by_this_one() {
     }
     assert!(place.bytes() == bytes, "something was written");
     assert_eq!(place.file_names(), ["state.db"]);
+}
+
+#[test]
+fn nothing_is_written_to_a_file_that_was_replaced_or_removed() {
+    let stranger = Place::ours();
+    let bytes = stranger.bytes();
+    for is_replaced in [false, true] {
+        let place = Place::ours();
+        let mut store = place.write();
+        converse(&mut store, 1, 0, &["before"]);
+        std::fs::rename(place.path(), place.beside(".old")).unwrap();
+        if is_replaced {
+            std::fs::copy(stranger.path(), place.path()).unwrap();
+        }
+        let session = NewSession::plain(SessionId::from("s2".to_owned()), minute(5), "test");
+        let refused = store.create_session(&session).unwrap_err();
+        assert!(matches!(refused, Error::Replaced { .. }), "{refused}");
+        let import = store.import(&mut "{}\n".as_bytes(), minute(5)).unwrap_err();
+        assert!(matches!(import, Error::Replaced { .. }), "{import}");
+        drop(store);
+        assert_eq!(place.path().exists(), is_replaced);
+        if is_replaced {
+            assert_eq!(place.bytes(), bytes);
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::cli::backup;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Kind, Outcome, Problem, message};
+use crate::lost::Lost;
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
 
 #[derive(Debug, Args)]
@@ -68,6 +69,9 @@ struct Profile {
     /// Why the model of background work did not answer the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Trouble>,
+    /// Databases that were there before and are missing, with the backup that has each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<Lost>,
     /// Why its jobs cannot be done or seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
@@ -108,7 +112,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let zone = root.zone(&home).unwrap_or(TimeZone::UTC);
     let models = daemon::models_line(&root, &home);
     let backups = backup::status::of_home(app, &home)?;
-    let is_red = backups.as_ref().is_some_and(|standing| standing.colour == Colour::Red);
+    let is_red = backups.as_ref().is_some_and(|standing| standing.colour == Colour::Red)
+        || profiles.iter().any(|profile: &Profile| !profile.missing.is_empty());
     let status = Status { daemon: Daemon::of(&found), models, backups, profiles, zone };
     app.out.show(&status)?;
     if !status.daemon.running {
@@ -129,6 +134,7 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
         stands_still: None,
         schedules: Vec::new(),
         model: None,
+        missing: app.for_profile(home).all_lost(home),
         trouble,
     };
     if let Err(error) = seen.count(&app.for_profile(home), home) {
@@ -248,6 +254,10 @@ impl Profile {
             self.leased,
             self.failed.len()
         ))?;
+        for lost in &self.missing {
+            page.line(format_args!("  {BAD}missing{BAD:#}   {}", lost.said()))?;
+            page.line(format_args!("            {DIM}repair:{DIM:#} {}", lost.repair()))?;
+        }
         if let Some(trouble) = &self.trouble {
             page.line(format_args!("  {BAD}trouble{BAD:#}   {}", one_line(trouble, 200)))?;
         }

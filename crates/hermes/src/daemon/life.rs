@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hermes_home::Home;
+use hermes_home::databases::{Database, Noted};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
 use hermes_memory::{catch_up, extract, identity};
@@ -180,12 +181,14 @@ fn lacks_identity(sessions: &SessionStore) -> bool {
 fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
     match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
         Ok(sessions) => Ok(Some(sessions)),
-        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(StoreError::Missing { .. }) => {
+            Ok(app.refuse_lost(home, Database::State).map(|()| None)?)
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The sessions of a home, opened to be written if they may be; none if it has none.
+/// The sessions of a home, opened to be written if they may be; none if it never had any.
 pub(crate) fn sessions_to_write(
     home: &Home,
     wait: Duration,
@@ -197,6 +200,10 @@ pub(crate) fn sessions_to_write(
         _ => Err(error),
     }) {
         Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing { path }) if Noted::read(home).has(Database::State) => {
+            let advice = "`hermes doctor` names the backup that has it".to_owned();
+            Err(StoreError::Lost { path, advice })
+        }
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule, SqliteMemory};
 use hermes_store::postgres::Notices;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{self, Comes, KINDS, Look, Need};
-use super::platform::{self, Identity, Signals};
+use super::platform::Signals;
 use super::schedule::{self, Known};
-use super::work::{self, Cut};
+use super::work;
 use crate::app::{App, Memory};
 
 /// After so long a job that is needed and was given up is tried again.
@@ -36,8 +37,6 @@ pub(super) struct Watched {
     /// Wakes the daemon when somebody changes the memory on its server.
     notices: Option<Notices>,
     seen: Option<Stamps>,
-    /// Which file its database is.
-    pub(super) identity: Option<Identity>,
     next: Option<Timestamp>,
 }
 
@@ -61,7 +60,6 @@ impl Watched {
             pulse: None,
             notices: None,
             seen: None,
-            identity: None,
             next: None,
         }
     }
@@ -81,6 +79,20 @@ impl Watched {
         // Noted before the look: what changes meanwhile is seen by the next one.
         self.seen = Some(stamps);
         self.next = Some(now + SOON);
+        let seen = self.look_fully(app, (owner, signals), now);
+        if seen.is_err() {
+            // What is wrong stays so until a look finds it right.
+            self.seen = None;
+        }
+        seen
+    }
+
+    fn look_fully(
+        &mut self,
+        app: &App,
+        (owner, signals): (&str, &Signals),
+        now: Timestamp,
+    ) -> anyhow::Result<Seen> {
         let app = app.for_profile(&self.home);
         self.memory = app.memory_file(&self.home)?;
         self.is_on_server = app.is_on_server(&self.home)?;
@@ -119,7 +131,7 @@ impl Watched {
         self.seen = None;
     }
 
-    /// The memory, if there is one or one is needed; fails if it is not the file it was.
+    /// The memory, if there is one or one is needed; fails if it is lost, or another one is in its place.
     fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
         let Some(path) = &self.memory else {
             return match self.is_on_server {
@@ -127,18 +139,13 @@ impl Watched {
                 false => Ok(None),
             };
         };
-        let found = platform::identity(path);
-        if self.identity.is_some() && found != self.identity {
-            return Err(Cut::Replaced.into());
-        }
+        app.refuse_lost(&self.home, Database::Memory)?;
         let is_there = path.symlink_metadata().is_ok();
         let look = Look { app, home: &self.home, store: None };
         if !is_there && needed(&look)?.0.is_empty() {
             return Ok(None);
         }
-        let memory = app.memory(&self.home, Access::Write)?;
-        self.identity = platform::identity(&memory.path);
-        Ok(Some(memory))
+        app.memory(&self.home, Access::Write).map(Some)
     }
 }
 

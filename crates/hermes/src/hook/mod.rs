@@ -15,6 +15,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
 
+use hermes_backup::restore;
 use hermes_home::Home;
 use hermes_store::memory::Scope;
 use hermes_store::memory::UserNumber;
@@ -44,7 +45,9 @@ pub(crate) fn run(agent: &str, app: &App) {
 
 fn serve(agent: &str, app: &App) {
     let Some(caller) = Caller::named(agent) else { return };
-    let home = app.existing_home().ok();
+    // What is written to half of a home would be gone when the restore that was cut off is undone.
+    let is_whole = |home: &Home| restore::must_not_be_cut_off(home).is_ok();
+    let home = app.existing_home().ok().filter(is_whole);
     let _guard = watch(caller, home.clone(), app);
     let mut bytes = Vec::new();
     let is_read = io::stdin().lock().take(LARGEST_EVENT).read_to_end(&mut bytes).is_ok();

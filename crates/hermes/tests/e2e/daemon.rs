@@ -292,8 +292,10 @@ fn a_database_that_was_replaced_is_left_alone_until_a_restart() {
     sandbox.ok(&["memory", "fact", "add", "The ladder is in the cellar"]);
     let pid = start(&sandbox);
     until("the schedule is kept", || schedule(&sandbox, 0)["name"] == "vacuum");
+    let stranger = Sandbox::ready();
+    stranger.ok(&["memory", "fact", "add", "The ladder is in the attic"]);
     let (memory, copy) = (sandbox.path("memory.db"), sandbox.path("copy.db"));
-    fs::copy(&memory, &copy).unwrap();
+    fs::copy(stranger.path("memory.db"), &copy).unwrap();
     fs::rename(&copy, &memory).unwrap();
     send(pid, Signal::SIGUSR1);
     let trouble = || status(&sandbox)["profiles"][0]["trouble"].to_string();
@@ -303,6 +305,22 @@ fn a_database_that_was_replaced_is_left_alone_until_a_restart() {
     assert!(log.contains("memory.db was replaced or removed"), "{log}");
     sandbox.ok(&["restart"]);
     until("it works again", || trouble() == "null");
+}
+
+#[test]
+fn the_same_memory_in_a_new_file_is_worked_with_at_once() {
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["memory", "fact", "add", "The ladder is in the cellar"]);
+    let pid = start(&sandbox);
+    until("the schedule is kept", || schedule(&sandbox, 0)["name"] == "vacuum");
+    let (memory, copy) = (sandbox.path("memory.db"), sandbox.path("copy.db"));
+    until("nobody writes", || !sandbox.path("memory.db-wal").exists());
+    fs::copy(&memory, &copy).unwrap();
+    fs::rename(&copy, &memory).unwrap();
+    sandbox.ok(&["config", "set", "memory.vacuum_schedule", "never"]);
+    send(pid, Signal::SIGHUP);
+    until("it is worked with", || schedule(&sandbox, 0)["next_run"] == Value::Null);
+    assert_eq!(status(&sandbox)["profiles"][0]["trouble"], Value::Null);
 }
 
 #[test]

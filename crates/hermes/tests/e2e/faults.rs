@@ -50,8 +50,9 @@ fn a_new_database_is_not_made_beside_the_log_of_a_lost_one() {
     fs::remove_file(sandbox.path("state.db")).unwrap();
     sandbox.write("state.db-wal", log);
     for arguments in [&["start"][..], &["init"]] {
-        sandbox.fails(arguments, 5, &["state.db-wal", "move it away"]);
+        sandbox.fails(arguments, 10, &["state.db", "missing"]);
     }
+    sandbox.fails(&["init", "--new-state"], 5, &["state.db-wal", "move it away"]);
     assert_eq!(fs::read(sandbox.path("state.db-wal")).unwrap(), log);
     assert!(!sandbox.path("state.db").exists());
 }

@@ -46,7 +46,7 @@ use jiff::Timestamp;
 
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
-use crate::sqlite::{self, Access};
+use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate, still};
 
 pub use server::{
@@ -60,6 +60,8 @@ pub struct SqliteMemory {
     connection: Connection,
     path: PathBuf,
     access: Access,
+    /// Which file it is in; none on a server.
+    file: Option<OpenedFile>,
 }
 
 /// Which memory the caller wants: a file of another profile is refused.
@@ -115,7 +117,7 @@ impl SqliteMemory {
     ) -> Result<SqliteMemory> {
         let path = wanted.path;
         let failed = |source| Error::from_sqlite(path, source);
-        let mut connection = sqlite::open(path, access, wait)?;
+        let (mut connection, mut file) = sqlite::open_known(path, access, wait)?;
         let found = refuse_other(&connection, wanted)?;
         let known = migrate::newest(migrate::MEMORY);
         if found < known {
@@ -124,7 +126,7 @@ impl SqliteMemory {
         if found < known && access == Access::Read {
             drop(connection);
             upgrade(path, wait, found)?;
-            connection = sqlite::open(path, access, wait)?;
+            (connection, file) = sqlite::open_known(path, access, wait)?;
         }
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
@@ -139,7 +141,7 @@ impl SqliteMemory {
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
         let connection = Connection::Sqlite(connection);
-        Ok(SqliteMemory { connection, path: path.to_owned(), access })
+        Ok(SqliteMemory { connection, path: path.to_owned(), access, file: Some(file) })
     }
 
     /// Reads through a map of the whole file from now on: for a process that answers many questions.
@@ -241,6 +243,11 @@ impl SqliteMemory {
         self.in_transaction(who.into(), Connection::begin_claiming, deed)
     }
 
+    /// Fails if the file was replaced or removed since it was opened: nobody would find what is written to it.
+    fn must_be_in_place(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), OpenedFile::must_be_in_place)
+    }
+
     fn in_transaction<T>(
         &mut self,
         who: Who,
@@ -255,6 +262,7 @@ impl SqliteMemory {
             self.connection.asks(who);
             let attempt = || -> std::result::Result<T, Refusal> {
                 let transaction = begin(&self.connection)?;
+                self.must_be_in_place()?;
                 let done = deed(&transaction)?;
                 transaction.commit()?;
                 Ok(done)

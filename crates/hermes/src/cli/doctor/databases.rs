@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hermes_home::databases::Database;
 use hermes_home::{Home, before_upgrade};
 use hermes_store::ErrorKind;
 use hermes_store::sessions::{Depth, Owner, SessionStore, check};
@@ -17,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let path = home.state_db();
+    if let Some(lost) = app.lost(home, Database::State) {
+        return vec![Check::fail("sessions", lost.said()).repair(lost.repair())];
+    }
     if path.symlink_metadata().is_err() {
         return vec![Check::warn("sessions", "there is no state.db yet").repair("hermes init")];
     }
