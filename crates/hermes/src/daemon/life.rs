@@ -18,11 +18,14 @@ use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
 use crate::desk::rules;
+use crate::hook::finish;
 use crate::output::counted;
 use crate::{clock, embedding};
 
 /// A session in which nothing was said for so long is over.
 pub(crate) const IDLE: SignedDuration = SignedDuration::from_mins(30);
+/// When to look again at a turn of another agent that is under way.
+const LEFT_OVER: SignedDuration = SignedDuration::from_mins(3);
 /// How many episodes are drawn from before the lease is looked at again.
 const EPISODES_A_STEP: usize = 200;
 /// After so many tries a model that does not answer well is left out, so that the work goes on.
@@ -30,6 +33,9 @@ pub(super) const TRIES_WITH_MODEL: u32 = 2;
 
 /// Whether other programs wrote something that the memory lacks.
 pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
+    if finish::waiting(look.app, look.home) > 0 {
+        return Ok(Need::Now);
+    }
     let sessions = sessions(look.app, look.home)?;
     let spool = look.home.spool();
     let is_needed = match look.store {
@@ -42,7 +48,12 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
             has_messages || hermes_memory::record::spool::waiting(&spool) > 0
         }
     };
-    Ok(if is_needed { Need::Now } else { Need::No })
+    Ok(match is_needed {
+        true => Need::Now,
+        // Its own hook may never come.
+        false if finish::is_under_way(look.home) => Need::At(look.app.now + LEFT_OVER),
+        false => Need::No,
+    })
 }
 
 pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
@@ -55,7 +66,7 @@ pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     ))
 }
 
-/// Takes in what the memory of a home lacks.
+/// Takes in what the memory of a home lacks, and first of all what hooks left.
 pub(crate) fn take_in(
     app: &App,
     home: &Home,
@@ -69,6 +80,7 @@ pub(crate) fn take_in(
         vectors: vectors(store)?,
         random: random_bytes(),
     };
+    finish::to_spool(app, home)?;
     // Turns that wait in files go to the transcript as well.
     let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
     let mut sessions = match waiting {
