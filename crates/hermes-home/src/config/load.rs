@@ -84,10 +84,10 @@ fn load_but(
     let document =
         document::parse(&text, duplicates(owner)).map_err(|fault| syntax_error(&path, fault))?;
     let found = assemble_all(home, &document, (owner, env, flags));
-    let (errors, warnings): (Vec<Finding>, Vec<Finding>) =
-        found.findings.into_iter().partition(|finding| {
-            finding.severity == Severity::Error && !is_forgiven(finding)
-        });
+    let (errors, warnings): (Vec<Finding>, Vec<Finding>) = found
+        .findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error && !is_forgiven(finding));
     if !errors.is_empty() {
         return Err(Error::BadSettings { path, findings: errors });
     }

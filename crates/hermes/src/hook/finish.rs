@@ -38,8 +38,7 @@ const FOR_OTHERS: Duration = Duration::from_millis(300);
 
 /// Tells the turn that its own hook says is over. What is wrong with it, if it can never be recorded.
 pub(super) fn stop(session: &mut Session, event: &Event, now: Timestamp) -> Option<String> {
-    let is_this =
-        event.turn.is_none() || session.turn.is_none() || event.turn == session.turn;
+    let is_this = event.turn.is_none() || session.turn.is_none() || event.turn == session.turn;
     if !is_this {
         // One that is left over: its own answer may be in the transcript.
         tell(session, Because::NextPrompt, now);

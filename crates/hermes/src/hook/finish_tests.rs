@@ -44,8 +44,7 @@ impl Case {
     }
 
     fn stop(&mut self, answer: Option<&str>) -> Vec<(String, String)> {
-        let event =
-            Event { answer: answer.map(str::to_owned), ..Event::new("Stop", Moment::Stop) };
+        let event = Event { answer: answer.map(str::to_owned), ..Event::new("Stop", Moment::Stop) };
         assert_eq!(stop(&mut self.session, &event, now()), None);
         self.told()
     }
@@ -92,7 +91,10 @@ fn a_turn_is_made_of_what_is_known_best() {
     assert_eq!(case.stop(None), whole);
     assert_eq!(case.stop(Some("an answer")), whole);
     // A transcript that lags tells of the turn before.
-    let mut late = Case::asked("a prompt", &[user("u0", "an earlier one"), assistant("a0", "its answer", None)]);
+    let mut late = Case::asked(
+        "a prompt",
+        &[user("u0", "an earlier one"), assistant("a0", "its answer", None)],
+    );
     assert_eq!(late.stop(Some("an answer")), pairs(&[("a prompt", "ours"), ("an answer", "ours")]));
     let mut silent = Case::asked("a prompt", &[]);
     silent.session.transcript = None;
@@ -123,7 +125,9 @@ fn somebody_who_passes_by_leaves_a_turn_alone_that_goes_on() {
     let mut lines = vec![user("u1", "a prompt"), assistant("a1", "I shall look.", None)];
     case.write(&lines);
     assert!(case.tell(Because::PassingBy).is_empty());
-    lines.push(json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": "x"}]}}));
+    lines.push(
+        json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": "x"}]}}),
+    );
     lines.push(json!({"type": "assistant", "isSidechain": true, "uuid": "x", "message": {"stop_reason": "end_turn", "content": [{"type": "text", "text": "inner"}]}}));
     case.write(&lines);
     assert!(case.tell(Because::PassingBy).is_empty());

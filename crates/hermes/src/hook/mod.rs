@@ -58,8 +58,9 @@ fn serve(agent: &str, app: &App) {
     let caller = named.unwrap_or_else(|| Caller::of_event(&bytes));
     let event = Some(bytes).filter(|_| is_read).and_then(|bytes| caller.read(&bytes));
     let Some(home) = home else {
-        let is_check = event.is_some_and(|event| event.is_check);
-        let _ = is_check.then(|| println(&json!({MARK: {"home": null}})));
+        if event.is_some_and(|event| event.is_check) {
+            let _ = print_line(&json!({MARK: {"home": null}}));
+        }
         return;
     };
     let Some(event) = event else {
@@ -136,14 +137,15 @@ fn inform(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
 fn check(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
     let Keeper { app, home, caller, .. } = *keeper;
     let found = recall(app, home, event);
-    let context = found.as_ref().ok().and_then(|found| found.as_ref()).map(|(text, _)| text.as_str());
+    let context =
+        found.as_ref().ok().and_then(|found| found.as_ref()).map(|(text, _)| text.as_str());
     let mut answer = caller.answer(event, context).unwrap_or_else(|| json!({}));
     answer[MARK] = json!({
         "home": home.folder(),
         "characters": context.map_or(0, |text| text.chars().count()),
         "problem": found.as_ref().err().map(message),
     });
-    println(&answer)?;
+    print_line(&answer)?;
     Ok(())
 }
 
@@ -160,10 +162,10 @@ fn recall(app: &App, home: &Home, event: &Event) -> anyhow::Result<Recalled> {
 }
 
 fn say(caller: Caller, event: &Event, context: Option<&str>) -> io::Result<()> {
-    caller.answer(event, context).map_or(Ok(()), |answer| println(&answer))
+    caller.answer(event, context).map_or(Ok(()), |answer| print_line(&answer))
 }
 
-fn println(answer: &Value) -> io::Result<()> {
+fn print_line(answer: &Value) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(format!("{answer}\n").as_bytes())?;
     stdout.flush()

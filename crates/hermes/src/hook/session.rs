@@ -84,8 +84,8 @@ pub(crate) fn change<T>(
     let written = match held {
         _ if session == before => Ok(()),
         Ok(_held) if session.says_nothing() => match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(hermes_home::Error::write(path, error))
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(hermes_home::Error::Write { path: path.to_owned(), source })
             }
             _ => Ok(()),
         },

@@ -180,6 +180,9 @@ mod tests {
         let last = r#"{"type":"assistant","uuid":"a5","message":{"id":"m5","stop_reason":"end_turn","content":[{"type":"text","text":"four"}]}}"#;
         std::fs::write(&path, format!("{}\n{last}\n", lines.join("\n"))).unwrap();
         let other = turn_of(&path, "/third", length).unwrap();
-        assert_eq!((known(other.answer), other.is_over), (Some(("four".into(), "a5".into())), true));
+        assert_eq!(
+            (known(other.answer), other.is_over),
+            (Some(("four".into(), "a5".into())), true)
+        );
     }
 }

@@ -90,9 +90,13 @@ fn check(agent: Agent, command: &ours::Command, site: &Site) -> Checked {
 fn outdated(command: &ours::Command) -> Option<String> {
     let is_one_line = command.line.is_some() && !command.has_args;
     if !is_one_line {
-        return Some("Claude Code before 2.1.147 ignores `args` and calls the bare program".to_owned());
+        return Some(
+            "Claude Code before 2.1.147 ignores `args` and calls the bare program".to_owned(),
+        );
     }
-    command.is_async.then(|| "what runs in the background is killed when `claude -p` ends".to_owned())
+    command
+        .is_async
+        .then(|| "what runs in the background is killed when `claude -p` ends".to_owned())
 }
 
 /// A question in a session that is not recorded.
@@ -119,10 +123,11 @@ fn event(agent: Agent, site: &Site) -> Value {
 fn start_hook(command: &ours::Command, site: &Site) -> Result<Child, String> {
     let Some(line) = &command.line else { return start(&command.words) };
     let mut shell = Command::new("sh");
-    shell.args(["-c", line]).current_dir(&site.project);
+    shell.args(["-c", line.as_str()]).current_dir(&site.project);
     shell.env("CLAUDE_PROJECT_DIR", &site.project);
-    let of_ours = site.env.iter().map(|(name, _)| name).filter(|name| name.starts_with("HERMES_"));
-    of_ours.for_each(|name| drop(shell.env_remove(name)));
+    for (name, _) in site.env.iter().filter(|(name, _)| name.starts_with("HERMES_")) {
+        shell.env_remove(name);
+    }
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     shell.spawn().map_err(|error| format!("could not start sh: {error}"))
 }

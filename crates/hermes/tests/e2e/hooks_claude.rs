@@ -189,7 +189,9 @@ fn the_next_hook_of_any_session_finishes_what_is_left() {
     first.writes("assistant", "On the roof.");
     grow_old(&sandbox);
     let file = fs::read_dir(sandbox.path("hermesd/hook-sessions")).unwrap().flatten();
-    let file = file.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "json"));
+    let file = file
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "json"));
     let minute_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let file = OpenOptions::new().append(true).open(file.unwrap()).unwrap();
     file.set_modified(minute_ago).unwrap();
@@ -224,7 +226,8 @@ fn an_outdated_connection_works_is_named_and_is_written_anew() {
     let before = "{\n  \"model\": \"opus\"\n}\n";
     let program = env!("CARGO_BIN_EXE_hermes");
     let group = |more: Value| {
-        let mut hook = json!({"type": "command", "command": program, "args": ["hook", "claude-code"]});
+        let mut hook =
+            json!({"type": "command", "command": program, "args": ["hook", "claude-code"]});
         hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!([{"hooks": [hook]}])
     };
@@ -240,7 +243,11 @@ fn an_outdated_connection_works_is_named_and_is_written_anew() {
     assert_eq!(kept(&sandbox).get("In the tower."), Some(&1));
     let checked = sandbox.run(&["integrate", "--check", "claude-code"]);
     assert_eq!(checked.code, 6, "{}", checked.stdout);
-    assert!(checked.stdout.contains("outdated") && !checked.stdout.contains("FAIL"), "{}", checked.stdout);
+    assert!(
+        checked.stdout.contains("outdated") && !checked.stdout.contains("FAIL"),
+        "{}",
+        checked.stdout
+    );
     assert!(sandbox.ok(&["integrate"]).contains("old"));
     sandbox.ok(&["integrate", "claude-code", "--no-mcp", "--yes"]);
     let now: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -354,7 +361,10 @@ fn the_doctor_runs_hooks_as_the_agent_would_and_leaves_no_trace() {
     let broken = text.replace(env!("CARGO_BIN_EXE_hermes"), "/gone/hermes");
     sandbox.write("../.claude/settings.json", &broken);
     let ill = sandbox.run(&["doctor"]).stdout;
-    assert!(ill.contains("could not start") && ill.contains("hermes integrate claude-code"), "{ill}");
+    assert!(
+        ill.contains("could not start") && ill.contains("hermes integrate claude-code"),
+        "{ill}"
+    );
     sandbox.write("../.claude/settings.json", &text);
     sandbox.write("memory.db", "not a database");
     let checked = sandbox.run(&["integrate", "--check", "claude-code"]);

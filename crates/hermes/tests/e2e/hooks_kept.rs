@@ -127,7 +127,7 @@ fn with_a_full_disk_a_turn_waits_outside_of_the_home() {
             &["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"],
         );
         command.arg(sandbox.home()).arg(env!("CARGO_BIN_EXE_hermes"));
-        more.iter().for_each(|(name, value)| drop(command.env(name, value)));
+        command.envs(more.iter().copied());
         let ran = sent(command, &turn(number));
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         fs::remove_dir_all(sandbox.folder().join(".hermes.copy")).unwrap();
