@@ -24,8 +24,6 @@ use crate::{clock, embedding};
 
 /// A session in which nothing was said for so long is over.
 pub(crate) const IDLE: SignedDuration = SignedDuration::from_mins(30);
-/// When to look again at a turn of another agent that is under way.
-const LEFT_OVER: SignedDuration = SignedDuration::from_mins(3);
 /// How many episodes are drawn from before the lease is looked at again.
 const EPISODES_A_STEP: usize = 200;
 /// After so many tries a model that does not answer well is left out, so that the work goes on.
@@ -48,12 +46,9 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
             has_messages || hermes_memory::record::spool::waiting(&spool) > 0
         }
     };
-    Ok(match is_needed {
-        true => Need::Now,
-        // Its own hook may never come.
-        false if finish::is_under_way(look.home) => Need::At(look.app.now + LEFT_OVER),
-        false => Need::No,
-    })
+    // The hook of a turn that is under way may never come.
+    let again = finish::next_look(look.home).map(|later| Need::At(look.app.now + later));
+    Ok(if is_needed { Need::Now } else { again.unwrap_or(Need::No) })
 }
 
 pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 use hermes_home::Home;
 use hermes_memory::record::turn::{Caller as Reporter, Turn, TurnMessage};
 use hermes_store::sessions::random_bytes;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use super::event::Event;
 use super::recall::project_of;
@@ -35,6 +35,9 @@ const LONG_QUIET: Duration = Duration::from_secs(600);
 const OWN_WORK: Duration = Duration::from_secs(2);
 /// How long a hook works for sessions other than its own.
 const FOR_OTHERS: Duration = Duration::from_millis(300);
+/// When a turn is looked at again that is over, and one of which nobody knows.
+const SOON: SignedDuration = SignedDuration::from_secs(3);
+const LATER: SignedDuration = SignedDuration::from_mins(3);
 
 /// Tells the turn that its own hook says is over. What is wrong with it, if it can never be recorded.
 pub(super) fn stop(session: &mut Session, event: &Event, now: Timestamp) -> Option<String> {
@@ -126,9 +129,15 @@ pub(crate) fn files_outside(app: &App) -> Vec<PathBuf> {
     elsewhere::files(&app.env)
 }
 
-/// Whether a turn is under way that may have to be finished without its own hook.
-pub(crate) fn is_under_way(home: &Home) -> bool {
-    session::all(home).iter().any(|path| has_something(path))
+/// When to look again at turns that may have to be finished without their own hook; none if there is none.
+pub(crate) fn next_look(home: &Home) -> Option<SignedDuration> {
+    let sessions = session::all(home).into_iter().map(|path| session::read(&path));
+    let looks = sessions.filter_map(|session| match session {
+        Session { is_stopped: true, .. } | Session { is_ended: true, .. } => Some(SOON),
+        session if !session.told.is_empty() => Some(SOON),
+        session => session.is_open().then_some(LATER),
+    });
+    looks.min()
 }
 
 /// Puts all that hooks left into the spool of the home, from where it is taken in.

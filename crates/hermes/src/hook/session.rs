@@ -143,13 +143,14 @@ impl Session {
     }
 }
 
-/// Takes away what sessions left that never ended; what is not recorded yet stays.
+/// Takes away what sessions left that never ended, and half-written files; what is not recorded yet stays.
 pub(crate) fn tidy(home: &Home, now: SystemTime) {
-    for path in all(home) {
-        let changed = path.metadata().and_then(|found| found.modified());
+    let listed = fs::read_dir(home.hook_sessions()).into_iter().flatten().flatten();
+    for entry in listed.take(MOST_LOOKED_AT) {
+        let changed = entry.metadata().and_then(|found| found.modified());
         let is_old = changed.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEPT));
-        if is_old && read(&path).told.is_empty() {
-            let _ = fs::remove_file(path);
+        if is_old && read(&entry.path()).told.is_empty() {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }

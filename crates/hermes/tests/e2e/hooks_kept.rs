@@ -91,7 +91,7 @@ fn with_a_broken_config_a_newer_schema_or_a_damaged_memory_a_turn_waits_in_a_fil
         sqlite3(&sandbox, "memory.db", &format!("pragma user_version = {version}"));
     };
     becomes(version + 7);
-    sandbox.fails(&["memory", "search", "box"], 1, &["newer"]);
+    sandbox.fails(&["memory", "search", "box"], 5, &["memory.db", "upgrade"]);
     stop(&sandbox, 2);
     assert_eq!(names(&sandbox.path("hermesd/spool")).len(), 1);
     becomes(version);
