@@ -149,7 +149,8 @@ pub(crate) fn tidy(home: &Home, now: SystemTime) {
     for entry in listed.take(MOST_LOOKED_AT) {
         let changed = entry.metadata().and_then(|found| found.modified());
         let is_old = changed.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEPT));
-        if is_old && read(&entry.path()).told.is_empty() {
+        let is_lock = entry.path().extension().is_some_and(|ending| ending == "lock");
+        if is_old && !is_lock && read(&entry.path()).told.is_empty() {
             let _ = fs::remove_file(entry.path());
         }
     }
