@@ -188,7 +188,12 @@ fn told_of(session: &Session, prompt: Option<&str>) -> Tail {
     .unwrap_or_default()
 }
 
-fn push(session: &mut Session, messages: Vec<TurnMessage>, now: Timestamp) -> Option<String> {
+/// Puts a turn of these messages among what is told of a session; each has an id from now on.
+pub(super) fn push(
+    session: &mut Session,
+    messages: Vec<TurnMessage>,
+    now: Timestamp,
+) -> Option<String> {
     if messages.is_empty() {
         session.close();
         return None;

@@ -6,7 +6,7 @@ use hermes_home::Home;
 use hermes_home::config::UsersMode;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool;
-use hermes_memory::record::turn::{Settings, Turn};
+use hermes_memory::record::turn::{Settings, Turn, TurnMessage};
 use hermes_store::sessions::random_bytes;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -38,7 +38,7 @@ impl Keeper<'_> {
             finish::tell(session, Because::NextPrompt, self.app.now);
             session.begin(event, self.app.now);
         });
-        Ok(written?)
+        self.kept_alone(event, ("user", event.prompt.as_deref()), written)
     }
 
     /// Notes what the model was given for a prompt.
@@ -57,6 +57,24 @@ impl Keeper<'_> {
             session.meet(self.caller, event);
             session.answered(event);
         });
+        self.kept_alone(event, ("assistant", event.answer.as_deref()), written)
+    }
+
+    /// What could not be written down, and is in no transcript either, is kept as a message of its own.
+    fn kept_alone(
+        &self,
+        event: &Event,
+        (role, text): (&str, Option<&str>),
+        written: hermes_home::Result<()>,
+    ) -> anyhow::Result<()> {
+        if let (Err(_), None, Some(text)) = (&written, &event.transcript, text) {
+            let mut session = session::Session::default();
+            session.meet(self.caller, event);
+            finish::push(&mut session, vec![TurnMessage::text(role, text)], self.app.now);
+            for turn in &session.told {
+                elsewhere::put_line(&self.app.env, self.home, turn)?;
+            }
+        }
         Ok(written?)
     }
 
