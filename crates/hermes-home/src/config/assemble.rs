@@ -176,7 +176,7 @@ impl<'a> Assembly<'a> {
                 }),
                 None => {
                     let message = format!("there is no setting `{name}` (given with --set)");
-                    self.report_no_such_key(Severity::Error, name, None, message);
+                    self.no_such_key(Severity::Error, (name, None), message);
                 }
             }
         }
@@ -278,16 +278,11 @@ impl<'a> Assembly<'a> {
             Owner::HermesAgent => return,
         };
         let message = format!("there is no setting `{path}`");
-        self.report_no_such_key(severity, &path, Some(entry.value.line), message);
+        self.no_such_key(severity, (&path, Some(entry.value.line)), message);
     }
 
-    fn report_no_such_key(
-        &mut self,
-        severity: Severity,
-        path: &str,
-        line: Option<usize>,
-        message: String,
-    ) {
+    fn no_such_key(&mut self, severity: Severity, place: (&str, Option<usize>), message: String) {
+        let (path, line) = place;
         let found = finding(severity, path, line, message, did_you_mean(path));
         self.findings.push(Finding { is_unknown_key: true, ..found });
     }
@@ -301,7 +296,7 @@ impl<'a> Assembly<'a> {
         let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
         let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
         let severity = if must_be_right { Severity::Error } else { Severity::Warning };
-        self.report_no_such_key(severity, &path, None, message);
+        self.no_such_key(severity, (&path, None), message);
     }
 
     fn report_variables_not_unicode(&mut self) {
