@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_home::config::{self, Loaded};
+use hermes_home::config::{self, Finding, Loaded, Severity};
 use hermes_home::databases::{Database, Noted};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
@@ -52,6 +52,8 @@ pub(crate) struct App {
     pub(crate) actor: &'static str,
     wanted: Wanted,
     flags: Vec<String>,
+    /// Whether it goes on where settings hold names that no setting has.
+    is_forgiving: bool,
     owner: OnceCell<Owner>,
     loaded: OnceCell<Loaded>,
     /// The connections to servers that this process has.
@@ -88,6 +90,7 @@ impl App {
             actor: ACTOR,
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
+            is_forgiving: false,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: Pools::default(),
@@ -105,6 +108,23 @@ impl App {
     /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
     pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
         App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
+    }
+
+    /// The same for whoever must not be stopped by a name in the settings that no setting has.
+    pub(crate) fn forgiving(self) -> App {
+        App { is_forgiving: true, ..self }
+    }
+
+    /// A name in the settings that may be meant to say where the memory is, or whose it is.
+    pub(crate) fn doubtful_memory(&self, home: &Home) -> anyhow::Result<Option<String>> {
+        let is_doubtful = |finding: &&Finding| {
+            let key = finding.key.as_deref().unwrap_or_default();
+            let near = config::nearest(key).unwrap_or_default();
+            let is_of = |section: &str| near.split('.').next() == Some(section);
+            finding.severity == Severity::Error && (is_of("memory") || is_of("users"))
+        };
+        let found = self.config(home)?.warnings.iter().find(is_doubtful);
+        Ok(found.map(ToString::to_string))
     }
 
     /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
@@ -129,6 +149,7 @@ impl App {
             actor: self.actor,
             wanted,
             flags,
+            is_forgiving: self.is_forgiving,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: self.pools.clone(),
@@ -176,7 +197,11 @@ impl App {
         if let Some(loaded) = self.loaded.get() {
             return Ok(loaded);
         }
-        let loaded = config::load(home, self.owner(home)?, &self.env, &self.flag_settings()?)?;
+        let (owner, flags) = (self.owner(home)?, self.flag_settings()?);
+        let loaded = match self.is_forgiving {
+            true => config::load_forgiving(home, owner, &self.env, &flags)?,
+            false => config::load(home, owner, &self.env, &flags)?,
+        };
         Ok(self.loaded.get_or_init(|| loaded))
     }
 

@@ -19,6 +19,7 @@ use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
 use crate::desk::rules;
+use crate::hook::finish;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -31,6 +32,9 @@ pub(super) const TRIES_WITH_MODEL: u32 = 2;
 
 /// Whether other programs wrote something that the memory lacks.
 pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
+    if finish::waiting(look.app, look.home) > 0 {
+        return Ok(Need::Now);
+    }
     let sessions = sessions(look.app, look.home)?;
     let spool = look.home.spool();
     let is_needed = match look.store {
@@ -46,7 +50,9 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
             has_messages || hermes_memory::record::spool::waiting(&spool) > 0
         }
     };
-    Ok(if is_needed { Need::Now } else { Need::No })
+    // The hook of a turn that is under way may never come.
+    let again = finish::next_look(look.home).map(|later| Need::At(look.app.now + later));
+    Ok(if is_needed { Need::Now } else { again.unwrap_or(Need::No) })
 }
 
 pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
@@ -66,7 +72,7 @@ pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     ))
 }
 
-/// Takes in what the memory of a home lacks.
+/// Takes in what the memory of a home lacks, and first of all what hooks left.
 pub(crate) fn take_in(
     app: &App,
     home: &Home,
@@ -91,6 +97,7 @@ fn take_in_telling(
         random: random_bytes(),
         transcript_note: &home.transcript_note(),
     };
+    finish::to_spool(app, home)?;
     // Turns that wait in files go to the transcript as well.
     let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
     let mut sessions = sessions(app, home)?;

@@ -15,6 +15,7 @@ use super::platform::Signals;
 use super::schedule::{self, Known};
 use super::work;
 use crate::app::{App, Memory};
+use crate::hook::finish;
 
 /// After so long a job that is needed and was given up is tried again.
 const RESPITE: SignedDuration = SignedDuration::from_hours(24);
@@ -71,7 +72,7 @@ impl Watched {
         (owner, signals): (&str, &Signals),
         now: Timestamp,
     ) -> anyhow::Result<Seen> {
-        let stamps = Stamps::of(&self.home, self.memory.as_deref());
+        let stamps = Stamps::of(app, &self.home, self.memory.as_deref());
         let is_same = self.seen.as_ref() == Some(&stamps) && !self.changed_on_server(app)?;
         if is_same && self.next.is_none_or(|next| next > now) {
             return Ok(Seen::Until(self.next));
@@ -341,15 +342,17 @@ fn earlier(left: Option<Timestamp>, right: Option<Timestamp>) -> Option<Timestam
 struct Stamps(Vec<Option<(u64, Option<SystemTime>)>>);
 
 impl Stamps {
-    fn of(home: &Home, memory: Option<&Path>) -> Stamps {
+    fn of(app: &App, home: &Home, memory: Option<&Path>) -> Stamps {
         let mut paths = vec![home.config(), home.secrets()];
         for database in [Some(home.state_db().as_path()), memory].into_iter().flatten() {
             let mut log = database.as_os_str().to_owned();
             log.push("-wal");
             paths.extend([database.to_owned(), log.into()]);
         }
-        let spool = std::fs::read_dir(home.spool()).into_iter().flatten().flatten();
-        let mut spooled: Vec<PathBuf> = spool.map(|entry| entry.path()).collect();
+        let inside = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let waiting = [home.spool(), home.hook_sessions()].into_iter().flat_map(inside);
+        let mut spooled: Vec<PathBuf> = waiting.map(|entry| entry.path()).collect();
+        spooled.extend(finish::files_outside(app));
         spooled.sort();
         paths.extend(spooled);
         Stamps(paths.iter().map(|path| stamp(path)).collect())

@@ -27,6 +27,8 @@ mod faults;
 mod forgotten;
 mod home;
 mod hooks;
+mod hooks_claude;
+mod hooks_kept;
 mod import;
 mod in_step;
 mod integrate;
