@@ -3,11 +3,13 @@
 pub mod baseline;
 mod error;
 pub mod foreign;
+mod log_fits;
 pub mod memory;
 mod migrate;
 pub mod postgres;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;
+mod still;
 
 pub use error::{Error, ErrorKind, Result};

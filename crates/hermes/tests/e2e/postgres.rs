@@ -78,6 +78,29 @@ fn what_one_home_records_the_other_recalls() {
 }
 
 #[test]
+fn a_server_that_never_answers_does_not_keep_the_daemon_from_ending() {
+    // Accepts, hears, and says nothing.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (heard, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming().flatten() {
+            held.push(stream);
+            let _ = heard.send(());
+        }
+    });
+    let sandbox = home_on(&format!("postgres://hermes:pw@{address}/hermes?sslmode=disable"));
+    sandbox.ok(&["start"]);
+    asked.recv_timeout(Duration::from_secs(30)).unwrap();
+    let begun = Instant::now();
+    sandbox.ok(&["stop"]);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
+    let daemon = sandbox.json(&["status"])["daemon"].clone();
+    assert_eq!((&daemon["running"], &daemon["ended_well"]), (&false.into(), &true.into()));
+}
+
+#[test]
 fn profiles_on_one_server_do_not_mix() {
     let server = pg_server::shared(Flavour::Plain);
     let sandbox = home_on(&server.fresh_database());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hermes_backup::contents::{Contents, What};
 use hermes_backup::create::{self, Created, Request};
+use hermes_backup::lacking;
 use hermes_backup::name::Compression;
 use hermes_backup::seal::Sealing;
 use hermes_backup::seal::keyring;
@@ -291,8 +292,9 @@ impl Made {
         let is_damaged = |file: &&hermes_backup::manifest::File| {
             file.kind == hermes_backup::manifest::Kind::Damaged
         };
-        let damaged = manifest.files.iter().filter(is_damaged).map(|file| file.path.clone());
-        let damaged = damaged.collect();
+        let damaged = manifest.files.iter().filter(is_damaged).map(|file| &file.path);
+        let lost = manifest.left_out.iter().filter(|left| left.why == lacking::LOST);
+        let damaged = damaged.chain(lost.map(|left| &left.path)).cloned().collect();
         let sidecar = backup.sidecar;
         Made {
             id: backup.name.id(),
