@@ -443,8 +443,7 @@ impl Error {
                 | Error::OlderSchema { .. }
                 | Error::Lost { .. }
                 | Error::Replaced { .. }
-        )
-            || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
+        ) || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
     }
 
     /// Whether the same thing may work a moment later, with nothing else done about it.
