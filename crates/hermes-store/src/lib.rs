@@ -6,6 +6,7 @@ pub mod foreign;
 pub mod memory;
 mod migrate;
 pub mod postgres;
+pub mod rot;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;

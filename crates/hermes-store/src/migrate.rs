@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::rot;
+
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
 
@@ -15,6 +17,7 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0004_by_channel.sql"),
     include_str!("../migrations/memory/0005_facts_listed.sql"),
     include_str!("../migrations/memory/0006_people.sql"),
+    include_str!("../migrations/memory/0008_row_sums.sql"),
 ];
 
 /// The schema files of a memory on a PostgreSQL server in order.
@@ -36,6 +39,7 @@ pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<i64> {
 /// Applies every file the database lacks, each in a transaction of its own.
 pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
     number_if_restored(connection, files)?;
+    rot::register(connection)?;
     for (number, text) in (1_i64..).zip(files) {
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Read inside the transaction: another program may have been faster.

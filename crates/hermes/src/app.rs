@@ -8,12 +8,13 @@ use hermes_home::config::{self, Loaded};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::{Home, Result as HomeResult, atomic};
+use hermes_home::{Home, Result as HomeResult, atomic, versions};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::{identity, reembed};
 use hermes_store::memory::{
     Change, SqliteMemory, UserNumber, Vectors as _, Wanted as WantedMemory,
 };
+use hermes_store::rot::HighWater;
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind};
@@ -191,7 +192,27 @@ impl App {
     /// The session database of the home, opened as the settings say.
     pub(crate) fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
-        Ok(SessionStore::open(&home.state_db(), access, wait)?)
+        let mut store = SessionStore::open(&home.state_db(), access, wait)?;
+        if access == Access::Write {
+            store.keep_mark(&self.high_water(home))?;
+        }
+        Ok(store)
+    }
+
+    /// How far state.db had come when something was acknowledged.
+    pub(crate) fn high_water(&self, home: &Home) -> HighWater {
+        HighWater::at(home.high_water())
+    }
+
+    /// The same for memory.db; one that the settings keep elsewhere has a mark by its path.
+    pub(crate) fn memory_marks(&self, home: &Home) -> anyhow::Result<HighWater> {
+        let path = self.own_memory_path(home)?;
+        if path == home.folder().join("memory.db") {
+            return Ok(self.high_water(home));
+        }
+        let mut name = versions::hash(path.as_os_str().as_encoded_bytes());
+        name.truncate(16);
+        Ok(HighWater::at(home.high_water().join(name)))
     }
 
     /// Where memory.db is, or will be; an error for a memory that is on a server.
@@ -254,11 +275,14 @@ impl App {
             return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
-        let store = match access {
+        let mut store = match access {
             Access::Read => SqliteMemory::open(wanted, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
             Access::Write => self.made_memory(home, wanted, wait)?,
         };
+        if access == Access::Write {
+            store.keep_mark(&self.memory_marks(home)?)?;
+        }
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
 

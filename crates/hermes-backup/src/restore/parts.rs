@@ -5,6 +5,7 @@ use std::io::{BufReader, Seek};
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
+use hermes_store::rot::{HighWater, Which};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
@@ -171,7 +172,9 @@ impl Bring<'_> {
             // What went wrong first is what the user has to know.
             let _ = fs::remove_file(&coming).or_else(|_| fs::remove_dir_all(&coming));
         }
-        done.map(|()| Piece { what, at: place, aside: was_there.then_some(aside) })
+        done?;
+        begin_marks_anew(&place)?;
+        Ok(Piece { what, at: place, aside: was_there.then_some(aside) })
     }
 
     /// Adds a session that is not there; one that is there stays as it is, and the other is written beside it.
@@ -203,6 +206,17 @@ impl Bring<'_> {
             }),
         }
     }
+}
+
+/// A database that was put in the place of another is as far as it is: it is not compared with what that one had.
+fn begin_marks_anew(place: &Path) -> Result<()> {
+    let which = match place.file_name().and_then(|name| name.to_str()) {
+        Some("memory.db") => Which::Memory,
+        Some("state.db") => Which::Sessions,
+        _ => return Ok(()),
+    };
+    let folder = place.parent().unwrap_or(Path::new("."));
+    Ok(HighWater::at(Home::in_folder(folder, None).high_water()).forget(which)?)
 }
 
 /// A path below the home as the user gave it: relative, or below the home itself.

@@ -18,6 +18,7 @@ mod repair;
 mod salvage;
 mod search;
 mod stats;
+mod sums;
 mod time;
 mod transcript;
 mod whose;
@@ -48,6 +49,7 @@ pub use search::{
     Mode, Neighbour, ResultKind, SearchAnswer, SearchFilter, SearchRequest, SearchResult, Snippet,
 };
 pub use stats::{SessionStats, SourceStats};
+pub use sums::compare_sessions;
 pub use transcript::{Message, MessageState, Window};
 pub use whose::Whose;
 
@@ -63,6 +65,7 @@ pub struct SessionStore {
     layout: Layout,
     path: PathBuf,
     access: Access,
+    keeping: Option<sums::Keeping>,
 }
 
 impl SessionStore {
@@ -89,7 +92,7 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access })
+        Ok(SessionStore { connection, layout, path: path.to_owned(), access, keeping: None })
     }
 
     /// How the tables of this file are laid out.
@@ -100,6 +103,11 @@ impl SessionStore {
     /// The file this store is in.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What is kept beside the database while it is written.
+    fn keeping(&self) -> Option<&sums::Keeping> {
+        self.keeping.as_ref()
     }
 
     /// The connection, for the queries of this module's files.
@@ -132,7 +140,9 @@ impl SessionStore {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
-        Ok(Writing { transaction, layout: &self.layout, path: &self.path })
+        let keeping = self.keeping.as_ref();
+        keeping.inspect(|keeping| keeping.begin());
+        Ok(Writing { transaction, layout: &self.layout, path: &self.path, keeping })
     }
 }
 
@@ -141,13 +151,16 @@ pub(crate) struct Writing<'a> {
     pub(crate) transaction: Transaction<'a>,
     pub(crate) layout: &'a Layout,
     path: &'a Path,
+    keeping: Option<&'a sums::Keeping>,
 }
 
 impl Writing<'_> {
     /// Makes it last.
     pub(crate) fn commit(self) -> Result<()> {
-        let path = self.path;
-        self.transaction.commit().map_err(|source| Error::from_sqlite(path, source))
+        let Writing { transaction, path, keeping, .. } = self;
+        transaction.commit().map_err(|source| Error::from_sqlite(path, source))?;
+        keeping.inspect(|keeping| keeping.committed());
+        Ok(())
     }
 
     /// What SQLite said, as an error about this file.

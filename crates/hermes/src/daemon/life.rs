@@ -7,6 +7,7 @@ use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
 use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::rot::HighWater;
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind, memory};
@@ -170,7 +171,10 @@ pub(crate) fn sessions_to_write(
         ErrorKind::Refused => open(Access::Read),
         _ => Err(error),
     }) {
-        Ok(store) => Ok(Some(store)),
+        Ok(mut store) => {
+            store.keep_mark(&HighWater::at(home.high_water()))?;
+            Ok(Some(store))
+        }
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -51,6 +51,7 @@ mod pty;
 mod recall;
 mod reflect;
 mod remember;
+mod rot;
 mod sandbox;
 mod server;
 mod server_edges;
