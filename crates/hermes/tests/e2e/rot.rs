@@ -25,8 +25,8 @@ fn talked() -> Sandbox {
             {"role": "assistant", "text": format!("Answer {number}: noted, Captain.")}]})
     };
     let lines: String = (0..TURNS).map(|number| format!("{}\n", turn(number))).collect();
-    sandbox.write("../turns.jsonl", &lines);
-    sandbox.ok(&["memory", "turn", "turns.jsonl"]);
+    let ran = sandbox.feed(&["memory", "turn", "-"], lines.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
     sandbox.ok(&["memory", "fact", "add", "Alice keeps seven Bees on the roof"]);
     sandbox
 }
@@ -103,7 +103,7 @@ fn flipped_bytes_are_named_by_doctor_and_by_the_next_backup_and_come_back_row_by
     let remarks = bad["remarks"].to_string();
     assert!(remarks.contains("is not what was written"), "{remarks}");
     assert!(remarks.contains("10 more rows are not what was written"), "{remarks}");
-    sandbox.run(&["--yes", "backup", "prune", "--keep", "last:1"]);
+    sandbox.run(&["--yes", "backup", "prune", "--keep-last", "1"]);
     let left = sandbox.json(&["backup", "list"])["results"].to_string();
     assert!(left.contains(good["id"].as_str().unwrap()), "the good one stays: {left}");
 
