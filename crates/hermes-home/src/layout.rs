@@ -280,6 +280,11 @@ impl Home {
         self.own().join("spool")
     }
 
+    /// Which state.db the transcript is, where the database cannot say so itself.
+    pub fn transcript_note(&self) -> PathBuf {
+        self.own().join("transcript.json")
+    }
+
     /// Why the model of background work did not answer the last time; not there if it did.
     pub fn model_trouble(&self) -> PathBuf {
         self.own().join("model.json")

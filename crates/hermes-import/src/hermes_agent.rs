@@ -106,7 +106,8 @@ fn said(session: &Rc<Session>, message: LiveMessage, reading: &mut Reading<'_>) 
     let text = if role == Role::Tool { value::condensed(&message.text) } else { message.text };
     reading.message(Message {
         session: session.clone(),
-        id: message.id.to_string(),
+        // Two databases have messages of one number, but not of one moment.
+        id: format!("{}@{}", message.id, message.at.as_microsecond()),
         role,
         text,
         at: message.at,

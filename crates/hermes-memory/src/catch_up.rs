@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Scope, TakenIn};
-use hermes_store::sessions::{LiveMessage, LiveSession, SessionMark, SessionStore};
+use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, TakenIn};
+use hermes_store::sessions::{LiveMessage, LiveSession, RowNames, SessionMark, SessionStore};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::identity::{self, Who};
-use crate::record::ready::{self, Conversation, Spoken};
+use crate::record::ready::{self, Conversation, Named, Ready, Spoken};
 use crate::record::spool::{self, Drained};
+use crate::record::transcript;
 use crate::record::turn::{self, STATE_DB, Settings, Turn};
 use crate::{Error, Result};
 
@@ -56,14 +57,15 @@ pub fn catch_up(
     let drained = drain(sessions.as_deref_mut(), store, spool, settings)?;
     let mut report = Report { spool: drained, ..Report::default() };
     let Some(sessions) = sessions.as_deref() else { return Ok(report) };
-    let taken: HashMap<String, TakenIn> =
-        store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
+    let names = transcript::names(sessions, settings.transcript_note, settings.now)?;
+    let taken = taken_in(store, &names)?;
     for mark in sessions.marks()? {
         let before = taken.get(mark.session_id.as_str());
         if !mark.is_of_interest(before, settings.now) {
             continue;
         }
-        let mut intake = Intake { sessions, store, spool, settings, report: &mut report };
+        let report = &mut report;
+        let mut intake = Intake { sessions, names: &names, store, spool, settings, report };
         match intake.session(&mark, before) {
             Err(Error::Store(error @ hermes_store::Error::Full { .. })) => {
                 report.problems.push(format!("session {}: {error}", mark.session_id));
@@ -79,15 +81,27 @@ pub fn is_needed(
     sessions: Option<&SessionStore>,
     store: &dyn MemoryStore,
     spool: &Path,
+    transcript_note: &Path,
+    now: Timestamp,
 ) -> Result<bool> {
     if crate::record::spool::waiting(spool) > 0 {
         return Ok(true);
     }
     let Some(sessions) = sessions else { return Ok(false) };
-    let taken: HashMap<String, TakenIn> =
-        store.taken_in(Admin)?.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect();
+    let taken = taken_in(store, &transcript::names(sessions, transcript_note, now)?)?;
     let marks = sessions.marks()?;
     Ok(marks.iter().any(|mark| mark.has_changed(taken.get(mark.session_id.as_str()))))
+}
+
+/// The id of the database that a transcript is in.
+pub fn database(sessions: &SessionStore, transcript_note: &Path, now: Timestamp) -> Result<String> {
+    Ok(transcript::names(sessions, transcript_note, now)?.database().to_owned())
+}
+
+/// How far each session of this very database was taken in.
+fn taken_in(store: &dyn MemoryStore, names: &RowNames) -> Result<HashMap<String, TakenIn>> {
+    let taken = store.taken_in(Admin, names.database())?;
+    Ok(taken.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect())
 }
 
 /// What decides whether a session is looked at.
@@ -111,6 +125,7 @@ impl Interest for SessionMark {
 /// Sessions on their way into the memory.
 struct Intake<'a> {
     sessions: &'a SessionStore,
+    names: &'a RowNames,
     store: &'a mut dyn MemoryStore,
     spool: &'a Path,
     settings: &'a Settings<'a>,
@@ -150,7 +165,7 @@ impl Intake<'_> {
             true => mark.last_message,
             false => messages.last().map_or(after, |message| message.id),
         };
-        self.record(session, &messages)?;
+        self.record(session, &messages, before.is_none())?;
         let live = self.sessions.live_up_to(&session.id, last)?;
         self.note(session.id.as_str(), last, live, before)
     }
@@ -180,7 +195,7 @@ impl Intake<'_> {
             return Ok(());
         }
         let back = self.sessions.taken_back(&session.id, taken.last_message)?;
-        let ids: Vec<String> = back.iter().map(i64::to_string).collect();
+        let ids: Vec<String> = back.iter().map(|number| self.names.name(*number)).collect();
         let Some(scope) = self.find(session)? else { return Ok(()) };
         let id = session.id.as_str();
         let change = self.change();
@@ -188,13 +203,25 @@ impl Intake<'_> {
         Ok(())
     }
 
-    fn record(&mut self, session: &LiveSession, messages: &[LiveMessage]) -> Result<()> {
+    /// Records messages. A session that this database brings for the first time is compared by its words: its
+    /// messages may be known by another name, or by none because a program took them for others.
+    fn record(
+        &mut self,
+        session: &LiveSession,
+        messages: &[LiveMessage],
+        is_first: bool,
+    ) -> Result<()> {
         if messages.is_empty() {
             return Ok(());
         }
         let settings = self.settings;
         let spoken: Vec<Spoken<'_>> = messages.iter().map(spoken).collect();
-        let ready = ready::ready(&spoken);
+        let named = |one: Ready| {
+            let number = messages[one.place].id;
+            let former = is_first.then(|| number.to_string());
+            (one, Named { id: self.names.name(number), former })
+        };
+        let ready: Vec<(Ready, Named)> = ready::ready(&spoken).into_iter().map(named).collect();
         if ready.is_empty() {
             return Ok(());
         }
@@ -213,39 +240,56 @@ impl Intake<'_> {
         };
         let others = self.others(scope, session)?;
         let first_noted = self.first_noted(session, &others)?;
-        let (mut lacking, mut unknown) = (Vec::with_capacity(ready.len()), 0);
-        for one in ready {
-            let id = messages[one.place].id.to_string();
-            let is_of = |scope: &Scope| {
-                let key =
-                    self.store.message_by_origin(*scope, STATE_DB, session.id.as_str(), &id)?;
-                Ok::<_, Error>(key.is_some())
-            };
-            let is_known = is_of(&scope)?;
-            if !is_known && others.is_empty() {
-                lacking.push((one, id));
-            } else if !is_known {
-                let mut is_theirs = false;
-                for other in &others {
-                    is_theirs = is_theirs || is_of(other)?;
-                }
-                match messages[one.place].id < first_noted {
-                    _ if is_theirs => {}
-                    true => lacking.push((one, id)),
-                    false => unknown += 1,
-                }
-            }
+        let id = session.id.as_str();
+        let mut is_known = self.known(scope, id, &ready, is_first)?;
+        for other in &others {
+            let theirs = self.known(*other, id, &ready, is_first)?;
+            is_known.iter_mut().zip(theirs).for_each(|(known, theirs)| *known |= theirs);
         }
-        if unknown > 0 {
+        let lacking = ready.into_iter().zip(is_known).filter(|(_, known)| !known);
+        let (lacking, unknown): (Vec<_>, Vec<_>) = lacking
+            .map(|(one, _)| one)
+            .partition(|(one, _)| others.is_empty() || messages[one.place].id < first_noted);
+        if !unknown.is_empty() {
             self.report.problems.push(format!(
-                "session {}: several users talk in it, and {unknown} of its messages name none: they stay in the transcript alone",
-                session.id
+                "session {}: several users talk in it, and {} of its messages name none: they stay in the transcript alone",
+                session.id, unknown.len()
             ));
         }
         let recorded = ready::write(self.store, scope, &conversation, &lacking, change)?;
         self.report.added += recorded.added as u64;
         self.report.episodes += recorded.episodes as u64;
         Ok(())
+    }
+
+    /// Which messages are recorded as a user's already.
+    fn known(
+        &mut self,
+        scope: Scope,
+        session_id: &str,
+        ready: &[(Ready, Named)],
+        is_first: bool,
+    ) -> Result<Vec<bool>> {
+        let is_there = is_first && !self.store.sessions_named(scope, session_id)?.is_empty();
+        if is_there {
+            let offered: Vec<Offered<'_>> = ready
+                .iter()
+                .map(|(one, named)| Offered {
+                    external_id: &named.id,
+                    former_id: named.former.as_deref(),
+                    text: &one.text,
+                    at: one.at,
+                })
+                .collect();
+            return Ok(self.store.adopt(scope, STATE_DB, session_id, &offered)?);
+        }
+        let mut known = Vec::with_capacity(ready.len());
+        for (one, named) in ready {
+            let named = (named.id.as_str(), Some(one.text.as_str()));
+            let key = self.store.message_by_origin(scope, STATE_DB, session_id, named)?;
+            known.push(key.is_some());
+        }
+        Ok(known)
     }
 
     /// The first message of a session whose turn was noted in a file: before it nobody but the session's own
@@ -297,7 +341,8 @@ impl Intake<'_> {
         live: i64,
         before: Option<&TakenIn>,
     ) -> Result<()> {
-        let taken = TakenIn { session_id: session_id.to_owned(), last_message, live };
+        let database = self.names.database().to_owned();
+        let taken = TakenIn { database, session_id: session_id.to_owned(), last_message, live };
         if before == Some(&taken) {
             return Ok(());
         }

@@ -247,6 +247,7 @@ pub fn take_over(
         project: None,
         source: &source,
         external_id: keeping.session_id,
+        former_id: None,
         trust: Trust::Agent,
         tokens: u32::try_from(tokens::estimate(text)).unwrap_or(u32::MAX),
         chunks: chunk::prepare(&words, keeping.vectors),

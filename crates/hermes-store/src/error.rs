@@ -374,7 +374,7 @@ impl Error {
                     Some(rusqlite::ErrorCode::DiskFull | rusqlite::ErrorCode::SystemIoFailure)
                 ) =>
             {
-                "look whether the disk is full or failing; nothing of this change was written"
+                "look whether the disk is full or failing"
             }
             Error::CopyUnwritten { .. } => "make room on the disk, or look whether it fails",
             Error::CopyTooSlow { .. } => "try again when less is written to it",

@@ -2,12 +2,17 @@
 
 use std::collections::HashSet;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::memory::text_hash;
 use crate::rot;
 
 /// The schema files of state.db in order; the number of a file is its place, from 1.
-pub(crate) const STATE: &[&str] = &[include_str!("../migrations/state/0001_first_schema.sql")];
+pub(crate) const STATE: &[&str] = &[
+    include_str!("../migrations/state/0001_first_schema.sql"),
+    include_str!("../migrations/state/0002_identity.sql"),
+];
 
 /// The schema files of memory.db in order.
 pub(crate) const MEMORY: &[&str] = &[
@@ -17,6 +22,7 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0004_by_channel.sql"),
     include_str!("../migrations/memory/0005_facts_listed.sql"),
     include_str!("../migrations/memory/0006_people.sql"),
+    include_str!("../migrations/memory/0007_where_from.sql"),
     include_str!("../migrations/memory/0008_row_sums.sql"),
 ];
 
@@ -24,6 +30,7 @@ pub(crate) const MEMORY: &[&str] = &[
 pub(crate) const POSTGRES: &[&str] = &[
     include_str!("../migrations/postgres/0001_first_schema.sql"),
     include_str!("../migrations/postgres/0002_counts_and_notices.sql"),
+    include_str!("../migrations/postgres/0003_where_from.sql"),
 ];
 
 /// The newest schema number in a list of schema files.
@@ -39,7 +46,10 @@ pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<i64> {
 /// Applies every file the database lacks, each in a transaction of its own.
 pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
     number_if_restored(connection, files)?;
-    rot::register(connection)?;
+    if applied(connection)? < newest(files) {
+        add_text_hash(connection)?;
+        rot::register(connection)?;
+    }
     for (number, text) in (1_i64..).zip(files) {
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Read inside the transaction: another program may have been faster.
@@ -50,6 +60,16 @@ pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Re
         step.commit()?;
     }
     Ok(())
+}
+
+/// The function that the schema files use to hash texts; null stays null.
+fn add_text_hash(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("text_hash", 1, flags, |given| {
+        // A text with damaged bytes must not keep the whole memory from being opened.
+        let bytes = given.get_raw(0).as_bytes_or_null().unwrap_or_default();
+        Ok(bytes.map(|bytes| text_hash(&String::from_utf8_lossy(bytes))))
+    })
 }
 
 /// A dump does not hold the number: a database restored from one has all the tables and number 0.

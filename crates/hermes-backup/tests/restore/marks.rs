@@ -121,6 +121,7 @@ fn say(memory: &mut SqliteMemory, session: &str, text: &str) -> i64 {
         project: None,
         source: "cli",
         external_id: session,
+        former_id: None,
         trust: Trust::User,
         tokens: 4,
         chunks: Vec::new(),

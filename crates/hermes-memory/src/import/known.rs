@@ -27,7 +27,8 @@ impl Known {
         (message, ready): (&Message, &Ready),
     ) -> Result<bool> {
         let came_from = |session: &str| {
-            store.message_by_origin(settings.scope, settings.source, session, &message.id)
+            let named = (message.id.as_str(), None);
+            store.message_by_origin(settings.scope, settings.source, session, named)
         };
         for kin in &message.session.kin {
             if came_from(kin)?.is_some() {

@@ -182,7 +182,7 @@ impl<'a> Intake<'a> {
                     vectors: settings.vectors,
                 };
                 // However young it is: a model reads it only when asked to.
-                let mut made = ready.message(&conversation, &message.id);
+                let mut made = ready.message(&conversation, (&message.id, None));
                 made.imported = true;
                 made
             })

@@ -5,6 +5,7 @@ pub(crate) mod ready;
 pub mod spool;
 mod steps;
 pub mod strip;
+pub(crate) mod transcript;
 pub mod turn;
 mod turn_json;
 
@@ -276,6 +277,7 @@ impl Waiting {
             project: said.project.as_deref(),
             source: settings.source,
             external_id: &self.external_id,
+            former_id: None,
             trust: trust_of(&said.role),
             tokens: u32::try_from(tokens::estimate(&said.text) + caption_tokens)
                 .unwrap_or(u32::MAX),

@@ -28,7 +28,7 @@ pub(crate) struct Ready {
     pub(crate) place: usize,
     pub(crate) role: String,
     pub(crate) text: String,
-    at: Timestamp,
+    pub(crate) at: Timestamp,
     steps: Vec<Step>,
 }
 
@@ -79,7 +79,7 @@ impl Ready {
     pub(crate) fn message<'a>(
         &'a self,
         conversation: &Conversation<'a>,
-        external_id: &'a str,
+        (external_id, former_id): (&'a str, Option<&'a str>),
     ) -> NewMessage<'a> {
         let Conversation { zone, now, vectors, .. } = *conversation;
         let words =
@@ -96,6 +96,7 @@ impl Ready {
             project: conversation.project,
             source: conversation.source,
             external_id,
+            former_id,
             trust: trust_of(&self.role),
             tokens: u32::try_from(tokens::estimate(&self.text)).unwrap_or(u32::MAX),
             chunks: chunk::prepare(&words, vectors),
@@ -105,17 +106,36 @@ impl Ready {
     }
 }
 
+/// What a message is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) id: String,
+    /// What it was called when the number of a message alone was its name.
+    pub(crate) former: Option<String>,
+}
+
+impl From<String> for Named {
+    fn from(id: String) -> Named {
+        Named { id, former: None }
+    }
+}
+
 /// Writes messages with their ids, in transactions of a bounded size.
 pub(crate) fn write(
     store: &mut dyn MemoryStore,
     scope: Scope,
     conversation: &Conversation<'_>,
-    messages: &[(Ready, String)],
+    messages: &[(Ready, Named)],
     change: Change<'_>,
 ) -> Result<Recorded> {
     let mut all = Recorded::default();
     for part in messages.chunks(super::MESSAGES_PER_TRANSACTION) {
-        let part: Vec<_> = part.iter().map(|(ready, id)| ready.message(conversation, id)).collect();
+        let names = part.iter().map(|(_, named)| (named.id.as_str(), named.former.as_deref()));
+        let part: Vec<_> = part
+            .iter()
+            .zip(names)
+            .map(|((ready, _), names)| ready.message(conversation, names))
+            .collect();
         let recorded = store.record(scope, &part, change)?;
         all.added += recorded.added;
         all.known += recorded.known;

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::turn::{Settings, Turn};
+use super::turn::{SENT_AGAIN_WITHIN, Settings, Turn};
 use crate::{Error, Result};
 
 /// What became of the turns that waited.
@@ -70,6 +70,31 @@ pub fn put(folder: &Path, turn: &Turn, settings: &Settings<'_>) -> Result<Spoole
         }
         number += 1;
     }
+}
+
+/// The file in which the same turn waits already, if whoever sends it may have sent it before and not heard of it.
+pub fn sent_before(folder: &Path, turn: &Turn, settings: &Settings<'_>) -> Result<Option<Spooled>> {
+    if !turn.is_bare() || turn.session_id.is_none() || !folder.is_dir() {
+        return Ok(None);
+    }
+    let since = (settings.now - SENT_AGAIN_WITHIN).as_millisecond();
+    let wanted = turn.to_json();
+    for path in files(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let put_at = name.split('-').next().and_then(|at| at.parse::<i64>().ok());
+        if put_at.is_none_or(|at| at < since) {
+            continue;
+        }
+        // One that was recorded in the meantime is gone.
+        let Ok(bytes) = fs::read(&path) else { continue };
+        let Ok(waits) = read(&bytes, settings.zone) else { continue };
+        let mut bare = waits.clone();
+        bare.messages.iter_mut().for_each(|message| message.at = None);
+        if bare.to_json() == wanted {
+            return Ok(Some(Spooled { path, turn: with_ids(waits, &format!("{name}:1")) }));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the file that an id of a message names still waits in the folder.
@@ -226,6 +251,7 @@ mod tests {
             now: Timestamp::UNIX_EPOCH,
             vectors: Vectors::Later,
             random: [1, 2, 3],
+            transcript_note: Path::new("unused"),
         }
     }
 

@@ -1,15 +1,19 @@
 //! A finished turn is recorded: in the transcript first, then in the memory.
 
+use std::path::Path;
+
 use hermes_home::config::UsersMode;
 use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
-use hermes_store::sessions::{Content, NewMessage, NewSession, Owner, SessionId, SessionStore};
-use jiff::Timestamp;
+use hermes_store::sessions::{
+    AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore,
+};
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ready::{self, Conversation, Ready, Spoken};
-use super::{line, spool};
+use super::ready::{self, Conversation, Named, Ready, Spoken};
+use super::{line, spool, transcript};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
 use crate::{Error, Result, catch_up};
@@ -99,6 +103,8 @@ pub struct Settings<'a> {
     pub vectors: Vectors,
     /// Three random bytes, for the id of a new session.
     pub random: [u8; 3],
+    /// The file that says which state.db the transcript is, where the database cannot say so itself.
+    pub transcript_note: &'a Path,
 }
 
 /// Where a turn is recorded.
@@ -132,6 +138,8 @@ pub struct Kept {
     pub session_id: String,
     /// The numbers of the messages in state.db; empty if they are not there.
     pub messages: Vec<i64>,
+    /// What the messages are called by those numbers and by that state.db.
+    pub names: Vec<String>,
     /// Whether another program has the session in state.db.
     pub is_theirs: bool,
 }
@@ -181,7 +189,12 @@ pub fn keep(
         Some(id) => SessionId::from(id.clone()),
         None => SessionId::new(settings.now, settings.random),
     };
-    let mut kept = Kept { session_id: id.to_string(), messages: Vec::new(), is_theirs: false };
+    let mut kept = Kept {
+        session_id: id.to_string(),
+        messages: Vec::new(),
+        names: Vec::new(),
+        is_theirs: false,
+    };
     let Some(sessions) = sessions else { return Ok(kept) };
     if matches!(turn.from, Caller::Other(_)) {
         kept.is_theirs = turn.session_id.is_some() && sessions.live_session(&id).is_ok();
@@ -192,10 +205,15 @@ pub fn keep(
     }
     let messages: Vec<NewMessage> =
         turn.messages.iter().map(|message| message.row(settings.now)).collect();
-    kept.messages = sessions.append_turn(&turn.session(id.clone(), settings.now), &messages)?;
-    if turn.ended {
-        sessions.end_session(&id, settings.now, "turn_ended")?;
-    }
+    // Asked before anything is written, so that nothing fails afterwards.
+    let names = transcript::names(sessions, settings.transcript_note, settings.now)?;
+    let details = AppendedTurn {
+        ended_at: turn.ended.then_some(settings.now),
+        sent_again_since: turn.is_bare().then(|| settings.now - SENT_AGAIN_WITHIN),
+    };
+    let session = turn.session(id, settings.now);
+    kept.messages = sessions.append_turn(&session, &messages, details)?;
+    kept.names = kept.messages.iter().map(|number| names.name(*number)).collect();
     Ok(kept)
 }
 
@@ -230,6 +248,15 @@ pub fn remember(
         vectors: settings.vectors,
     };
     let messages = turn.ready(kept, scope, settings.now);
+    if kept.messages.is_empty() && turn.is_bare() {
+        let said: Vec<(&str, &str)> =
+            messages.iter().map(|(one, _)| (one.role.as_str(), one.text.as_str())).collect();
+        let since = settings.now - SENT_AGAIN_WITHIN;
+        if store.session_ends_with(scope, &kept.session_id, &said, since)? {
+            done.recorded.known = said.len();
+            return Ok(done);
+        }
+    }
     done.recorded = ready::write(store, scope, &conversation, &messages, change)?;
     if turn.ended {
         store.end_session(scope, &kept.session_id, settings.now)?;
@@ -237,7 +264,19 @@ pub fn remember(
     Ok(done)
 }
 
+/// Whoever did not hear that a turn was recorded sends it again within this time. A turn with neither ids nor times
+/// that says what its session ends with is the same one until then.
+pub const SENT_AGAIN_WITHIN: SignedDuration = SignedDuration::from_mins(2);
+
 impl Turn {
+    /// Whether nothing tells it from another turn of the same words. Our own conversation sends none twice.
+    pub(super) fn is_bare(&self) -> bool {
+        let is_bare = |one: &TurnMessage| one.external_id.is_none() && one.at.is_none();
+        self.from != Caller::OurChat
+            && !self.messages.is_empty()
+            && self.messages.iter().all(is_bare)
+    }
+
     /// Who asked, for the decision whose memory it is.
     fn who(&self) -> Option<Who<'_>> {
         let Identity { native_id, chat, .. } = self.identity.as_ref()?;
@@ -312,24 +351,24 @@ impl Turn {
     }
 
     /// The messages that say something, each with its id.
-    fn ready(&self, kept: &Kept, scope: Scope, now: Timestamp) -> Vec<(Ready, String)> {
+    fn ready(&self, kept: &Kept, scope: Scope, now: Timestamp) -> Vec<(Ready, Named)> {
         let spoken: Vec<Spoken<'_>> =
             self.messages.iter().map(|message| message.spoken(now)).collect();
         let mut seen = Vec::new();
         let mut id_of = |place: usize| {
             let message = &self.messages[place];
-            match (kept.messages.get(place), &message.external_id) {
-                (Some(number), _) => number.to_string(),
+            match (kept.names.get(place), &message.external_id) {
+                (Some(name), _) => name.clone(),
                 (None, Some(id)) => id.clone(),
                 (None, None) => message.derived_id(&kept.session_id, scope, now, &mut seen),
             }
         };
-        ready::ready(&spoken).into_iter().map(|one| (id_of(one.place), one)).map(swap).collect()
+        let named = |one: Ready| {
+            let id = Named::from(id_of(one.place));
+            (one, id)
+        };
+        ready::ready(&spoken).into_iter().map(named).collect()
     }
-}
-
-fn swap((id, one): (String, Ready)) -> (Ready, String) {
-    (one, id)
 }
 
 impl TurnMessage {

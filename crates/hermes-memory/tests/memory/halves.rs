@@ -24,6 +24,7 @@ fn settings(zone: &TimeZone) -> Settings<'_> {
         now: now(),
         vectors: Vectors::Now,
         random: [1, 2, 3],
+        transcript_note: Path::new("not there"),
     }
 }
 

@@ -10,3 +10,4 @@ mod recording;
 mod reembedding;
 mod reflecting;
 mod support;
+mod transcripts;

@@ -374,6 +374,7 @@ fn deploy(store: &mut SqliteMemory, session: &str, what: &str, at: Timestamp) {
         project: None,
         source: "test",
         external_id: id,
+        former_id: None,
         trust: Trust::User,
         tokens: 1,
         chunks: Vec::new(),

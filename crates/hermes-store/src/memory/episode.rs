@@ -28,8 +28,10 @@ pub struct NewMessage<'a> {
     pub project: Option<&'a str>,
     /// Which program or file the message comes from.
     pub source: &'a str,
-    /// What makes the message unique inside its source; recording it again adds nothing.
+    /// What makes the message unique inside its source; recording the same text again adds nothing.
     pub external_id: &'a str,
+    /// What it was called before, if that was not unique: a message that was forgotten under it stays so.
+    pub former_id: Option<&'a str>,
     /// How far the words can be trusted.
     pub trust: Trust,
     /// What it costs a model to read.

@@ -30,15 +30,30 @@ pub struct Session {
     pub reflected_at: Option<Timestamp>,
 }
 
-/// How far a session of state.db was taken in.
+/// How far a session of a state.db was taken in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenIn {
+    /// The id of the database.
+    pub database: String,
     /// The session's id.
     pub session_id: String,
     /// The last message that was looked at.
     pub last_message: i64,
     /// How many messages up to it counted then.
     pub live: i64,
+}
+
+/// A message of a transcript, to be compared with what was recorded.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered<'a> {
+    /// What makes it unique inside its source.
+    pub external_id: &'a str,
+    /// What it was called before, if that was not unique.
+    pub former_id: Option<&'a str>,
+    /// What it says.
+    pub text: &'a str,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A call of a tool in an assistant's message.
@@ -157,11 +172,20 @@ pub struct Receipt {
 
 /// Follow what was recorded through its life.
 pub trait Lifecycle {
-    /// How far the sessions of state.db were taken in.
-    fn taken_in(&self, admin: Admin) -> Result<Vec<TakenIn>>;
+    /// How far the sessions of one state.db were taken in.
+    fn taken_in(&self, admin: Admin, database: &str) -> Result<Vec<TakenIn>>;
 
     /// Notes how far a session was taken in.
     fn note_taken_in(&mut self, admin: Admin, taken: &TakenIn, now: Timestamp) -> Result<()>;
+
+    /// Whether the last messages of a session are these, role and text, and were all said since a time.
+    fn session_ends_with(
+        &self,
+        scope: Scope,
+        session_id: &str,
+        said: &[(&str, &str)],
+        since: Timestamp,
+    ) -> Result<bool>;
 
     /// Says that a session is over; false if there is none.
     fn end_session(&mut self, scope: Scope, session_id: &str, at: Timestamp) -> Result<bool>;
@@ -274,12 +298,23 @@ pub trait Lifecycle {
         kind: Option<EventKind>,
     ) -> Result<Vec<super::Event>>;
 
-    /// The key of a recorded message, by where it came from.
+    /// Which messages of a session are recorded: by where they came from, or else by what they say and when. The
+    /// latter are known by where they came from afterwards.
+    fn adopt(
+        &mut self,
+        scope: Scope,
+        source: &str,
+        session_id: &str,
+        offered: &[Offered<'_>],
+    ) -> Result<Vec<bool>>;
+
+    /// The key of a recorded message, by where it came from: its id there, and its text if
+    /// only one that says it is meant.
     fn message_by_origin(
         &self,
         scope: Scope,
         source: &str,
         session_id: &str,
-        external_id: &str,
+        named: (&str, Option<&str>),
     ) -> Result<Option<MessageKey>>;
 }

@@ -24,6 +24,8 @@ mod upkeep;
 mod user;
 mod vector;
 
+use sha2::{Digest, Sha256};
+
 pub use audit::{Audit, AuditEntry, ChainState};
 pub use counter::Counters;
 pub use entity::{Entities, Entity};
@@ -41,7 +43,7 @@ pub use key::{
     ChunkKey, ItemKind, MOST_PARTS, MOST_PLACES, MOST_SESSIONS, MOST_USERS, MessageKey, SessionKey,
 };
 pub use lifecycle::{
-    After, Dropped, Lifecycle, NewSummary, NewTask, Receipt, Session, Step, TakenIn, Task,
+    After, Dropped, Lifecycle, NewSummary, NewTask, Offered, Receipt, Session, Step, TakenIn, Task,
 };
 pub use people::{Known, MergedUser, Moved, Passed, People};
 pub use portable::{
@@ -64,6 +66,14 @@ pub use uid::Uid;
 pub use upkeep::{Counts, Growth, MemoryFinding, NewReceipt, Upkeep, Vacuumed};
 pub use user::{Chat, Identity, User, Users};
 pub use vector::{Coverage, EmbedModel, ModelState, NewModel, Unembedded, Vectors};
+
+/// A hash of a text, by which two messages are told apart: the first 16 bytes of its SHA-256.
+pub(crate) fn text_hash(text: &str) -> [u8; 16] {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let mut first = [0; 16];
+    first.copy_from_slice(&hash[..16]);
+    first
+}
 
 /// Everything a memory must do, whatever database it lives in.
 pub trait MemoryStore:

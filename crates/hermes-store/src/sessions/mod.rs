@@ -5,6 +5,7 @@ mod check;
 mod content;
 mod export;
 mod id;
+mod identity;
 mod import;
 mod import_row;
 mod layout;
@@ -35,6 +36,7 @@ pub use chat::{Beginning, OUR_SUMMARY, Spending};
 pub use check::{CheckReport, Depth, Finding, FindingKind, check};
 pub use content::Content;
 pub use id::{SessionId, random_bytes};
+pub use identity::{RowNames, RowPrint};
 pub use import::{DroppedParent, ImportProblem, ImportReport, LONGEST_LINE, TitleChange};
 pub use layout::{FullText, Layout, Owner};
 pub use live::{LiveMessage, LiveSession, SessionMark};
@@ -42,7 +44,7 @@ pub use manage::LONGEST_TITLE;
 pub use order::Placed;
 pub use prune::{PrunePlan, PruneReport, PruneRequest, PrunedSession};
 pub use read::{SessionFilter, SessionKind, SessionSummary};
-pub use record::{NewMessage, NewSession};
+pub use record::{AppendedTurn, NewMessage, NewSession};
 pub use repair::{Cure, RepairReport, repair};
 pub use salvage::Salvaged;
 pub use search::{
@@ -86,6 +88,9 @@ impl SessionStore {
             if access == Access::Write && bring_up_to_date(&mut connection, path)? {
                 layout = detect(&connection, path)?;
             }
+        }
+        if access == Access::Write && layout.owner() != Owner::Foreign {
+            identity::settle(&mut connection, &layout, path)?;
         }
         let failed = |source| Error::from_sqlite(path, source);
         layout.make_views(&connection).map_err(failed)?;

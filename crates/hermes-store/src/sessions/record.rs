@@ -5,7 +5,7 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde_json::Value;
 
-use super::content::{Content, python_json};
+use super::content::{Content, python_json, seconds_of};
 use super::layout::{Layout, Owner, Table};
 use super::manage::checked_title;
 use super::{SessionId, SessionStore, Writing, time};
@@ -83,6 +83,16 @@ pub struct NewMessage {
     pub external_id: Option<String>,
 }
 
+/// What else there is to know of a turn that is added to a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AppendedTurn {
+    /// When the session ended, if it did with this turn.
+    pub ended_at: Option<Timestamp>,
+    /// Whoever sends it may have sent it before, since this time, and not heard that it was added: if the session
+    /// ends with these words, they are it.
+    pub sent_again_since: Option<Timestamp>,
+}
+
 impl NewMessage {
     /// A message of plain text.
     pub fn text(role: &str, text: &str, timestamp: Timestamp) -> NewMessage {
@@ -116,6 +126,11 @@ const KNOWN_BY_ID: &str = "
 const KNOWN_BY_TIME: &str = "
     select id from messages
     where session_id = ?1 and timestamp = ?2 and role = ?3 and content is ?4 limit 1";
+const AT_END: &str = "
+    select id, role, content, tool_calls, tool_call_id, timestamp from message_view
+    where session_id = ?1 order by id desc limit ?2";
+/// Why a session ended that was over with a turn.
+const TURN_ENDED: &str = "turn_ended";
 const MERGE: &str = "insert into messages_fts (messages_fts, rank) values ('merge', ?1)";
 
 /// Two pages of merging per message keep up with what comes in. Measured at 100,000 messages over
@@ -166,9 +181,20 @@ impl SessionStore {
         &mut self,
         session: &NewSession,
         messages: &[NewMessage],
+        turn: AppendedTurn,
     ) -> Result<Vec<i64>> {
         let step = self.begin()?;
         let failed = |source| step.fault(source);
+        if let Some(since) = turn.sent_again_since
+            && let Some(known) =
+                step.numbers_at_end(&session.id, messages, since).map_err(failed)?
+        {
+            if let Some(ended_at) = turn.ended_at {
+                step.end(&session.id, ended_at, TURN_ENDED).map_err(failed)?;
+                step.commit()?;
+            }
+            return Ok(known);
+        }
         if !exists(&step.transaction, session.id.as_str()).map_err(failed)? {
             let row = session_row(session, step.layout);
             insert(&step.transaction, step.layout, Table::Sessions, row).map_err(failed)?;
@@ -183,6 +209,9 @@ impl SessionStore {
         };
         let new: Vec<NewMessage> = messages.iter().zip(&known).filter_map(is_new).collect();
         let mut added = step.add_messages(&session.id, &new)?.into_iter();
+        if let Some(ended_at) = turn.ended_at {
+            step.end(&session.id, ended_at, TURN_ENDED).map_err(failed)?;
+        }
         step.commit()?;
         Ok(known.into_iter().filter_map(|known| known.or_else(|| added.next())).collect())
     }
@@ -209,16 +238,52 @@ impl SessionStore {
         if !exists(&step.transaction, session.as_str()).map_err(failed)? {
             return Err(Error::NotFound { selector: session.to_string() });
         }
-        if let Some(statement) = step.layout.end_session() {
-            let ended_at = time_value(step.layout, Table::Sessions, "ended_at", now);
-            let parameters = params![session.as_str(), ended_at, reason];
-            step.transaction.execute(statement, parameters).map_err(failed)?;
-        }
+        step.end(session, now, reason).map_err(failed)?;
         step.commit()
     }
 }
 
 impl Writing<'_> {
+    /// Marks a session as ended, where the layout has room for it.
+    fn end(&self, session: &SessionId, at: Timestamp, reason: &str) -> rusqlite::Result<()> {
+        let Some(statement) = self.layout.end_session() else { return Ok(()) };
+        let ended_at = time_value(self.layout, Table::Sessions, "ended_at", at);
+        self.transaction.execute(statement, params![session.as_str(), ended_at, reason])?;
+        Ok(())
+    }
+
+    /// The numbers of the last messages of a session, if they say the same as these and were said since a time.
+    fn numbers_at_end(
+        &self,
+        session: &SessionId,
+        messages: &[NewMessage],
+        since: Timestamp,
+    ) -> rusqlite::Result<Option<Vec<i64>>> {
+        let count = i64::try_from(messages.len()).unwrap_or(i64::MAX);
+        let mut last: Vec<(i64, [Sql; 4], f64)> = self
+            .transaction
+            .prepare_cached(AT_END)?
+            .query_map(params![session.as_str(), count], |row| {
+                let at = seconds_of(row.get_ref(5)?).unwrap_or(f64::MIN);
+                Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?], at))
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        last.reverse();
+        let is_same = |(message, (_, found, at)): (&NewMessage, &(i64, [Sql; 4], f64))| {
+            let row = message_row(session, message, self.layout);
+            let names = ["role", "content", "tool_calls", "tool_call_id"];
+            let wanted = names.map(|name| {
+                let value = row.iter().find(|(column, _)| *column == name);
+                value.map_or(Sql::Null, |(_, value)| value.clone())
+            });
+            *found == wanted && *at >= time::to_seconds(since)
+        };
+        let is_again = !messages.is_empty()
+            && last.len() == messages.len()
+            && messages.iter().zip(&last).all(is_same);
+        Ok(is_again.then(|| last.into_iter().map(|(number, ..)| number).collect()))
+    }
+
     /// The number of a message that is there already: by its external id and its words, or where there is
     /// no column for the id, by its time and its words.
     fn number_of(

@@ -7,8 +7,8 @@ use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params_from_iter};
 use serde::Serialize;
 
-use super::SessionStore;
 use super::layout::{Layout, Owner, Table};
+use super::{SessionStore, identity};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result};
 
@@ -61,6 +61,7 @@ pub(super) fn salvage(from: &Path, to: &Path, wait: Duration) -> Result<Salvaged
     let mut salvaged = Salvaged::default();
     sqlite::create(to, |fresh| {
         crate::migrate::apply(fresh, crate::migrate::STATE)
+            .and_then(|()| identity::take_over(&damaged, fresh))
             .and_then(|()| copy_all(&mut sessions, &mut messages, fresh))
             .map(|copied| salvaged = copied)
             .map_err(|source| Error::from_sqlite(to, source))

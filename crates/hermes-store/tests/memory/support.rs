@@ -45,6 +45,7 @@ pub(crate) fn message<'a>(
         project: Some("garden"),
         source: "test",
         external_id,
+        former_id: None,
         trust: Trust::User,
         tokens: 5,
         chunks: vec![chunk(text, None)],

@@ -1,6 +1,8 @@
 //! What a memory takes in of a session: what was really said, in every layout.
 
-use hermes_store::sessions::{NewMessage, NewSession, SessionId, SessionKind, SessionStore};
+use hermes_store::sessions::{
+    AppendedTurn, NewMessage, NewSession, SessionId, SessionKind, SessionStore,
+};
 
 use crate::layouts::{V6, v22, v30};
 use crate::support::{Place, converse, minute, new_session, sqlite3};
@@ -59,8 +61,8 @@ fn a_turn_begins_its_session_and_comes_with_who_talks() {
         ..new_session(1, minute(0))
     };
     let message = |text| [NewMessage::text("user", text, minute(0))];
-    assert_eq!(store.append_turn(&new, &message("first")).unwrap(), [1]);
-    assert_eq!(store.append_turn(&new, &message("second")).unwrap(), [2]);
+    assert_eq!(store.append_turn(&new, &message("first"), AppendedTurn::default()).unwrap(), [1]);
+    assert_eq!(store.append_turn(&new, &message("second"), AppendedTurn::default()).unwrap(), [2]);
     let live = store.live_session(&new.id).unwrap();
     assert_eq!((live.source.as_str(), live.user_id.as_deref()), ("cli", Some("42")));
     assert_eq!(

@@ -8,7 +8,7 @@ use hermes_memory::record::turn;
 use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::rot::HighWater;
-use hermes_store::sessions::{SessionStore, random_bytes};
+use hermes_store::sessions::{Owner, SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind, memory};
 use jiff::tz::TimeZone;
@@ -34,7 +34,10 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
     let sessions = sessions(look.app, look.home)?;
     let spool = look.home.spool();
     let is_needed = match look.store {
-        Some(store) => catch_up::is_needed(sessions.as_ref(), store, &spool)?,
+        Some(store) => {
+            let note = look.home.transcript_note();
+            catch_up::is_needed(sessions.as_ref(), store, &spool, &note, look.app.now)?
+        }
         None => {
             let has_messages = match &sessions {
                 Some(sessions) => !sessions.marks()?.is_empty(),
@@ -69,13 +72,14 @@ pub(crate) fn take_in(
         now: clock::now(),
         vectors: vectors(store)?,
         random: random_bytes(),
+        transcript_note: &home.transcript_note(),
     };
     // Turns that wait in files go to the transcript as well.
     let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
-    let mut sessions = match waiting {
-        true => sessions_to_write(home, app.lock_wait(home)?)?,
-        false => sessions(app, home)?,
-    };
+    let mut sessions = sessions(app, home)?;
+    if waiting || sessions.as_ref().is_some_and(lacks_identity) {
+        sessions = sessions_to_write(home, app.lock_wait(home)?)?;
+    }
     Ok(catch_up::catch_up(sessions.as_mut(), store, &home.spool(), &settings)?)
 }
 
@@ -149,6 +153,11 @@ pub(crate) fn draw(
     let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
     let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
     Ok(extract::run(store, &settings, ask)?)
+}
+
+/// Whether a database of ours was not opened for writing since it can say which one it is.
+fn lacks_identity(sessions: &SessionStore) -> bool {
+    sessions.layout().owner() == Owner::Ours && matches!(sessions.row_names(), Ok(None))
 }
 
 /// The sessions of a home, if it has any.

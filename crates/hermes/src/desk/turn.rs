@@ -89,24 +89,34 @@ pub(crate) fn record_in(
     let zone = app.zone(home)?;
     let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
-    let settings = Settings { mode, zone: &zone, now: app.now, vectors: Vectors::Later, random };
-    let mut recording =
-        Recording { home, turn: turn.clone(), note: None, is_on_server: app.is_on_server(home)? };
+    let settings = Settings {
+        mode,
+        zone: &zone,
+        now: app.now,
+        vectors: Vectors::Later,
+        random,
+        transcript_note: &home.transcript_note(),
+    };
+    let note = spool::sent_before(&home.spool(), turn, &settings)?;
+    let turn = note.as_ref().map_or(turn, |note| &note.turn).clone();
+    let mut recording = Recording { home, turn, note, is_on_server: app.is_on_server(home)? };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
         Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
     };
     let kept = match recording.keep(sessions.as_deref_mut(), &settings) {
-        Err(error) if turn::must_wait(&error) => {
+        Ok(kept) => kept,
+        // Nothing of it is in the transcript: it waits in a file, or the error says that it is nowhere.
+        Err(error) if is_of_database(&error) => {
             return recording.wait_in_file(&settings, Why::from(&error));
         }
-        other => other?,
+        Err(error) => return Err(error.into()),
     };
     match memory {
         Some(memory) => recording.remember(app, (sessions, memory), kept, settings),
-        None => match open_memory(app, home)? {
+        None => match open_memory(app, home) {
             Ok(mut memory) => recording.remember(app, (sessions, &mut memory), kept, settings),
-            Err(why) => recording.wait(kept, &settings, why),
+            Err(error) => recording.wait(kept, &settings, error),
         },
     }
 }
@@ -132,7 +142,7 @@ impl Recording<'_> {
             // A server may be slow, and whoever reports a turn may be ended in the middle.
             None => self.is_on_server,
         };
-        if needs_note {
+        if needs_note && self.note.is_none() {
             let note = spool::put(&self.home.spool(), &self.turn, settings)?;
             self.turn = note.turn.clone();
             self.note = Some(note);
@@ -149,41 +159,43 @@ impl Recording<'_> {
         mut settings: Settings<'_>,
     ) -> anyhow::Result<Told> {
         settings.vectors = match memory.store.active_model() {
-            Err(error) if error.must_wait() => {
-                return self.wait(kept, &settings, Why::from(&error));
-            }
-            model => embedding::vectors(model?.as_ref()),
+            Err(error) => return self.wait(kept, &settings, error.into()),
+            Ok(model) => embedding::vectors(model.as_ref()),
         };
         let recorded = turn::remember(&mut memory.store, &self.turn, &kept, &settings);
         let mut recorded = match recorded {
-            Err(error) if turn::must_wait(&error) => {
-                return self.wait(kept, &settings, Why::from(&error));
-            }
-            other => other?,
+            Err(error) => return self.wait(kept, &settings, error.into()),
+            Ok(recorded) => recorded,
         };
-        if let Some(note) = &self.note {
-            note.done()?;
-        }
         if recorded.left_to_catch_up {
-            match catch_up(sessions, &mut memory.store, &self.home.spool(), &settings) {
-                // It is in state.db, from where it is taken in later.
-                Err(error) if turn::must_wait(&error) => {}
-                report => {
-                    let added = report?.added;
-                    recorded.recorded.added = usize::try_from(added).unwrap_or(usize::MAX);
-                }
+            // If it cannot be taken in now, it is in state.db, from where it is taken in later.
+            if let Ok(report) = catch_up(sessions, &mut memory.store, &self.home.spool(), &settings)
+            {
+                recorded.recorded.added = usize::try_from(report.added).unwrap_or(usize::MAX);
             }
         }
-        match later::fill_in(self.home, app, &mut memory.store) {
-            // The turn is recorded; what is missing beside it comes later.
-            Err(error) if why_wait(&error).is_some() => {}
-            filled => filled?,
+        // The turn is recorded, whatever comes of the rest: a note that stays is read again and adds nothing, and
+        // the daemon fills in what is missing beside the turn.
+        if let Some(note) = &self.note {
+            drop(note.done());
         }
+        drop(later::fill_in(self.home, app, &mut memory.store));
         Ok(Told::Memory(recorded))
     }
 
-    /// What is in state.db is taken in from there; everything else waits in a file.
-    fn wait(self, kept: Kept, settings: &Settings<'_>, because: Why) -> anyhow::Result<Told> {
+    /// What is in state.db is taken in from there, whatever was wrong with the memory; everything else waits in a
+    /// file, if waiting helps.
+    fn wait(
+        self,
+        kept: Kept,
+        settings: &Settings<'_>,
+        error: anyhow::Error,
+    ) -> anyhow::Result<Told> {
+        let because = why_of(&error);
+        let is_noted = self.note.is_some() || !kept.messages.is_empty() || kept.is_theirs;
+        if !is_noted && !error.chain().any(|cause| cause.is::<StoreError>()) {
+            return Err(error);
+        }
         if kept.messages.is_empty() && !kept.is_theirs {
             let turn = Turn { session_id: Some(kept.session_id), ..self.turn };
             return Recording { turn, ..self }.wait_in_file(settings, because);
@@ -207,19 +219,17 @@ pub(crate) fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreEr
     life::sessions_to_write(home, PATIENCE)
 }
 
-/// The memory, or why it cannot be used now.
-fn open_memory(app: &App, home: &Home) -> anyhow::Result<Result<Memory, Why>> {
-    match app.memory_within(home, Access::Write, PATIENCE) {
-        Ok(memory) => Ok(Ok(memory)),
-        Err(error) => match why_wait(&error) {
-            Some(why) => Ok(Err(why)),
-            None => Err(error),
-        },
-    }
+fn open_memory(app: &App, home: &Home) -> anyhow::Result<Memory> {
+    app.memory_within(home, Access::Write, PATIENCE)
 }
 
-/// Why something must wait for its database, if that is what is wrong.
-fn why_wait(error: &anyhow::Error) -> Option<Why> {
+/// Whether a database is what went wrong, and not the turn.
+fn is_of_database(error: &Error) -> bool {
+    matches!(error, Error::Store(_))
+}
+
+/// Why something must wait, in the words of the database if it was that.
+fn why_of(error: &anyhow::Error) -> Why {
     let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>());
-    store.filter(|error| error.must_wait()).map(Why::from)
+    store.map_or_else(|| Why { text: format!("{error:#}"), is_damage: false }, Why::from)
 }

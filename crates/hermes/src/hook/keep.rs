@@ -48,6 +48,7 @@ pub(crate) fn end(app: &App, home: &Home, caller: Caller, event: &Event) -> anyh
         now: app.now,
         vectors: Vectors::Later,
         random: random_bytes(),
+        transcript_note: &home.transcript_note(),
     };
     let turn = Turn { ended: true, ..empty(caller, event) };
     if let Some(why) = turn.fault() {

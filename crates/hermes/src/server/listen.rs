@@ -287,7 +287,14 @@ pub(super) async fn in_turn(
         Ok(Err(_)) => {
             Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "a bug ended it"))
         }
-        Err(_) => Err(busy()),
+        Err(_) => Err(Fault::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            format!(
+                "it takes longer than {} seconds and goes on: what was asked may still be done",
+                WORK.as_secs()
+            ),
+        )),
     }
 }
 

@@ -219,6 +219,11 @@ pub(super) fn message_key(
     first_bytes(digest.finalize().into())
 }
 
+/// What a message is known by in `origin` whose key another message with other words has.
+pub(super) fn key_with_text(key: &Key, text: &Key) -> Key {
+    key_of([key, text])
+}
+
 /// What a thing that was kept once is known by in `origin`.
 pub(super) fn item_key(kind: ItemKind, user: UserNumber, source: &str, external_id: &str) -> Key {
     key_of([

@@ -1,6 +1,6 @@
 //! What recording writes to a server: gathered, and sent in one go instead of row by row.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use ::postgres::types::{ToSql, Type};
 
@@ -11,9 +11,9 @@ use super::graves::Key;
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     messages: Messages,
-    /// The keys of what is known already, and of what is recorded now.
-    known: HashSet<Key>,
-    origins: (Vec<Vec<u8>>, Vec<i64>),
+    /// The keys of what is known already, and of what is recorded now, with the hashes of the texts.
+    known: HashMap<Key, Option<Key>>,
+    origins: (Vec<Vec<u8>>, Vec<i64>, Vec<Vec<u8>>),
     episodes: Numbers<5>,
     sessions: Numbers<4>,
 }
@@ -81,14 +81,16 @@ impl Gathered {
         let asked: [(&(dyn ToSql + Sync), Type); 2] =
             [(&server.profile(), Type::INT8), (&keys, Type::BYTEA_ARRAY)];
         for row in server.ask(KNOWN, &asked)? {
-            let key: &[u8] = row.try_get(0)?;
-            self.known.extend(Key::try_from(key));
+            let (key, text): (&[u8], Option<&[u8]>) = (row.try_get(0)?, row.try_get(1)?);
+            let text = text.and_then(|text| Key::try_from(text).ok());
+            self.known.extend(Key::try_from(key).map(|key| (key, text)));
         }
         Ok(())
     }
 
-    pub(super) fn is_known(&self, key: &Key) -> bool {
-        self.known.contains(key)
+    /// The hash of the text that is known by a key, if one is; none of a text that is gone.
+    pub(super) fn known(&self, key: &Key) -> Option<Option<Key>> {
+        self.known.get(key).copied()
     }
 
     pub(super) fn add_message(&mut self, row: &Row<'_>) {
@@ -104,10 +106,11 @@ impl Gathered {
         messages.captions.push(row.caption.map(owned));
     }
 
-    pub(super) fn add_origin(&mut self, key: Key, message: i64) {
-        self.known.insert(key);
+    pub(super) fn add_origin(&mut self, key: Key, message: i64, text: Key) {
+        self.known.insert(key, Some(text));
         self.origins.0.push(key.to_vec());
         self.origins.1.push(message);
+        self.origins.2.push(text.to_vec());
     }
 
     /// How an episode stands: its number, last place, end, tokens, and whether all of it was imported.
@@ -137,10 +140,11 @@ impl Gathered {
                 (captions, Type::TEXT_ARRAY),
             ];
             server.change_rows(ADD_MESSAGES, &given)?;
-            let given: [(&(dyn ToSql + Sync), Type); 3] = [
+            let given: [(&(dyn ToSql + Sync), Type); 4] = [
                 (&profile, Type::INT8),
                 (&self.origins.0, Type::BYTEA_ARRAY),
                 (&self.origins.1, Type::INT8_ARRAY),
+                (&self.origins.2, Type::BYTEA_ARRAY),
             ];
             server.change_rows(ADD_ORIGINS, &given)?;
         }
@@ -154,14 +158,14 @@ impl Gathered {
 
 // Each key by itself: of a profile that is new to it, the server would rather read every key there is.
 const KNOWN: &str = "
-    select o.key from unnest($2) as asked (key), lateral (
-      select key from hermes.origin where profile = $1 and key = asked.key offset 0) o";
+    select o.key, o.hash from unnest($2) as asked (key), lateral (
+      select key, hash from hermes.origin where profile = $1 and key = asked.key offset 0) o";
 const ADD_MESSAGES: &str = "
     insert into hermes.message (profile, id, episode, at, role, speaker, marks, text, caption)
     select $1, given.* from unnest($2, $3, $4, $5, $6, $7, $8, $9) as given";
 const ADD_ORIGINS: &str = "
-    insert into hermes.origin (profile, key, kind, item)
-    select $1, key, 0, item from unnest($2, $3) as given (key, item)";
+    insert into hermes.origin (profile, key, kind, item, hash)
+    select $1, key, 0, item, hash from unnest($2, $3, $4) as given (key, item, hash)";
 // The same as of a file. An episode or session that was closed twice stands as it was closed last.
 const CLOSE_EPISODES: &str = "
     update hermes.episode e

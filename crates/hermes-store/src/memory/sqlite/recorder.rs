@@ -35,6 +35,13 @@ pub(super) struct Recorder<'t> {
     digest: Sha256,
 }
 
+/// What is known of a message before it is recorded.
+enum Lookup {
+    Buried,
+    Known,
+    New(graves::Key),
+}
+
 /// A session that messages are being added to.
 struct OpenSession {
     key: SessionKey,
@@ -81,7 +88,17 @@ impl<'t> Recorder<'t> {
     /// Records the messages that are not known yet.
     pub(super) fn record(mut self, messages: &[NewMessage<'_>]) -> Step<Recorded> {
         if let Some(server) = self.transaction.postgres() {
-            let keys: Vec<graves::Key> = messages.iter().flat_map(|one| self.keys(one)).collect();
+            let both =
+                |(key, text): (graves::Key, graves::Key)| [key, graves::key_with_text(&key, &text)];
+            let keys: Vec<graves::Key> = messages
+                .iter()
+                .flat_map(|one| {
+                    let text = self.transaction.text_hash(one.text);
+                    self.keys(one, one.external_id)
+                        .into_iter()
+                        .flat_map(move |key| both((key, text)))
+                })
+                .collect();
             self.gathered.look_up(server, &keys)?;
         }
         for message in messages {
@@ -110,18 +127,18 @@ impl<'t> Recorder<'t> {
     }
 
     fn add(&mut self, message: &NewMessage<'_>) -> Step<()> {
-        let NewMessage { source, session_id, external_id, .. } = *message;
-        let origin = graves::message_key(self.user, source, session_id, external_id);
-        for key in self.keys(message) {
-            if self.is_buried(message, key)? {
+        let text = self.transaction.text_hash(message.text);
+        let origin = match self.look_up(message, text)? {
+            Lookup::Buried => {
                 self.done.buried += 1;
                 return Ok(());
             }
-            if self.is_known(&key)? {
+            Lookup::Known => {
                 self.done.known += 1;
                 return Ok(());
             }
-        }
+            Lookup::New(key) => key,
+        };
         let mut session = match self.open.remove(message.session_id) {
             Some(open) => open,
             None => self.open_session(message)?,
@@ -132,9 +149,9 @@ impl<'t> Recorder<'t> {
         }
         let key = self.put(&mut session, message)?;
         match self.is_on_server() {
-            true => self.gathered.add_origin(origin, key.get()),
+            true => self.gathered.add_origin(origin, key.get(), text),
             false => {
-                let row = params![&origin[..], key.get()];
+                let row = params![&origin[..], key.get(), &text[..]];
                 self.transaction.prepare_cached(ADD_ORIGIN)?.execute(row)?;
             }
         }
@@ -152,20 +169,65 @@ impl<'t> Recorder<'t> {
         self.transaction.postgres().is_some()
     }
 
-    /// What a message is known by: of this user, and of those merged into them.
-    fn keys(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
-        let NewMessage { source, session_id, external_id, .. } = *message;
-        let key_of =
-            |user: &UserNumber| graves::message_key(*user, source, session_id, external_id);
+    /// Whether a message is known, to be forgotten, or new; then what it will be known by. A message with the key of
+    /// another one that says something else is new.
+    fn look_up(&mut self, message: &NewMessage<'_>, text: graves::Key) -> Step<Lookup> {
+        if self.is_formerly_buried(message)? {
+            return Ok(Lookup::Buried);
+        }
+        let mut own = None;
+        for key in self.keys(message, message.external_id) {
+            let mut is_taken = false;
+            for key in [key, graves::key_with_text(&key, &text)] {
+                if self.is_buried(message, key)? {
+                    return Ok(Lookup::Buried);
+                }
+                match self.origin(&key)? {
+                    Some(known) if known.is_none_or(|known| known == text) => {
+                        return Ok(Lookup::Known);
+                    }
+                    Some(_) => is_taken = true,
+                    None => {}
+                }
+            }
+            let free = if is_taken { graves::key_with_text(&key, &text) } else { key };
+            own.get_or_insert(free);
+        }
+        own.map(Lookup::New).ok_or(Refusal::Rule(Error::Full { what: "the list of users" }))
+    }
+
+    /// What a message is known by under a name: of this user, and of those merged into them.
+    fn keys(&self, message: &NewMessage<'_>, name: &str) -> Vec<graves::Key> {
+        let NewMessage { source, session_id, .. } = *message;
+        let key_of = |user: &UserNumber| graves::message_key(*user, source, session_id, name);
         self.numbers.iter().map(key_of).collect()
     }
 
-    fn is_known(&self, key: &graves::Key) -> Step<bool> {
+    /// The hash of the text that is known by a key, if one is; none of a text that is gone.
+    fn origin(&self, key: &graves::Key) -> Step<Option<Option<graves::Key>>> {
         if self.is_on_server() {
-            return Ok(self.gathered.is_known(key));
+            return Ok(self.gathered.known(key));
         }
         let mut known = self.transaction.prepare_cached(KNOWN_ORIGIN)?;
-        Ok(known.query_row([&key[..]], |row| row.get(0))?)
+        let found: Option<Option<Vec<u8>>> =
+            known.query_row([&key[..]], |row| row.get(0)).optional()?;
+        Ok(found.map(|hash| hash.and_then(|hash| graves::Key::try_from(hash).ok())))
+    }
+
+    /// Whether the message was forgotten under what it was called before. Others had that name too: what was said
+    /// after the forgetting was not meant.
+    fn is_formerly_buried(&self, message: &NewMessage<'_>) -> Step<bool> {
+        let Some(former) = message.former_id.filter(|_| self.has_buried_messages) else {
+            return Ok(false);
+        };
+        for key in self.keys(message, former) {
+            let grave = (GraveKind::Message, key);
+            let buried = graves::buried_at(self.transaction, self.user, grave)?;
+            if buried.is_some_and(|at| !graves::is_newer(message.at, at)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the message was to be forgotten, alone or with all that was said in its session until then.
@@ -402,8 +464,8 @@ impl<'t> Recorder<'t> {
     }
 }
 
-const KNOWN_ORIGIN: &str = "select exists (select 1 from origin where key = ?1)";
-const ADD_ORIGIN: &str = "insert into origin (key, kind, item) values (?1, 0, ?2)";
+const KNOWN_ORIGIN: &str = "select hash from origin where key = ?1";
+const ADD_ORIGIN: &str = "insert into origin (key, kind, item, hash) values (?1, 0, ?2, ?3)";
 const ADD_MESSAGE: &str = "
     insert into message (id, episode, at, role, speaker, marks, text, caption)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";

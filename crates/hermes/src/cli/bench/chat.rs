@@ -11,7 +11,7 @@ use hermes_agent::approval::{Request, Verdict};
 use hermes_agent::toolbox::{Call, Toolbox as _};
 use hermes_home::tokens;
 use hermes_llm::chat::{Answer, Block, ChatModel, ChatRequest, Delta, Flow, Stop, Usage};
-use hermes_store::sessions::{NewMessage, NewSession, SessionId, SessionStore};
+use hermes_store::sessions::{AppendedTurn, NewMessage, NewSession, SessionId, SessionStore};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -94,7 +94,7 @@ fn fill_sessions(home: &Path, messages: usize, begin: Timestamp) -> anyhow::Resu
                 NewMessage::text(role, &text, at + SignedDuration::from_mins(number as i64))
             })
             .collect();
-        store.append_turn(&NewSession::plain(id, at, "cli"), &rows)?;
+        store.append_turn(&NewSession::plain(id, at, "cli"), &rows, AppendedTurn::default())?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! hermes bench turns: recording finished turns, and catching up with what other programs wrote
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -152,5 +153,6 @@ fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Se
         now: now.checked_add(later)?,
         vectors: Vectors::Now,
         random: [0; 3],
+        transcript_note: Path::new("transcript.json"),
     })
 }

@@ -84,11 +84,18 @@ struct Done {
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
-    let Read { turns, problems } = arguments.turns(&zone)?;
+    let Read { turns, mut problems } = arguments.turns(&zone)?;
     let mut sessions = turn::open_sessions(&home);
     let mut results = Vec::new();
-    for turn in turns {
-        results.push(turn::record(app, &home, &turn, &mut sessions)?);
+    for (bad, turn) in turns {
+        match turn::record(app, &home, &turn, &mut sessions) {
+            Ok(told) => results.push(told),
+            // What was stored before it is told, so that nobody sends all of it again.
+            Err(error) if !results.is_empty() => {
+                problems.push(Bad { reason: format!("{error:#}"), ..bad });
+            }
+            Err(error) => return Err(error),
+        }
     }
     let is_damaged = results.iter().any(Told::is_for_damage);
     let is_partial = !problems.is_empty();
@@ -114,7 +121,10 @@ impl Arguments {
                 turn.fault().map_or(Ok(turn), Err)
             });
             match checked {
-                Ok(turn) => read.turns.push(turn),
+                Ok(turn) => {
+                    let place = Bad { turn: number + 1, line, reason: String::new() };
+                    read.turns.push((place, turn));
+                }
                 Err(reason) => read.problems.push(Bad { turn: number + 1, line, reason }),
             }
         }
@@ -176,7 +186,8 @@ impl Arguments {
 
 /// What was read: the turns, and what is none.
 struct Read {
-    turns: Vec<Turn>,
+    /// Each with its place.
+    turns: Vec<(Bad, Turn)>,
     problems: Vec<Bad>,
 }
 

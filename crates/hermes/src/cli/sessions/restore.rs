@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use hermes_home::{Home, atomic};
+use hermes_memory::catch_up;
 use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::Access;
@@ -81,7 +82,9 @@ fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
     else {
         return Ok(());
     };
-    let before = memory.store.taken_in(Admin)?.into_iter().find(|taken| taken.session_id == id);
+    let database = catch_up::database(&sessions, &home.transcript_note(), app.now)?;
+    let taken = memory.store.taken_in(Admin, &database)?;
+    let before = taken.into_iter().find(|taken| taken.session_id == id);
     let is_known = !memory.store.sessions_named(Asker::owner().scope, id)?.is_empty();
     let live = match before {
         Some(taken) => taken.live.min(mark.live),
@@ -97,7 +100,7 @@ fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
         None => mark.last_message,
     };
     memory = app.memory(home, Access::Write)?;
-    let taken = TakenIn { session_id: id.to_owned(), last_message, live };
+    let taken = TakenIn { database, session_id: id.to_owned(), last_message, live };
     memory.store.note_taken_in(Admin, &taken, app.now)?;
     Ok(())
 }

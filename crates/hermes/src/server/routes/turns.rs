@@ -101,7 +101,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
                     turn.user.clone_from(&named);
                     turn.identity = None;
                 }
-                turns.push(turn);
+                turns.push((number + 1, turn));
             }
         }
     }
@@ -111,8 +111,15 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     }
     let mut sessions = turn::open_sessions(home);
     let mut results = Vec::new();
-    for one in turns {
-        results.push(turn::record(app, home, &one, &mut sessions)?);
+    for (number, one) in turns {
+        match turn::record(app, home, &one, &mut sessions) {
+            Ok(told) => results.push(told),
+            // What was stored before it is told, so that nobody sends all of it again.
+            Err(error) if !results.is_empty() => {
+                problems.push(json!({ "turn": number, "reason": format!("{error:#}") }));
+            }
+            Err(error) => return Err(error),
+        }
     }
     Reply::json(&json!({ "results": results, "problems": problems }))
 }

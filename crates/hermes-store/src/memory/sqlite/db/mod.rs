@@ -23,6 +23,7 @@ pub(super) use self::cells::storable;
 pub(super) use self::params::{Params, params_from_iter};
 pub(super) use self::postgres::{List, Postgres, can_pass};
 pub(super) use self::statement::{Row, Rows, Statement};
+use crate::memory::text_hash;
 pub(super) use rusqlite::ToSql;
 
 /// Why a statement failed.
@@ -158,6 +159,14 @@ pub(super) enum Connection {
 }
 
 impl Connection {
+    /// The hash of a text as it is kept here.
+    pub(super) fn text_hash(&self, text: &str) -> [u8; 16] {
+        match self {
+            Connection::Sqlite(_) => text_hash(text),
+            Connection::Postgres(_) => text_hash(&storable(text)),
+        }
+    }
+
     /// The connection to a file, for what only files have.
     pub(super) fn sqlite(&self) -> Option<&rusqlite::Connection> {
         match self {

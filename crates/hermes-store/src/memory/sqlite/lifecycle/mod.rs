@@ -1,5 +1,6 @@
 //! The life of what was recorded: taken in, drawn from, looked back on, told by a summary.
 
+mod adopt;
 mod drop;
 mod sessions;
 mod summaries;
@@ -16,16 +17,27 @@ use super::{SqliteMemory, graves, people};
 use crate::Result;
 use crate::memory::{
     Admin, After, Change, Dropped, Episode, Event, EventKind, Events, Lifecycle, MessageKey,
-    NewSummary, NewTask, Receipt, Scope, Session, SessionKey, Step, TakenIn, Task,
+    NewSummary, NewTask, Offered, Receipt, Scope, Session, SessionKey, Step, TakenIn, Task,
 };
 
 impl Lifecycle for SqliteMemory {
-    fn taken_in(&self, _admin: Admin) -> Result<Vec<TakenIn>> {
-        sessions::taken_in(self.asking(Admin)).map_err(|source| self.failed(source))
+    fn taken_in(&self, _admin: Admin, database: &str) -> Result<Vec<TakenIn>> {
+        sessions::taken_in(self.asking(Admin), database).map_err(|source| self.failed(source))
     }
 
     fn note_taken_in(&mut self, _admin: Admin, taken: &TakenIn, now: Timestamp) -> Result<()> {
         self.write(Admin, |transaction| sessions::note_taken_in(transaction, taken, now))
+    }
+
+    fn session_ends_with(
+        &self,
+        scope: Scope,
+        session_id: &str,
+        said: &[(&str, &str)],
+        since: Timestamp,
+    ) -> Result<bool> {
+        sessions::ends_with(self.asking(scope), (scope, session_id), said, since)
+            .map_err(|source| self.failed(source))
     }
 
     fn end_session(&mut self, scope: Scope, session_id: &str, at: Timestamp) -> Result<bool> {
@@ -224,19 +236,31 @@ impl Lifecycle for SqliteMemory {
         Ok(events)
     }
 
+    fn adopt(
+        &mut self,
+        scope: Scope,
+        source: &str,
+        session_id: &str,
+        offered: &[Offered<'_>],
+    ) -> Result<Vec<bool>> {
+        self.write(scope, |transaction| {
+            adopt::adopt(transaction, scope.user(), (source, session_id), offered)
+        })
+    }
+
     fn message_by_origin(
         &self,
         scope: Scope,
         source: &str,
         session_id: &str,
-        external_id: &str,
+        (external_id, text): (&str, Option<&str>),
     ) -> Result<Option<MessageKey>> {
         let asking = self.asking(scope);
+        let text = text.map(|text| asking.text_hash(text));
         let read = || -> db::Result<_> {
-            let mut statement = asking.prepare_cached(ORIGIN)?;
             for user in people::numbers_of(asking, scope.user())? {
                 let key = graves::message_key(user, source, session_id, external_id);
-                let found = statement.query_row([&key[..]], |row| row.get(0)).optional()?;
+                let found = adopt::recorded(asking, &key, text)?;
                 if let Some(message) = found {
                     return Ok(Some(MessageKey::from_row(message)));
                 }
@@ -247,7 +271,6 @@ impl Lifecycle for SqliteMemory {
     }
 }
 
-const ORIGIN: &str = "select item from origin where key = ?1 and kind = 0";
 const BY_ORIGIN: &str = episode_where!(
     "e.id = (select m.episode from origin o join message m on m.id = o.item
              where o.key = ?1 and o.kind = 0)"

@@ -1,19 +1,24 @@
 //! Sessions as they are kept: taken in, over, looked back on.
 
 use crate::memory::sqlite::db;
-use crate::memory::sqlite::db::{Connection, Row, Transaction};
+use crate::memory::sqlite::db::{Connection, OptionalExtension, Row, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::Step;
 use super::super::rows::{optional_time, time};
-use crate::memory::{Scope, Session, SessionKey, TakenIn, UserNumber};
+use crate::memory::{MessageKey, Scope, Session, SessionKey, TakenIn, UserNumber};
 
-pub(super) fn taken_in(connection: &Connection) -> db::Result<Vec<TakenIn>> {
+pub(super) fn taken_in(connection: &Connection, database: &str) -> db::Result<Vec<TakenIn>> {
     connection
         .prepare_cached(TAKEN)?
-        .query_map([], |row| {
-            Ok(TakenIn { session_id: row.get(0)?, last_message: row.get(1)?, live: row.get(2)? })
+        .query_map([database], |row| {
+            Ok(TakenIn {
+                database: database.to_owned(),
+                session_id: row.get(0)?,
+                last_message: row.get(1)?,
+                live: row.get(2)?,
+            })
         })?
         .collect()
 }
@@ -24,12 +29,42 @@ pub(super) fn note_taken_in(
     now: Timestamp,
 ) -> Step<()> {
     transaction.prepare_cached(NOTE_TAKEN)?.execute(params![
+        taken.database,
         taken.session_id,
         taken.last_message,
         taken.live,
         now.as_millisecond()
     ])?;
     Ok(())
+}
+
+/// Whether a session ends with these messages, all of them said since a time.
+pub(super) fn ends_with(
+    connection: &Connection,
+    (scope, session_id): (Scope, &str),
+    said: &[(&str, &str)],
+    since: Timestamp,
+) -> db::Result<bool> {
+    let part: Option<(i64, i64)> = connection
+        .prepare_cached(LAST_PART)?
+        .query_row(params![session_id, scope.user().get()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((part, places)) = part else { return Ok(false) };
+    let count = i64::try_from(said.len()).unwrap_or(i64::MAX);
+    let first = MessageKey::new(SessionKey::from_row(part), places.saturating_sub(count).max(0));
+    let Some(first) = first.filter(|_| places >= count && count > 0) else { return Ok(false) };
+    let range = [first.get(), first.get() + count - 1];
+    let mut statement = connection.prepare_cached(SAID)?;
+    let mut rows = statement.query(range)?;
+    for (role, text) in said {
+        let Some(row) = rows.next()? else { return Ok(false) };
+        let (found, words): (String, String) = (row.get(0)?, row.get(1)?);
+        let at: i64 = row.get(2)?;
+        if found != *role || words != *text || at < since.as_millisecond() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// An end that is said to be earlier than the last message is the time of that.
@@ -99,11 +134,16 @@ macro_rules! session_where {
     };
 }
 
-const TAKEN: &str = "select session_id, last_message, live from taken order by session_id";
+const TAKEN: &str = "
+    select session_id, last_message, live from taken where database = ?1 order by session_id";
 const NOTE_TAKEN: &str = "
-    insert into taken (session_id, last_message, live, at) values (?1, ?2, ?3, ?4)
-    on conflict (session_id) do update
+    insert into taken (database, session_id, last_message, live, at) values (?1, ?2, ?3, ?4, ?5)
+    on conflict (database, session_id) do update
       set last_message = excluded.last_message, live = excluded.live, at = excluded.at";
+const LAST_PART: &str = "
+    select id, messages from session where session_id = ?1 and user_id = ?2
+    order by part desc limit 1";
+const SAID: &str = "select role, text, at from message where id between ?1 and ?2 order by id";
 const END: &str = "
     update session set ended_at = max(?3, last_at) where user_id = ?1 and session_id = ?2";
 const TO_REFLECT: &str = session_where!(

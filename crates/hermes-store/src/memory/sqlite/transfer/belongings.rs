@@ -28,7 +28,7 @@ impl Importer<'_> {
         }
         self.keep_mentions((kind, item), fields)?;
         for key in self.origin_keys(fields, whose) {
-            let origin = params![key, kind.number(), item];
+            let origin = params![key, kind.number(), item, Column::Null];
             self.transaction.prepare_cached(writing::ORIGIN)?.execute(origin)?;
         }
         Ok(())

@@ -185,7 +185,7 @@ impl Importer<'_> {
                 return Err("a message of it is of another session".to_owned().into());
             }
             let keys = self.origin_keys(message, whose);
-            if let Some(here) = self.message_known(&keys)? {
+            if let Some(here) = self.message_known(&keys, message)? {
                 self.note(Thing::Message, there.get(), here)?;
                 let episode = self
                     .transaction
@@ -207,13 +207,14 @@ impl Importer<'_> {
         Ok(sifted)
     }
 
-    fn message_known(&self, keys: &[Key]) -> Taking<Option<i64>> {
-        for key in keys {
-            let found = self
-                .transaction
-                .prepare_cached(writing::MESSAGE_KNOWN)?
-                .query_row([key], |row| row.get(0))
-                .optional()?;
+    /// The message here that has one of the keys and says the same, or was said at the same moment: an export may
+    /// have hidden a part of it.
+    fn message_known(&self, keys: &[Key], message: &Fields) -> Taking<Option<i64>> {
+        let hash = self.transaction.text_hash(text(message, "text").unwrap_or_default());
+        let at = time(message, "at")?.as_millisecond();
+        let mut known = self.transaction.prepare_cached(writing::MESSAGE_KNOWN)?;
+        for key in keys.iter().flat_map(|key| [*key, graves::key_with_text(key, &hash)]) {
+            let found = known.query_row(params![key, hash, at], |row| row.get(0)).optional()?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -334,9 +335,14 @@ impl Importer<'_> {
         if self.message_here(message.there.get())? != Some(key.get()) {
             self.note(Thing::Message, message.there.get(), key.get())?;
         }
+        let hash = self.transaction.text_hash(words);
         for origin in &message.keys {
-            let origin = params![origin, key.get()];
-            self.transaction.prepare_cached(writing::MESSAGE_ORIGIN)?.execute(origin)?;
+            let mut add = self.transaction.prepare_cached(writing::MESSAGE_ORIGIN)?;
+            if add.execute(params![origin, key.get(), &hash[..]])? == 0 {
+                // Another message with other words has the key.
+                let origin = graves::key_with_text(origin, &hash);
+                add.execute(params![origin, key.get(), &hash[..]])?;
+            }
         }
         let owner = [("message", Column::Integer(key.get()))];
         for step in objects(fields, "steps") {

@@ -65,7 +65,8 @@ impl Importer<'_> {
 
     /// How far state.db was taken in says something only beside that state.db.
     pub(super) fn take_taken(&mut self, fields: &Fields) -> Taking<Fate> {
-        if !self.import.keeps_numbers() {
+        // Older exports do not say which database it was.
+        if !self.import.keeps_numbers() || text(fields, "database").is_none() {
             return Ok(Fate::Known);
         }
         Ok(added_if(self.write(writing::TAKEN, fields, &[])?))
@@ -82,7 +83,8 @@ impl Importer<'_> {
             return Ok(Fate::Known);
         }
         let here = self.item_here(kind, there)?.unwrap_or(there);
-        let origin = params![key(fields)?, number, here];
+        let hash = values::column("hash", fields.get("hash"))?;
+        let origin = params![key(fields)?, number, here, hash];
         Ok(added_if(self.transaction.prepare_cached(writing::ORIGIN)?.execute(origin)?))
     }
 

@@ -116,9 +116,10 @@ const PROPOSALS: &str = "
 const RECEIPTS: &str = "
     select id, user_id as user, at, session_id, turn, tokens, items from receipt
     where (?1 is null or user_id = ?1) and (?2 is null or at >= ?2) order by id";
-const TAKEN: &str = "select session_id, last_message, live, at from taken order by session_id";
+const TAKEN: &str = "
+    select database, session_id, last_message, live, at from taken order by database, session_id";
 const ORIGINS: &str = "
-    select kind, item, key from origin o
+    select kind, item, key, hash from origin o
     where case kind
       when 0 then not exists (select 1 from message where id = o.item)
       when 1 then not exists (select 1 from fact where id = o.item)

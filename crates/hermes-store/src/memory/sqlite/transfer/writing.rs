@@ -78,13 +78,15 @@ pub(super) const GROW_EPISODE: &str = "
     update episode set last_place = max(last_place, ?2), ended_at = max(ended_at, ?3),
       tokens = max(tokens, ?4)
     where id = ?1";
-pub(super) const MESSAGE_KNOWN: &str = "select item from origin where key = ?1 and kind = 0";
+pub(super) const MESSAGE_KNOWN: &str = "
+    select o.item from origin o left join message m on m.id = o.item
+    where o.key = ?1 and o.kind = 0 and (o.hash is null or o.hash = ?2 or m.at = ?3)";
 pub(super) const EPISODE_OF_MESSAGE: &str = "select episode from message where id = ?1";
 pub(super) const MESSAGE: &str = "
     insert into message (id, episode, at, role, speaker, marks, text, caption)
     values (:id, :episode, :at, :role, :speaker, :marks, :text, :caption)";
 pub(super) const MESSAGE_ORIGIN: &str =
-    "insert or ignore into origin (key, kind, item) values (?1, 0, ?2)";
+    "insert or ignore into origin (key, kind, item, hash) values (?1, 0, ?2, ?3)";
 pub(super) const STEP: &str = "
     insert into step (message, number, tool, arguments, failed)
     values (:message, :number, :tool, :arguments, coalesce(:failed, 0))";
@@ -114,7 +116,7 @@ pub(super) const REVISION: &str = "
     insert into revision (kind, item, number, at, actor, body)
     values (:kind, :item, :number, :at, :actor, :body)";
 pub(super) const ORIGIN: &str =
-    "insert or ignore into origin (key, kind, item) values (?1, ?2, ?3)";
+    "insert or ignore into origin (key, kind, item, hash) values (?1, ?2, ?3, ?4)";
 pub(super) const ORIGIN_KNOWN: &str = "select item from origin where key = ?1 and kind = ?2";
 pub(super) const CONFLICT: &str = "
     insert or ignore into conflict (fact, other, at, settled_at)
@@ -162,8 +164,8 @@ pub(super) const RECEIPT: &str = "
     insert into receipt (id, user_id, at, session_id, turn, tokens, items)
     values (:id, :user, :at, :session_id, :turn, :tokens, :items)";
 pub(super) const TAKEN: &str = "
-    insert or ignore into taken (session_id, last_message, live, at)
-    values (:session_id, :last_message, :live, :at)";
+    insert or ignore into taken (database, session_id, last_message, live, at)
+    values (:database, :session_id, :last_message, :live, :at)";
 pub(super) const GRAVE_KNOWN: &str =
     "select 1 from grave where kind = ?1 and user_id = ?2 and key = ?3 and at >= ?4";
 pub(super) const GRAVE: &str = "

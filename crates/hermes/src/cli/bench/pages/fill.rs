@@ -1,6 +1,7 @@
 //! A home of made-up sessions and facts, filled as the program itself would.
 
 use std::io::Cursor;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -115,6 +116,7 @@ fn conversations(
         now,
         vectors: Vectors::Now,
         random: [0; 3],
+        transcript_note: Path::new("transcript.json"),
     };
     let spool = scratch.home().join("hermesd/spool");
     let report = catch_up(Some(&mut sessions), &mut store, &spool, &settings)?;
