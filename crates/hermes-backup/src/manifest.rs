@@ -108,6 +108,9 @@ pub struct Database {
     pub rows: BTreeMap<String, u64>,
     /// The highest number of a message, where it has messages.
     pub newest_message: Option<i64>,
+    /// Rows whose content is not what was written, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differing: Vec<String>,
 }
 
 /// Something that was not taken.

@@ -5,6 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hermes_home::Home;
+use hermes_store::memory::compare_memory;
+use hermes_store::rot::{Compared, DifferingRow, HighWater, Sums};
+use hermes_store::sessions::compare_sessions;
 use hermes_store::snapshot::{self, Depth, Examined};
 use hermes_store::{ErrorKind, sqlite};
 
@@ -90,6 +94,7 @@ impl Staged {
         let real = real.map_err(|source| Error::file("read", &entry.from, source))?;
         let doing = format!("copying {}", entry.path);
         let mut tell_copied = |done, of| tell(Progress { doing: &doing, done, of });
+        let sums = SumsBefore::of(entry);
         match snapshot::take(&real, target, limits(entry.size), &mut tell_copied) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -102,7 +107,8 @@ impl Staged {
         match self.check(target) {
             Ok(examined) if examined.is_whole() => {
                 self.remark_indexes(&entry.path, &examined);
-                self.databases.push(as_database(&entry.path, examined));
+                let differing = self.compare(entry, target, &sums)?;
+                self.databases.push(as_database(&entry.path, examined, differing));
                 self.add(entry, Kind::Database, Some(target.to_owned()))
             }
             Ok(examined) => self.damaged(entry, target, &examined.integrity),
@@ -119,6 +125,26 @@ impl Staged {
         let examined = snapshot::examine(copy, Depth::for_size(size));
         self.checking += cpu_time().saturating_sub(begun);
         examined
+    }
+
+    /// Compares the rows of a copy with their checksums, and names those that differ.
+    fn compare(&mut self, entry: &Entry, copy: &Path, sums: &SumsBefore) -> Result<Vec<String>> {
+        let begun = cpu_time();
+        let compared = sums.compare(copy)?;
+        self.checking += cpu_time().saturating_sub(begun);
+        let differing: Vec<String> = compared.differing.iter().map(DifferingRow::said).collect();
+        if differing.is_empty() {
+            return Ok(differing);
+        }
+        // Another program may change its own messages as it likes.
+        self.damaged |= !compared.changed_by_others;
+        for said in differing.iter().take(MOST_NAMED) {
+            self.remarks.push(format!("{}: {said} is not what was written", entry.path));
+        }
+        if let Some(more) = differing.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+            self.remarks.push(format!("{}: {more} more rows are not what was written", entry.path));
+        }
+        Ok(differing)
     }
 
     /// Saves the bytes as they are: more may be read from them one day than from what is left of a copy.
@@ -176,7 +202,47 @@ fn limits(size: u64) -> snapshot::Limits {
     snapshot::Limits { wait: sqlite::DEFAULT_WAIT, deadline }
 }
 
-fn as_database(path: &str, examined: Examined) -> manifest::Database {
+/// How many rows that differ are named one by one.
+const MOST_NAMED: usize = 20;
+
+/// Which rows of a database can be compared, and the checksums as they were before it was copied.
+enum SumsBefore {
+    Memory,
+    Sessions(HighWater, Sums),
+    None,
+}
+
+impl SumsBefore {
+    fn of(entry: &Entry) -> SumsBefore {
+        match entry.path.rsplit('/').next() {
+            Some("memory.db") => SumsBefore::Memory,
+            Some("state.db") => {
+                let folder = entry.from.parent().unwrap_or(Path::new("."));
+                let marks = HighWater::at(Home::in_folder(folder, None).high_water());
+                let sums = Sums::read(&marks);
+                SumsBefore::Sessions(marks, sums)
+            }
+            _ => SumsBefore::None,
+        }
+    }
+
+    /// A database of that name that holds something else has nothing to compare.
+    fn compare(&self, copy: &Path) -> hermes_store::Result<Compared> {
+        let compared = match self {
+            SumsBefore::Memory => compare_memory(copy, sqlite::DEFAULT_WAIT),
+            SumsBefore::Sessions(marks, sums) => {
+                compare_sessions(copy, marks, sums, sqlite::DEFAULT_WAIT)
+            }
+            SumsBefore::None => Ok(Compared::default()),
+        };
+        match compared {
+            Err(hermes_store::Error::NotSessions { .. }) => Ok(Compared::default()),
+            other => other,
+        }
+    }
+}
+
+fn as_database(path: &str, examined: Examined, differing: Vec<String>) -> manifest::Database {
     manifest::Database {
         path: path.to_owned(),
         schema_version: examined.schema_version,
@@ -187,6 +253,7 @@ fn as_database(path: &str, examined: Examined) -> manifest::Database {
         indexes: examined.indexes,
         rows: examined.rows,
         newest_message: examined.newest_message,
+        differing,
     }
 }
 

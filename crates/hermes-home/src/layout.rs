@@ -242,6 +242,11 @@ impl Home {
         self.own().join("databases.json")
     }
 
+    /// How far the databases had come when something was acknowledged, and the checksums of messages.
+    pub fn high_water(&self) -> PathBuf {
+        self.own().join("high-water")
+    }
+
     /// Earlier versions of the memory files.
     pub fn versions(&self) -> PathBuf {
         self.own().join("versions")

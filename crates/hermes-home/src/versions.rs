@@ -211,6 +211,44 @@ pub fn content(home: &Home, hash_text: &str) -> Result<Vec<u8>> {
     if hash(&bytes) == hash_text { Ok(bytes) } else { Err(Error::DamagedVersion { path }) }
 }
 
+/// How many contents are kept, and those that are not what their hash says.
+pub fn differing(home: &Home) -> Result<(u64, Vec<PathBuf>)> {
+    let (mut count, mut differing) = (0, Vec::new());
+    for path in blobs(home)? {
+        count += 1;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match content(home, &name) {
+            // Erased meanwhile.
+            Err(_) if !path.exists() => count -= 1,
+            Err(Error::DamagedVersion { path }) => differing.push(path),
+            other => drop(other?),
+        }
+    }
+    Ok((count, differing))
+}
+
+/// The files of all contents: their names are hashes, and others are none of ours.
+fn blobs(home: &Home) -> Result<Vec<PathBuf>> {
+    let list = |folder: &Path| -> Result<Vec<PathBuf>> {
+        let failed = |source| Error::read(folder, source);
+        match fs::read_dir(folder) {
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(source) => Err(failed(source)),
+            Ok(entries) => entries.map(|entry| Ok(entry.map_err(failed)?.path())).collect(),
+        }
+    };
+    let is_hash = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        name.len() == 64 && name.iter().all(u8::is_ascii_hexdigit)
+    };
+    let mut files = Vec::new();
+    for folder in list(&home.versions().join("blobs"))?.into_iter().filter(|path| path.is_dir()) {
+        files.extend(list(&folder)?.into_iter().filter(is_hash));
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// The format in which this program last wrote a content of a file, if it ever did.
 pub(crate) fn format_written(home: &Home, path: &Path, bytes: &[u8]) -> Result<Option<Format>> {
     let (file, hash) = (relative(home, path), hash(bytes));
@@ -277,11 +315,11 @@ fn relative(home: &Home, path: &Path) -> String {
     parts.join("/")
 }
 
-/// Stores a content under its hash, once; one of the wrong size is a torn one and written again.
+/// Stores a content under its hash, once; one that is torn or was altered is written again.
 fn keep(home: &Home, bytes: &[u8]) -> Result<String> {
     let hash = hash(bytes);
     let path = blob(home, &hash);
-    if path.metadata().is_ok_and(|found| found.len() == bytes.len() as u64) {
+    if content(home, &hash).is_ok() {
         return Ok(hash);
     }
     let folder = path.parent().unwrap_or(&path);

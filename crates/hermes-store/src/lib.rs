@@ -7,6 +7,7 @@ mod log_fits;
 pub mod memory;
 mod migrate;
 pub mod postgres;
+pub mod rot;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;

@@ -7,7 +7,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::memory::text_hash;
-use crate::{Error, Result};
+use crate::{Error, Result, rot};
 
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[
@@ -24,6 +24,7 @@ pub(crate) const MEMORY: &[&str] = &[
     include_str!("../migrations/memory/0005_facts_listed.sql"),
     include_str!("../migrations/memory/0006_people.sql"),
     include_str!("../migrations/memory/0007_where_from.sql"),
+    include_str!("../migrations/memory/0008_row_sums.sql"),
 ];
 
 /// The schema files of a memory on a PostgreSQL server in order.
@@ -54,12 +55,19 @@ pub(crate) fn refuse_newer(connection: &Connection, path: &Path, files: &[&str])
     Ok(())
 }
 
+/// The functions that the schema files use.
+fn add_functions(connection: &Connection) -> rusqlite::Result<()> {
+    add_text_hash(connection)?;
+    rot::register(connection)
+}
+
 /// The function that the schema files use to hash texts; null stays null.
 fn add_text_hash(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("text_hash", 1, flags, |given| {
-        let text: Option<String> = given.get(0)?;
-        Ok(text.map(|text| text_hash(&text)))
+        // A text with damaged bytes must not keep the whole memory from being opened.
+        let bytes = given.get_raw(0).as_bytes_or_null().unwrap_or_default();
+        Ok(bytes.map(|bytes| text_hash(&String::from_utf8_lossy(bytes))))
     })
 }
 
@@ -70,7 +78,7 @@ pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Re
     if applied(connection)? >= newest(files) {
         return Ok(());
     }
-    add_text_hash(connection)?;
+    add_functions(connection)?;
     let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read inside the transaction: another program may have been faster.
     let found = match applied(&step)? {
@@ -93,7 +101,7 @@ fn number_of_restored(connection: &Connection, files: &[&str]) -> rusqlite::Resu
         return Ok(0);
     }
     let model = Connection::open_in_memory()?;
-    add_text_hash(&model)?;
+    add_functions(&model)?;
     let mut last = 0;
     for (number, text) in (1_i64..).zip(files) {
         model.execute_batch(text)?;

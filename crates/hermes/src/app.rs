@@ -9,12 +9,13 @@ use hermes_home::databases::{Database, Noted};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::{Home, Result as HomeResult, atomic, before_upgrade};
+use hermes_home::{Home, Result as HomeResult, atomic, before_upgrade, versions};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::{identity, reembed};
 use hermes_store::memory::{
     Change, SqliteMemory, UserNumber, Vectors as _, Wanted as WantedMemory,
 };
+use hermes_store::rot::HighWater;
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, snapshot};
@@ -232,8 +233,30 @@ impl App {
                 self.refuse_lost(home, Database::State)?;
                 Err(missing.into())
             }
-            opened => Ok(opened?),
+            opened => {
+                let mut store = opened?;
+                if access == Access::Write {
+                    store.keep_mark(&self.high_water(home))?;
+                }
+                Ok(store)
+            }
         }
+    }
+
+    /// How far state.db had come when something was acknowledged.
+    pub(crate) fn high_water(&self, home: &Home) -> HighWater {
+        HighWater::at(home.high_water())
+    }
+
+    /// The same for memory.db; one that the settings keep elsewhere has a mark by its path.
+    pub(crate) fn memory_marks(&self, home: &Home) -> anyhow::Result<HighWater> {
+        let path = self.own_memory_path(home)?;
+        if path == home.folder().join("memory.db") {
+            return Ok(self.high_water(home));
+        }
+        let mut name = versions::hash(path.as_os_str().as_encoded_bytes());
+        name.truncate(16);
+        Ok(HighWater::at(home.high_water().join(name)))
     }
 
     /// Keeps a copy of a database that is about to be brought up to a newer schema.
@@ -329,7 +352,7 @@ impl App {
             return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
-        let store = match access {
+        let mut store = match access {
             Access::Read => self.opened_memory(home, &path, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
             Access::Write => self.made_memory(home, wanted, wait)?,
@@ -337,6 +360,7 @@ impl App {
         self.opened.note(home, &store)?;
         if access == Access::Write {
             self.note_memory(home, &store);
+            store.keep_mark(&self.memory_marks(home)?)?;
         }
         Ok(Memory { store, path, exists: true, _scratch: None })
     }

@@ -278,6 +278,7 @@ fn a_list_cannot_speak_of_databases_that_are_not_there() {
         indexes: Default::default(),
         rows: Default::default(),
         newest_message: None,
+        differing: Vec::new(),
     });
     let text = serde_json::to_vec(&manifest).unwrap();
     let bytes = tar().file(".hermes/a", b"x").file(MEMBER, &text).end();

@@ -98,6 +98,9 @@ impl Place {
             Place::Own if matches!(name, "login" | "open" | "visitors") => {
                 Some("who may look at the dashboard of this machine")
             }
+            Place::Own if name == "high-water" => {
+                Some("how far the databases of this machine have come; a restored one begins anew")
+            }
             Place::Own if name.starts_with(STAGING) => Some(TEMPORARY),
             Place::Own | Place::Cron | Place::Inside => None,
         };

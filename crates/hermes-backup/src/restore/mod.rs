@@ -126,6 +126,20 @@ pub fn to_folder(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Resto
     }
 }
 
+/// Unpacks and checks everything beside the home, for as long as somebody looks at it there.
+pub fn look_into<T>(
+    from: &From<'_>,
+    home: &Home,
+    tell: Tell<'_>,
+    look: impl FnOnce(&Path) -> T,
+) -> Result<T> {
+    let names = Names::of(home)?;
+    names.sweep()?;
+    let unpacking = names.unpack_into(from.now)?;
+    unpack_and_check(from, unpacking.path(), tell)?;
+    Ok(look(unpacking.path()))
+}
+
 /// What a rollback would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollback {

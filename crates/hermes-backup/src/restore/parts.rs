@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
 use hermes_home::databases::{Database, Noted};
+use hermes_store::rot::{HighWater, Which};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
@@ -180,7 +181,9 @@ impl Bring<'_> {
             // What went wrong first is what the user has to know.
             let _ = swap::remove(&coming);
         }
-        done.map(|()| Piece { what, at: place, aside: was_there.then_some(aside) })
+        done?;
+        begin_marks_anew(&place)?;
+        Ok(Piece { what, at: place, aside: was_there.then_some(aside) })
     }
 
     /// A new state.db with one session alone would stand in the place of the one that was lost.
@@ -223,6 +226,17 @@ impl Bring<'_> {
             }),
         }
     }
+}
+
+/// A database that was put in the place of another is as far as it is: it is not compared with what that one had.
+fn begin_marks_anew(place: &Path) -> Result<()> {
+    let which = match place.file_name().and_then(|name| name.to_str()) {
+        Some("memory.db") => Which::Memory,
+        Some("state.db") => Which::Sessions,
+        _ => return Ok(()),
+    };
+    let folder = place.parent().unwrap_or(Path::new("."));
+    Ok(HighWater::at(Home::in_folder(folder, None).high_water()).forget(which)?)
 }
 
 /// A path below the home as the user gave it: relative, or below the home itself.

@@ -58,7 +58,7 @@ pub use recall::{
 };
 pub use scope::{Admin, Scope, UserNumber};
 pub use sqlite::{
-    ServerMemory, ServerState, SharedView, SqliteMemory, View, Wanted, has_profile,
+    ServerMemory, ServerState, SharedView, SqliteMemory, View, Wanted, compare_memory, has_profile,
     has_profile_number, migrate_server, server_sql, server_state,
 };
 pub use trust::{Change, Trust};

@@ -231,6 +231,7 @@ impl<'a> Import<'a> {
     fn write(&mut self, sessions: &[Waiting]) -> rusqlite::Result<()> {
         let immediate = TransactionBehavior::Immediate;
         let transaction = Transaction::new_unchecked(self.connection(), immediate)?;
+        self.store.keeping().inspect(|keeping| keeping.begin());
         let mut step = Step::default();
         for waiting in sessions {
             self.take_in(&waiting.session, &mut step)?;
@@ -238,6 +239,7 @@ impl<'a> Import<'a> {
         // Once for the whole transaction: done for each session it cost a quarter of the import.
         tend_full_text(&transaction, self.store.layout(), &step.messages)?;
         transaction.commit()?;
+        self.store.keeping().inspect(|keeping| keeping.committed());
         self.note(step);
         sessions.iter().for_each(|waiting| self.note_remarks(&waiting.session));
         Ok(())

@@ -19,6 +19,7 @@ mod repair;
 mod salvage;
 mod search;
 mod stats;
+mod sums;
 mod time;
 mod transcript;
 mod whose;
@@ -50,6 +51,7 @@ pub use search::{
     Mode, Neighbour, ResultKind, SearchAnswer, SearchFilter, SearchRequest, SearchResult, Snippet,
 };
 pub use stats::{SessionStats, SourceStats};
+pub use sums::compare_sessions;
 pub use transcript::{Message, MessageState, Window};
 pub use whose::Whose;
 
@@ -66,6 +68,7 @@ pub struct SessionStore {
     path: PathBuf,
     access: Access,
     file: OpenedFile,
+    keeping: Option<sums::Keeping>,
 }
 
 impl SessionStore {
@@ -106,7 +109,14 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access, file })
+        Ok(SessionStore {
+            connection,
+            layout,
+            path: path.to_owned(),
+            access,
+            file,
+            keeping: None,
+        })
     }
 
     /// How the tables of this file are laid out.
@@ -117,6 +127,11 @@ impl SessionStore {
     /// The file this store is in.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What is kept beside the database while it is written.
+    fn keeping(&self) -> Option<&sums::Keeping> {
+        self.keeping.as_ref()
     }
 
     /// The connection, for the queries of this module's files.
@@ -154,7 +169,9 @@ impl SessionStore {
         refuse_newer(&transaction, &self.path, &self.layout)?;
         // Whoever held the lock may have put another file there.
         self.file.must_be_in_place()?;
-        Ok(Writing { transaction, layout: &self.layout, path: &self.path })
+        let keeping = self.keeping.as_ref();
+        keeping.inspect(|keeping| keeping.begin());
+        Ok(Writing { transaction, layout: &self.layout, path: &self.path, keeping })
     }
 }
 
@@ -163,13 +180,16 @@ pub(crate) struct Writing<'a> {
     pub(crate) transaction: Transaction<'a>,
     pub(crate) layout: &'a Layout,
     path: &'a Path,
+    keeping: Option<&'a sums::Keeping>,
 }
 
 impl Writing<'_> {
     /// Makes it last.
     pub(crate) fn commit(self) -> Result<()> {
-        let path = self.path;
-        self.transaction.commit().map_err(|source| Error::from_sqlite(path, source))
+        let Writing { transaction, path, keeping, .. } = self;
+        transaction.commit().map_err(|source| Error::from_sqlite(path, source))?;
+        keeping.inspect(|keeping| keeping.committed());
+        Ok(())
     }
 
     /// What SQLite said, as an error about this file.

@@ -17,6 +17,7 @@ mod operations;
 mod people;
 mod place;
 mod reads;
+mod rot;
 mod safety;
 mod story;
 mod support;

@@ -7,6 +7,7 @@ mod managing;
 mod reading;
 mod recording;
 mod repairing;
+mod rot;
 mod safety;
 mod support;
 mod talking;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::background::{self, Trouble};
 use crate::cli::backup;
+use crate::cli::doctor::lost;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Kind, Outcome, Problem, message};
@@ -137,8 +138,14 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
         missing: app.for_profile(home).all_lost(home),
         trouble,
     };
-    if let Err(error) = seen.count(&app.for_profile(home), home) {
+    let own = app.for_profile(home);
+    if let Err(error) = seen.count(&own, home) {
         seen.trouble.get_or_insert(message(&error));
+    }
+    if let Some((which, behind)) = lost::databases(&own, home).first() {
+        let zone = own.zone(home).unwrap_or(TimeZone::UTC);
+        let said = lost::said(*which, behind, &zone);
+        seen.trouble.get_or_insert(format!("{said}; see `hermes doctor`"));
     }
     seen
 }

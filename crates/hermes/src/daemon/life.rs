@@ -8,6 +8,7 @@ use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
 use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::rot::HighWater;
 use hermes_store::sessions::{Owner, SessionStore, random_bytes};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind, memory};
@@ -206,7 +207,10 @@ pub(crate) fn sessions_to_write(
         ErrorKind::Refused => open(Access::Read),
         _ => Err(error),
     }) {
-        Ok(store) => Ok(Some(store)),
+        Ok(mut store) => {
+            store.keep_mark(&HighWater::at(home.high_water()))?;
+            Ok(Some(store))
+        }
         Err(StoreError::Missing { path }) if Noted::read(home).has(Database::State) => {
             let advice = "`hermes doctor` names the backup that has it".to_owned();
             Err(StoreError::Lost { path, advice })

@@ -57,6 +57,7 @@ mod pty;
 mod recall;
 mod reflect;
 mod remember;
+mod rot;
 mod sandbox;
 mod server;
 mod server_edges;

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::{SqliteMemory, Step, rows};
 use crate::Result;
 use crate::memory::{Admin, Audit, AuditEntry, ChainState, Change, ItemKind};
+use crate::rot::{Behind, Mark};
 
 /// The SHA-256 of a text, or of an entry of the chain.
 pub(super) type Hash = [u8; 32];
@@ -77,6 +78,38 @@ pub(super) fn append_made(transaction: &Transaction<'_>, made: &MadeEntry<'_>) -
         .prepare_cached(ADD_MADE)?
         .execute(params![made.id, at, actor, action, item, before, after, previous, made.hash])?;
     Ok(true)
+}
+
+/// How far the chain has come.
+pub(super) fn mark(connection: &db::Connection) -> db::Result<Option<Mark>> {
+    connection
+        .prepare_cached(LAST_MARK)?
+        .query_row([], |row| {
+            Ok(Mark {
+                last: row.get(0)?,
+                sum: start_of(row.get_ref(1)?.as_blob()?),
+                at: row.get(2)?,
+            })
+        })
+        .optional()
+}
+
+/// Whether the chain has less than a mark says, or something else in that place.
+pub(super) fn behind(connection: &db::Connection, mark: Mark) -> db::Result<Option<Behind>> {
+    let there: Option<i64> = connection
+        .prepare_cached(HASH_OF)?
+        .query_row([mark.last], |row| Ok(start_of(row.get_ref(0)?.as_blob()?)))
+        .optional()?;
+    if there == Some(mark.sum) || mark.last == 0 {
+        return Ok(None);
+    }
+    let found = self::mark(connection)?.map_or(0, |last| last.last);
+    let is_other = there.is_some() || found > mark.last;
+    Ok(Some(Behind { acknowledged: mark.last, at: mark.at, found, is_other }))
+}
+
+fn start_of(hash: &[u8]) -> i64 {
+    hash.first_chunk::<8>().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
 /// The hash that stands for a text in the chain.
@@ -189,6 +222,8 @@ impl Entry<'_> {
 }
 
 const LAST_HASH: &str = "select hash from audit order by id desc limit 1";
+const LAST_MARK: &str = "select id, hash, at from audit order by id desc limit 1";
+const HASH_OF: &str = "select hash from audit where id = ?1";
 const LAST_ENTRY: &str = "select id, hash from audit order by id desc limit 1";
 const ADD_MADE: &str = "
     insert into audit (id, at, actor, action, item, before, after, previous, hash)

@@ -32,6 +32,7 @@ mod recorder;
 mod rows;
 mod segments;
 mod server;
+mod sums;
 mod tokens;
 mod transfer;
 mod upkeep;
@@ -39,6 +40,7 @@ mod users;
 mod vectors;
 mod words;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,8 +48,11 @@ use jiff::Timestamp;
 
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
+use crate::rot::{Behind, HighWater, Water, Which};
 use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate, still};
+
+pub use sums::compare_memory;
 
 pub use server::{
     ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,
@@ -62,6 +67,8 @@ pub struct SqliteMemory {
     access: Access,
     /// Which file it is in; none on a server.
     file: Option<OpenedFile>,
+    /// The mark that is raised with each change.
+    water: Option<RefCell<Water>>,
 }
 
 /// Which memory the caller wants: a file of another profile is refused.
@@ -133,6 +140,7 @@ impl SqliteMemory {
             migrate::refuse_newer(&connection, path, migrate::MEMORY)?;
             // Zeros over what is deleted wherever that needs no further writing.
             connection.pragma_update(None, "secure_delete", "fast").map_err(failed)?;
+            sums::keep(&connection).map_err(failed)?;
         } else {
             // A question or two read less than it costs to map the file and to let it go.
             connection.pragma_update(None, "mmap_size", 0).map_err(failed)?;
@@ -141,7 +149,13 @@ impl SqliteMemory {
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
         let connection = Connection::Sqlite(connection);
-        Ok(SqliteMemory { connection, path: path.to_owned(), access, file: Some(file) })
+        Ok(SqliteMemory {
+            connection,
+            path: path.to_owned(),
+            access,
+            file: Some(file),
+            water: None,
+        })
     }
 
     /// Reads through a map of the whole file from now on: for a process that answers many questions.
@@ -193,6 +207,50 @@ impl SqliteMemory {
     /// Where the file is; for a memory on a server, a name that says so.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the memory has less than was acknowledged: an entry of the chain of changes is missing or another one.
+    pub fn behind(&self, marks: &HighWater) -> Result<Option<Behind>> {
+        if let Some(noted) = marks.noted(Which::Memory) {
+            return Ok(Some(noted));
+        }
+        self.compare_with_mark(marks)
+    }
+
+    /// Raises the mark with each change from now on. What is missing by now is noted first, so that it is not hidden.
+    pub fn keep_mark(&mut self, marks: &HighWater) -> Result<()> {
+        if self.access == Access::Read || self.connection.sqlite().is_none() {
+            return Ok(());
+        }
+        let mut water = Water::open(marks, Which::Memory);
+        let behind = self.compare_with_mark(marks)?;
+        let last = audit::mark(&self.connection).map_err(|source| self.failed(source))?;
+        if let Some(behind) = behind {
+            marks.note(Which::Memory, behind);
+            water.set(last.unwrap_or_default());
+        } else if let Some(last) = last {
+            water.raise(last);
+        }
+        self.water = Some(RefCell::new(water));
+        Ok(())
+    }
+
+    /// Takes the memory as it is: what is missing is given up, and the mark is what is there.
+    pub fn accept_as_is(&self, marks: &HighWater) -> Result<()> {
+        let last = audit::mark(self.asking(Admin)).map_err(|source| self.failed(source))?;
+        marks.forget_note(Which::Memory)?;
+        Water::open(marks, Which::Memory).set(last.unwrap_or_default());
+        Ok(())
+    }
+
+    /// The mark is read first: what it says was in the database by then.
+    fn compare_with_mark(&self, marks: &HighWater) -> Result<Option<Behind>> {
+        let Some(mark) = marks.read(Which::Memory).filter(|_| self.connection.sqlite().is_some())
+        else {
+            return Ok(None);
+        };
+        let compared = audit::behind(self.asking(Admin), mark);
+        compared.map_err(|source| self.failed(source))
     }
 
     /// Notes the new name of the profile that the memory belongs to.
@@ -264,7 +322,14 @@ impl SqliteMemory {
                 let transaction = begin(&self.connection)?;
                 self.must_be_in_place()?;
                 let done = deed(&transaction)?;
+                let mark = match self.water {
+                    Some(_) => audit::mark(&transaction)?,
+                    None => None,
+                };
                 transaction.commit()?;
+                if let (Some(water), Some(mark)) = (&self.water, mark) {
+                    water.borrow_mut().raise(mark);
+                }
                 Ok(done)
             };
             let mut attempt = attempt;

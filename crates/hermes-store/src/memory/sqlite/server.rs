@@ -76,7 +76,8 @@ impl SqliteMemory {
         let number = profile_number(pool, profile)?;
         let server = Postgres::new(pool.clone(), number, wait);
         let connection = Connection::Postgres(Box::new(server));
-        let mut memory = SqliteMemory { connection, path, access: Access::Write, file: None };
+        let mut memory =
+            SqliteMemory { connection, path, access: Access::Write, file: None, water: None };
         memory.begin_life(wanted, change)?;
         memory.access = access;
         Ok(memory)

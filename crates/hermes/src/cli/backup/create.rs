@@ -272,7 +272,8 @@ fn show(app: &mut App, made: &Made) -> anyhow::Result<()> {
         app.out.hint("take it in with `hermes config set backup.follow_links true`");
     }
     if !made.damaged.is_empty() {
-        app.out.hint("a damaged database never counts as a good backup: see `hermes doctor`");
+        app.out
+            .hint("a damaged database never counts as a good backup: see `hermes doctor --deep`");
     }
     Ok(())
 }
@@ -294,7 +295,12 @@ impl Made {
         };
         let damaged = manifest.files.iter().filter(is_damaged).map(|file| &file.path);
         let lost = manifest.left_out.iter().filter(|left| left.why == lacking::LOST);
-        let damaged = damaged.chain(lost.map(|left| &left.path)).cloned().collect();
+        let mut damaged: Vec<String> =
+            damaged.chain(lost.map(|left| &left.path)).cloned().collect();
+        if backup.name.damaged {
+            let differing = manifest.databases.iter().filter(|one| !one.differing.is_empty());
+            damaged.extend(differing.map(|one| one.path.clone()));
+        }
         let sidecar = backup.sidecar;
         Made {
             id: backup.name.id(),

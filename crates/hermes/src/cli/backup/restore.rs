@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::keys::Opening;
 use super::on_server::{self, Brought, Standing};
+use super::rows;
 use super::wanted::{self, Wanted};
 use crate::app::App;
 use crate::cli::progress::Progress;
@@ -38,6 +39,10 @@ pub(crate) struct Arguments {
     /// Only this session; can be given several times
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
+    /// Only single rows of the databases: messages, facts and other texts that are not what was written, and
+    /// messages that are missing at the end; shows them first
+    #[arg(long, conflicts_with_all = ["to", "path", "skill", "session", "replace", "replace_memory", "rollback"])]
+    rows: bool,
     /// Put the file or skill in its place; what is there is kept aside
     #[arg(long)]
     replace: bool,
@@ -87,6 +92,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     }
     let profile = named_profile(app)?;
     let (archive, sha256) = archive(arguments, &wanted, profile.as_deref())?;
+    if arguments.rows {
+        return rows::run(app, &wanted, &arguments.opening, (&archive, sha256.as_deref()));
+    }
     let parts = arguments.parts(profile.as_deref())?;
     if !parts.is_empty() {
         return bring(arguments, app, &wanted, (&archive, sha256.as_deref()), &parts);
@@ -280,7 +288,7 @@ pub(super) fn moved_memories(app: &App, root: &Home) -> Vec<String> {
 
 impl Arguments {
     fn is_part(&self) -> bool {
-        !(self.path.is_empty() && self.skill.is_empty() && self.session.is_empty())
+        self.rows || !(self.path.is_empty() && self.skill.is_empty() && self.session.is_empty())
     }
 
     /// Paths are below the home, or below the profile that was named.

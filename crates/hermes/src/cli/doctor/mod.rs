@@ -3,9 +3,11 @@
 mod backups;
 mod daemon;
 mod databases;
+pub(crate) mod deep;
 mod files;
 mod fix;
 mod integrations;
+pub(crate) mod lost;
 mod machine;
 mod memory;
 mod server;
@@ -27,6 +29,13 @@ pub(crate) struct Arguments {
     /// index of vectors
     #[arg(long)]
     fix: bool,
+    /// Look at everything: every page, every row against its checksum, every kept version against its hash
+    #[arg(long)]
+    deep: bool,
+    /// Take the databases as they are, though something that was kept is missing; with --deep also rows
+    /// that are not what was written
+    #[arg(long, conflicts_with = "fix")]
+    accept: bool,
 }
 
 /// How a check came out.
@@ -88,7 +97,16 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         if arguments.fix {
             fixed = fix::safely(app, &home)?;
         }
+        if arguments.fix && arguments.deep {
+            fixed.extend(deep::fix(app, &home)?);
+        }
+        if arguments.accept {
+            fixed.extend(deep::accept(app, &home, arguments.deep)?);
+        }
         results.extend(checks(app, &home));
+        if arguments.deep {
+            results.extend(deep::checks(app, &home));
+        }
     } else {
         let missing = format!("there is no home at {}", home.folder().display());
         results.push(Check::fail("home", missing).repair("hermes init"));
@@ -105,6 +123,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
+    results.extend(lost::checks(app, home));
     results.extend(daemon::checks(app, home));
     results.extend(backups::checks(app, home));
     results.extend(integrations::checks(app, home));

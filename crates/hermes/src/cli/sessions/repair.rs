@@ -6,6 +6,7 @@ use clap::Args;
 use hermes_home::Home;
 use hermes_home::databases::Database;
 use hermes_store::sessions::{CheckReport, Cure, Depth, RepairReport, check, repair};
+use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use crate::app::App;
@@ -48,6 +49,10 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
         confirm::consent(app.asking, &question)?;
     }
     let report = repair(&path, app.now, wait)?;
+    if report.salvaged.is_some() {
+        // What could not be read is gone, and is said here: it is not to be missed again.
+        app.sessions(home, Access::Write)?.accept_as_is(&app.high_water(home))?;
+    }
     let is_partial = report
         .salvaged
         .as_ref()
