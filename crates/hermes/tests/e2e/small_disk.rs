@@ -157,6 +157,8 @@ fn reading_goes_on(want: Want) {
         if (want, log) != (Want::Inodes, Log::LeftWithIndex) {
             writing_is_refused(&sandbox, &id);
         }
+        let left = Command::new("umount").arg(sandbox.home()).status().unwrap();
+        assert!(left.success());
     }
 }
 
