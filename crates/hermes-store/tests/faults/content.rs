@@ -90,7 +90,9 @@ impl Content {
 fn is_by_chance(value: ValueRef<'_>) -> bool {
     match value {
         ValueRef::Blob(bytes) => bytes.len() == 16 || bytes.len() == 32,
-        ValueRef::Text(text) => text.len() == 36 && text.iter().filter(|b| **b == b'-').count() == 4,
+        ValueRef::Text(text) => {
+            text.len() == 36 && text.iter().filter(|b| **b == b'-').count() == 4
+        }
         _ => false,
     }
 }
@@ -109,12 +111,16 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The tables but for those in which an index keeps its own pages.
+/// The tables but for those in which an index keeps its own pages, and those that only show what is in an index.
 fn tables(connection: &Connection) -> Vec<(String, String)> {
-    let sql = "select name, type from pragma_table_list
-        where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite\\_s%' escape '\\' order by name";
+    let sql = "select name, type from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
+        and name in (select name from sqlite_schema where sql not like '%fts5vocab%') order by name";
     let mut statement = connection.prepare(sql).unwrap();
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 /// Fails unless pages, tables, indexes and what the program itself checks are whole.

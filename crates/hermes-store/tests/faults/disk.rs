@@ -117,7 +117,10 @@ fn put(files: &mut Files, path: &Path, at: usize, bytes: &[u8]) {
 /// The files of a folder.
 pub(crate) fn read_folder(folder: &Path) -> Files {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.is_file()).map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    entries
+        .filter(|path| path.is_file())
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect()
 }
 
 /// Puts the files into another folder, which holds nothing else then.

@@ -4,13 +4,13 @@
 mod content;
 mod disk;
 mod memories;
-mod sessions;
-#[path = "../memory/support.rs"]
-#[allow(dead_code, reason = "the tests of other parts use the rest")]
-mod support;
 #[path = "../memory/place.rs"]
 #[allow(dead_code, reason = "the tests of other parts use it")]
 mod place;
+mod sessions;
+#[path = "../memory/support.rs"]
+#[allow(dead_code, unused_imports, reason = "the tests of other parts use the rest")]
+mod support;
 mod trial;
 mod vfs;
 
@@ -43,7 +43,6 @@ operations! {
     erase: crate::memories::erase();
     compact: crate::memories::compact();
     extract: crate::memories::extract();
-    vacuum: crate::memories::vacuum();
     embed: crate::memories::embed();
     import: crate::memories::import();
     migrate: crate::memories::migrate();

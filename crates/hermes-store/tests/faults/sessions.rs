@@ -30,14 +30,16 @@ fn id(number: u8) -> SessionId {
 }
 
 fn said(from: i64, count: i64) -> Vec<NewMessage> {
-    let text = |n: i64| format!("{n} was said about the lantern in the harbour. {}", "Words. ".repeat(40));
+    let text =
+        |n: i64| format!("{n} was said about the lantern in the harbour. {}", "Words. ".repeat(40));
     (from..from + count).map(|n| NewMessage::text("user", &text(n), at(n))).collect()
 }
 
 /// Three sessions with forty messages each.
 fn talked(folder: &Path) {
     SessionStore::create(&folder.join(DATABASE)).unwrap();
-    let mut store = SessionStore::open(&folder.join(DATABASE), Access::Write, DEFAULT_WAIT).unwrap();
+    let mut store =
+        SessionStore::open(&folder.join(DATABASE), Access::Write, DEFAULT_WAIT).unwrap();
     for number in 1..=3 {
         store.create_session(&NewSession::plain(id(number), at(0), "cli")).unwrap();
         store.append(&id(number), &said(i64::from(number) * 100, 40)).unwrap();
@@ -112,8 +114,10 @@ fn with_a_hole(folder: &Path) {
 
 /// Every message that can be read.
 fn messages(folder: &Path) -> Vec<String> {
-    let reader = hermes_store::sqlite::open(&folder.join(DATABASE), Access::Read, DEFAULT_WAIT).unwrap();
-    let mut statement = reader.prepare("select id || ' ' || content from messages order by id").unwrap();
+    let reader =
+        hermes_store::sqlite::open(&folder.join(DATABASE), Access::Read, DEFAULT_WAIT).unwrap();
+    let mut statement =
+        reader.prepare("select id || ' ' || content from messages order by id").unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();
     rows.map_while(std::result::Result::ok).collect()
 }
@@ -151,7 +155,10 @@ fn repair_survives_errors(prepare: fn(&Path), wanted: Cure) {
             assert_eq!(messages(folder.path()), readable, "{what}");
         }
     }
-    eprintln!("{} faults in {calls} calls, {refused} answered as an error", calls / stride(calls) * 4);
+    eprintln!(
+        "{} faults in {calls} calls, {refused} answered as an error",
+        calls / stride(calls) * 4
+    );
     assert!(refused > 0);
 }
 

@@ -85,13 +85,14 @@ impl Operation {
         self.whole(scene.path()).unwrap();
         let (calls, _) = disk.pass();
         let after = Content::of(&database);
-        assert_ne!(before.alike, after.alike, "the operation does nothing");
+        assert!(before.alike != after.alike, "the operation does nothing");
         let (mut fell, mut refused) = (0, 0);
         for fault in Fault::ALL {
             for call in (1..=calls).step_by(usize::try_from(stride(calls)).unwrap()) {
                 scene.anew();
                 disk.watch(scene.path(), Some((call, fault)));
-                let trial = Trial { operation: self, before: &before, after: &after, database: &database };
+                let trial =
+                    Trial { operation: self, before: &before, after: &after, database: &database };
                 let what = format!("{fault:?} at call {call} of {calls}");
                 let (is_hit, is_refused) = trial.run(&disk, scene.path(), &what, call % 2 == 0);
                 fell += u32::from(is_hit);
@@ -128,10 +129,17 @@ impl Operation {
             let found = state_of(&files);
             let what = format!("power loss {number} after {cut} of {} calls", events.len());
             let Some(place) = legal.iter().position(|state| *state == found) else {
-                panic!("{what}: something between two states\n{found}");
+                let near = &legal[reached[cut]];
+                panic!(
+                    "{what}: something between two states: {:?}",
+                    first_difference(&found, near)
+                );
             };
             assert!(place <= reached[cut], "{what}: what was never done is there");
-            assert!(cut < answered || place + 1 == legal.len(), "{what}: what was answered is lost");
+            assert!(
+                cut < answered || place + 1 == legal.len(),
+                "{what}: what was answered is lost"
+            );
         }
         eprintln!("{} kills and {} power losses", events.len() + 1, losses());
     }
@@ -176,30 +184,62 @@ impl Trial<'_> {
         let (_, is_hit) = disk.pass();
         let found = Content::of(self.database);
         match &answer {
-            Ok(()) => assert_eq!(found.alike, self.after.alike, "{what}: answered and not there"),
-            Err(_) if self.operation.steps == 1 => {
-                assert_eq!(found.exact, self.before.exact, "{what}: {answer:?} and yet there");
+            Ok(()) => {
+                same(&found.alike, &self.after.alike, &format!("{what}: answered and not there"))
             }
-            Err(_) => assert_ne!(found.alike, self.after.alike, "{what}: {answer:?} and yet all there"),
+            Err(_) if self.operation.steps == 1 => {
+                same(
+                    &found.exact,
+                    &self.before.exact,
+                    &format!("{what}: {answer:?} and yet there"),
+                );
+            }
+            Err(_) => {
+                assert!(found.alike != self.after.alike, "{what}: {answer:?} and yet all there")
+            }
         }
         if answer.is_err() {
             match &mut store {
                 Ok(store) if same_store => {
                     let again = (self.operation.act)(store, folder);
-                    assert!(again.is_ok(), "{what}: the same store, when all is well again: {again:?}");
+                    assert!(
+                        again.is_ok(),
+                        "{what}: the same store, when all is well again: {again:?}"
+                    );
                 }
                 _ => {
                     drop(store);
                     let left = Content::of(self.database);
-                    assert_eq!(left.exact, found.exact, "{what}: closing it changed something");
-                    self.operation.whole(folder).unwrap_or_else(|why| panic!("{what}: again: {why}"));
+                    same(
+                        &left.exact,
+                        &found.exact,
+                        &format!("{what}: closing it changed something"),
+                    );
+                    self.operation
+                        .whole(folder)
+                        .unwrap_or_else(|why| panic!("{what}: again: {why}"));
                 }
             }
             let ended = Content::of(self.database);
-            assert_eq!(ended.alike, self.after.alike, "{what}: done again, it came to another end");
+            same(
+                &ended.alike,
+                &self.after.alike,
+                &format!("{what}: done again, it came to another end"),
+            );
         }
         (is_hit, answer.is_err())
     }
+}
+
+/// Fails with the first lines that differ; all of them would fill the screen.
+fn same(found: &str, wanted: &str, what: &str) {
+    assert!(found == wanted, "{what}: {:?}", first_difference(found, wanted));
+}
+
+fn first_difference<'a>(found: &'a str, wanted: &'a str) -> Option<(&'a str, &'a str)> {
+    let nothing = std::iter::repeat("");
+    let lines = found.lines().chain(nothing.clone()).zip(wanted.lines().chain(nothing));
+    lines.take(found.lines().count().max(wanted.lines().count())).find(|(one, other)| one != other)
 }
 
 /// An error for a store that did not open; which one does not matter here.

@@ -13,12 +13,26 @@ use rusqlite::ffi::{
 /// What SQLite asked of the disk; `path` is the whole path of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    Made { path: PathBuf },
-    Written { path: PathBuf, at: usize, bytes: Vec<u8> },
-    Cut { path: PathBuf, size: usize },
-    Synced { path: PathBuf },
+    Made {
+        path: PathBuf,
+    },
+    Written {
+        path: PathBuf,
+        at: usize,
+        bytes: Vec<u8>,
+    },
+    Cut {
+        path: PathBuf,
+        size: usize,
+    },
+    Synced {
+        path: PathBuf,
+    },
     /// `synced` if the folder was synced as well, so that the name cannot come back.
-    Deleted { path: PathBuf, synced: bool },
+    Deleted {
+        path: PathBuf,
+        synced: bool,
+    },
 }
 
 /// How a call goes wrong.

@@ -42,18 +42,30 @@ pub(crate) fn remembered(sandbox: &Sandbox) -> Vec<String> {
 }
 
 pub(crate) fn facts(sandbox: &Sandbox) -> Vec<String> {
-    rows(sandbox, "memory.db", "select statement || iif(retired_at is null, '', ' (retired)') from fact")
+    rows(
+        sandbox,
+        "memory.db",
+        "select statement || iif(retired_at is null, '', ' (retired)') from fact",
+    )
 }
 
 /// The lines of a text file, without the dates beside them.
 fn lines(sandbox: &Sandbox, file: &str) -> Vec<String> {
     let text = std::fs::read_to_string(sandbox.path(file)).unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'), "{file} is half written: {text}");
-    let mut lines: Vec<String> =
-        text.lines().map(|line| line.split(" <!--").next().unwrap_or_default().to_owned()).collect();
+    let mut lines: Vec<String> = text
+        .lines()
+        .map(|line| line.split(" <!--").next().unwrap_or_default().to_owned())
+        .collect();
     lines.sort();
     lines
 }
+
+const EPISODES: &str =
+    "select 'episode ' || id || iif(retired_at is null, '', ' is retired') from episode";
+
+/// What the index of the transcripts finds.
+const WORDS: &str = "select 'message ' || rowid from messages_fts where messages_fts match 'asked'";
 
 /// Everything, after what waits was taken in.
 pub(crate) fn contents(sandbox: &Sandbox) -> Contents {
@@ -65,6 +77,8 @@ pub(crate) fn contents(sandbox: &Sandbox) -> Contents {
         ("memory", remembered(sandbox)),
         ("facts", facts(sandbox)),
         ("summaries", rows(sandbox, "memory.db", summaries)),
+        ("episodes", rows(sandbox, "memory.db", EPISODES)),
+        ("words", rows(sandbox, "state.db", WORDS)),
         ("archives", archives(sandbox)),
         ("profiles", names(sandbox, "profiles")),
     ]);

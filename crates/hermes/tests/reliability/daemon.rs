@@ -38,11 +38,20 @@ impl Daemon {
         let program = env!("CARGO_BIN_EXE_hermes");
         let mut words = Vec::new();
         if let Some(inject) = inject {
-            words.extend(["-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64,fdatasync,rename", inject]);
+            words.extend([
+                "-f",
+                "-qq",
+                "-o",
+                "/dev/null",
+                "-e",
+                "trace=pwrite64,fdatasync,rename",
+                inject,
+            ]);
             words.push(program);
         }
         words.extend(["start", "--foreground"]);
-        let first = if inject.is_some() { Path::new("/usr/bin/strace") } else { Path::new(program) };
+        let first =
+            if inject.is_some() { Path::new("/usr/bin/strace") } else { Path::new(program) };
         let mut command = sandbox.command_of(first, &words);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let child = Mutex::new(child);
@@ -59,7 +68,8 @@ impl Daemon {
         let state = state()?;
         let pid = Pid::from_raw(i32::try_from(state["pid"].as_i64()?).ok()?);
         let address = state["address"].as_str()?.to_owned();
-        let token = std::fs::read_to_string(sandbox.path("hermesd/api-token")).ok()?.trim().to_owned();
+        let token =
+            std::fs::read_to_string(sandbox.path("hermesd/api-token")).ok()?.trim().to_owned();
         Some(Daemon { child: child.into_inner().unwrap(), pid, address, token })
     }
 
@@ -68,10 +78,6 @@ impl Daemon {
         // It may be dead already, which is what was wanted.
         let _ = kill(self.pid, Signal::SIGKILL);
         self.child.wait().unwrap();
-    }
-
-    fn is_dead(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_some()
     }
 }
 
@@ -156,7 +162,7 @@ fn is_killed(inject: impl Fn(&mut Chance) -> Option<String>) {
     let mut chance = Chance::new(7);
     for round in 0..kills() {
         let inject = inject(&mut chance);
-        let Some(mut daemon) = Daemon::start(&sandbox, inject.as_deref()) else { continue };
+        let Some(daemon) = Daemon::start(&sandbox, inject.as_deref()) else { continue };
         let delay = Duration::from_millis(chance.below(150) as u64);
         let answers = AtomicUsize::new(0);
         let (pid, waits) = (daemon.pid, inject.is_some());
@@ -170,7 +176,6 @@ fn is_killed(inject: impl Fn(&mut Chance) -> Option<String>) {
             std::thread::sleep(if waits { delay * 10 } else { delay });
             let _ = kill(pid, Signal::SIGKILL);
         });
-        until("the daemon is dead", || daemon.child.try_wait().is_ok());
         daemon.kill();
         if round % 10 == 9 {
             told.lock().unwrap().agrees_with(&sandbox, &format!("after kill {round}"));

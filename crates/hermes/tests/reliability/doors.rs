@@ -27,7 +27,8 @@ pub(crate) const SESSION: &str = "harbour";
 impl Door {
     pub(crate) fn kind(self) -> Kind {
         match self {
-            Door::Turn | Door::Chat => Kind::Turn,
+            Door::Turn => Kind::Turn,
+            Door::Chat => Kind::Conversation,
             Door::TurnWithIds | Door::Hook => Kind::ForeignTurn,
             Door::Append => Kind::Message,
             Door::Fact | Door::Mcp => Kind::Fact,
@@ -46,7 +47,16 @@ impl Door {
 
     fn arguments(self, number: usize) -> Vec<String> {
         let words: &[&str] = match self {
-            Door::Turn => &["memory", "turn", "--session", SESSION, "--user-text", "A", "--assistant-text", "B"],
+            Door::Turn => &[
+                "memory",
+                "turn",
+                "--session",
+                SESSION,
+                "--user-text",
+                "A",
+                "--assistant-text",
+                "B",
+            ],
             Door::TurnWithIds => &["memory", "turn", "-"],
             Door::Append => &["sessions", "append", SESSION, "--role", "user", "S"],
             Door::Fact => &["memory", "fact", "add", "F"],
@@ -82,7 +92,13 @@ impl Door {
     }
 
     /// The command itself, or another program that runs it.
-    pub(crate) fn command(self, sandbox: &Sandbox, model: &ModelServer, under: &[String], number: usize) -> Command {
+    pub(crate) fn command(
+        self,
+        sandbox: &Sandbox,
+        model: &ModelServer,
+        under: &[String],
+        number: usize,
+    ) -> Command {
         let arguments = self.arguments(number);
         let program = env!("CARGO_BIN_EXE_hermes").to_owned();
         let all: Vec<&str> =

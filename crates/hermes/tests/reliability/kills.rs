@@ -32,7 +32,16 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let sandbox = Sandbox::ready();
-        let first = ["memory", "turn", "--session", SESSION, "--user-text", "Hello", "--assistant-text", "Hi"];
+        let first = [
+            "memory",
+            "turn",
+            "--session",
+            SESSION,
+            "--user-text",
+            "Hello",
+            "--assistant-text",
+            "Hi",
+        ];
         sandbox.ok(&first);
         // A conversation has the number of the question in its answer too.
         let model = ModelServer::answering(|_, seen| {
@@ -44,9 +53,16 @@ impl Scene {
     }
 
     /// Tells one thing and waits for the end, unless it is to be killed before; true if it was killed.
-    fn tell(&mut self, door: Door, under: &[String], delay: Option<Duration>, number: usize) -> bool {
+    fn tell(
+        &mut self,
+        door: Door,
+        under: &[String],
+        delay: Option<Duration>,
+        number: usize,
+    ) -> bool {
         let mut command = door.command(&self.sandbox, &self.model, under, number);
-        let (killed, ended_well, printed) = ended(&mut command, door.input(number).as_bytes(), delay);
+        let (killed, ended_well, printed) =
+            ended(&mut command, door.input(number).as_bytes(), delay);
         let answer = match (door.is_kept(ended_well, &printed), killed) {
             (true, _) => Answer::Kept,
             (false, true) => Answer::None,
@@ -109,10 +125,8 @@ fn killed_at_calls(door: Door) {
     let (mut killed, mut chance) = (0, Chance::new(door as u64));
     for round in 0..kills() {
         // Every place in its turn while there are some left, then any.
-        let place = match round * places.len() / kills() {
-            place if kills() >= places.len() && round < places.len() => { let _ = place; round }
-            _ => chance.below(places.len()),
-        };
+        let is_enough = kills() >= places.len() && round < places.len();
+        let place = if is_enough { round } else { chance.below(places.len()) };
         let (call, count) = places[place];
         let number = scene.told.next();
         door.prepare(&scene.sandbox, number);
@@ -120,7 +134,7 @@ fn killed_at_calls(door: Door) {
         let under = strace(&["/dev/null", &inject], call);
         if scene.tell(door, &under, None, number) {
             killed += 1;
-            // With ids of its own a turn may be told again, and a hook is.
+            // With ids of its own a turn may be told again.
             if matches!(door, Door::TurnWithIds) && round % 2 == 0 {
                 assert!(!scene.tell(door, &[], None, number));
             }

@@ -34,34 +34,51 @@ impl Deed {
         let disk = Tree::read(sandbox.folder());
         let (_, calls) = traced::run(&sandbox, self.arguments, self.input.as_bytes());
         let steps = Steps::of(&calls, sandbox.folder(), &disk);
-        let answered = steps.iter().rposition(|step| matches!(step, Step::Say)).unwrap_or(steps.len());
+        let answered =
+            steps.iter().rposition(|step| matches!(step, Step::Say)).unwrap_or(steps.len());
         let texts = Texts::of(&disk, &steps);
         let after = contents(&sandbox);
-        assert_ne!(before, after, "the command does nothing");
+        assert!(before != after, "the command does nothing");
         for number in 0..disks() {
             let mut chance = Chance::new(number as u64);
             // Every fourth is one that was answered.
             let first = if number % 4 == 3 { answered.min(steps.len()) } else { 0 };
             let cut = first + chance.below(steps.len() + 1 - first);
             let left = disk.after_power_loss(&steps[..cut], &mut chance);
-            let what = format!("{:?}: disk {number}, after {cut} of {} steps", self.arguments, steps.len());
+            let what = format!(
+                "{:?}: disk {number}, after {cut} of {} steps",
+                self.arguments,
+                steps.len()
+            );
             texts.are_whole(&left, &what);
             left.lay_out(sandbox.folder());
             let found = self.found(&sandbox, &what);
             lies_between(&found, &before, &after, &what);
-            assert!(cut <= answered || found == after, "{what}: what was answered is lost: {found:#?}");
+            if cut > answered {
+                same(&found, &after, &format!("{what}: what was answered is lost"));
+            }
             if found != after {
                 sandbox.feed(self.arguments, self.input.as_bytes());
                 let again = contents(&sandbox);
-                assert_eq!(again, after, "{what}: done again, it came to another end");
+                same(&again, &after, &format!("{what}: done again, it came to another end"));
             }
         }
         eprintln!("{} disks of {} steps", disks(), steps.len());
     }
 
     fn found(&self, sandbox: &Sandbox, what: &str) -> Contents {
-        is_sound(sandbox, what);
+        // What is to be repaired is not sound before.
+        if !self.arguments.contains(&"repair") {
+            is_sound(sandbox, what);
+        }
         contents(sandbox)
+    }
+}
+
+/// Fails with what differs; all of it would fill the screen.
+fn same(found: &Contents, wanted: &Contents, what: &str) {
+    for (aspect, lines) in wanted {
+        assert_eq!(&found[aspect], lines, "{what}: {aspect}");
     }
 }
 
@@ -70,10 +87,19 @@ struct Texts(BTreeMap<PathBuf, Vec<Vec<u8>>>);
 
 /// Files that are written piece by piece and say themselves where they end, and those that hold nothing of worth.
 fn is_exempt(path: &std::path::Path) -> bool {
+    // What a backup or a restore copies before it has its place.
+    let unnamed = [".staging-", ".hermes.restoring-"];
+    if path.iter().any(|part| unnamed.iter().any(|name| part.to_string_lossy().starts_with(name))) {
+        return true;
+    }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_database = [".db", ".db-wal", ".db-journal"].iter().any(|end| name.ends_with(end));
     let is_log = name.ends_with(".jsonl") || name.ends_with(".log");
-    is_database || is_log || name.ends_with(".lock") || name.starts_with(".new-") || name.contains(".tmp")
+    is_database
+        || is_log
+        || name.ends_with(".lock")
+        || name.starts_with(".new-")
+        || name.contains(".tmp")
         || name.ends_with(".part")
 }
 
@@ -105,12 +131,9 @@ impl Texts {
                 continue;
             }
             let is_known = self.0.get(&path).is_some_and(|known| known.contains(&content));
-            assert!(
-                is_known,
-                "{what}: {} holds what nobody wrote: {:?}",
-                path.display(),
-                String::from_utf8_lossy(&content)
-            );
+            let text = String::from_utf8_lossy(&content);
+            let begin: String = text.chars().take(200).collect();
+            assert!(is_known, "{what}: {} holds what nobody wrote: {begin:?}", path.display());
         }
     }
 }
@@ -120,7 +143,14 @@ fn talked(sandbox: &Sandbox) {
         let (asked, answered) = (format!("asked {number}"), format!("answered {number}"));
         let session = format!("s{number}");
         sandbox.ok(&[
-            "memory", "turn", "--session", &session, "--user-text", &asked, "--assistant-text", &answered,
+            "memory",
+            "turn",
+            "--session",
+            &session,
+            "--user-text",
+            &asked,
+            "--assistant-text",
+            &answered,
         ]);
     }
     sandbox.ok(&["memory", "fact", "add", "The lantern is in the shed"]);
@@ -138,7 +168,8 @@ fn to_be_drawn_from(sandbox: &Sandbox) {
 fn old(sandbox: &Sandbox) {
     let lines: String = (0..4)
         .map(|number| {
-            let text = format!("Secret word rare{number}. {}", "A long story about boats. ".repeat(8));
+            let text =
+                format!("Secret word rare{number}. {}", "A long story about boats. ".repeat(8));
             let (asked, answered) = ("user", "assistant");
             let line = |role: &str, minute: u32| {
                 serde_json::json!({"session_id": format!("old{number}"), "role": role, "text": text,
@@ -149,7 +180,7 @@ fn old(sandbox: &Sandbox) {
         .collect();
     sandbox.write("../old.jsonl", lines);
     sandbox.ok(&["memory", "record", "old.jsonl"]);
-    sandbox.ok(&["memory", "extract", "--all"]);
+    sandbox.ok(&["memory", "extract"]);
 }
 
 fn saved(sandbox: &Sandbox) {
@@ -166,7 +197,11 @@ fn exported(sandbox: &Sandbox) {
 
 fn broken(sandbox: &Sandbox) {
     talked(sandbox);
-    crate::contents::rows(sandbox, "state.db", "insert into messages_fts (messages_fts) values ('delete-all')");
+    crate::contents::rows(
+        sandbox,
+        "state.db",
+        "insert into messages_fts (messages_fts) values ('delete-all')",
+    );
 }
 
 /// A test of its own for each command, so that they can run side by side.
@@ -181,7 +216,7 @@ macro_rules! deeds {
 
 deeds! {
     an_entry_of_a_memory_file: Deed::of(talked, &["memory", "add", "The shed is red"]);
-    an_undone_entry: Deed::of(talked, &["memory", "undo"]);
+    a_replaced_entry: Deed::of(talked, &["memory", "replace", "Tea is in the pantry", "Tea is in the hall"]);
     a_setting: Deed::of(talked, &["config", "set", "timezone", "Europe/Lisbon"]);
     a_message: Deed::of(talked, &["sessions", "append", "s1", "--role", "user", "one more"]);
     a_turn: Deed::of(talked, &["memory", "turn", "--session", "s9", "--user-text", "asked 9", "--assistant-text", "answered 9"]);
@@ -192,8 +227,7 @@ deeds! {
     extraction: Deed::of(to_be_drawn_from, &["memory", "extract"]);
     compression: Deed::of(old, &["memory", "compact"]);
     an_import: Deed::of(exported, &["memory", "import", "export.json"]);
-    a_backup: Deed::of(talked, &["backup", "create", "--plaintext"]);
+    a_backup: Deed::of(saved, &["backup", "create", "--plaintext"]);
     a_restore: Deed::of(saved, &["--yes", "backup", "restore"]);
     a_repair: Deed::of(broken, &["sessions", "repair", "--yes"]);
-    a_profile: Deed::of(talked, &["profile", "create", "other"]);
 }

@@ -16,7 +16,7 @@ pub(crate) struct Call {
 
 /// The calls that change files or say something.
 const CHANGING: &str = "open,openat,creat,write,pwrite64,writev,pwritev,ftruncate,truncate,fallocate,fsync,fdatasync,\
-    rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,lseek,copy_file_range,\
+    sync,syncfs,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,lseek,copy_file_range,\
     sendfile,dup,dup2,dup3,close,fcntl,ioctl";
 
 /// Runs the program to its end with a file on its standard input; what it printed, and every such call.

@@ -26,12 +26,34 @@ const TOP: Id = 0;
 /// One change of the disk, or something that makes earlier ones stay.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    Write { file: Id, at: usize, bytes: Vec<u8> },
-    Cut { file: Id, size: usize },
-    Name { folder: Id, name: String, node: Id, is_folder: bool },
-    Unname { folder: Id, name: String },
-    Rename { from: (Id, String), to: (Id, String) },
-    Sync { node: Id },
+    Write {
+        file: Id,
+        at: usize,
+        bytes: Vec<u8>,
+    },
+    Cut {
+        file: Id,
+        size: usize,
+    },
+    Name {
+        folder: Id,
+        name: String,
+        node: Id,
+        is_folder: bool,
+    },
+    Unname {
+        folder: Id,
+        name: String,
+    },
+    Rename {
+        from: (Id, String),
+        to: (Id, String),
+    },
+    Sync {
+        node: Id,
+    },
+    /// Everything there is on the file system.
+    SyncAll,
     /// The program said something on its standard output.
     Say,
 }
@@ -138,7 +160,8 @@ impl Tree {
         for left in std::fs::read_dir(folder).unwrap() {
             let left = left.unwrap().path();
             let is_folder = left.symlink_metadata().unwrap().is_dir();
-            if is_folder { std::fs::remove_dir_all(left) } else { std::fs::remove_file(left) }.unwrap();
+            if is_folder { std::fs::remove_dir_all(left) } else { std::fs::remove_file(left) }
+                .unwrap();
         }
         self.walk(TOP, folder, &mut |path, node| match node {
             Node::Folder(_) => {
@@ -176,7 +199,7 @@ impl Tree {
                     self.names(to.0).insert(to.1.clone(), moved);
                 }
             }
-            Step::Sync { .. } | Step::Say => {}
+            Step::Sync { .. } | Step::SyncAll | Step::Say => {}
         }
     }
 
@@ -200,6 +223,7 @@ impl Tree {
                     }
                     !stays
                 }),
+                Step::SyncAll => unsynced.drain(..).for_each(|earlier| disk.apply(&earlier)),
                 other => unsynced.push(other.clone()),
             }
         }
@@ -227,7 +251,7 @@ impl Step {
             Step::Write { file, .. } | Step::Cut { file, .. } => Some(*file),
             Step::Name { folder, .. } | Step::Unname { folder, .. } => Some(*folder),
             Step::Rename { to, .. } => Some(to.0),
-            Step::Sync { .. } | Step::Say => None,
+            Step::Sync { .. } | Step::SyncAll | Step::Say => None,
         }
     }
 }
@@ -260,7 +284,11 @@ impl<'a> Steps<'a> {
         let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&made), names(&real), "the calls were not understood");
         for (path, content) in &made {
-            assert!(real[path] == *content, "what was written to {} was not understood", path.display());
+            assert!(
+                real[path] == *content,
+                "what was written to {} was not understood",
+                path.display()
+            );
         }
         steps.steps
     }
@@ -305,6 +333,7 @@ impl<'a> Steps<'a> {
             "link" => self.linked(&call.path(0, None), &call.path(1, None)),
             "linkat" => self.linked(&call.path(1, Some(0)), &call.path(3, Some(2))),
             "symlink" | "symlinkat" | "truncate" => panic!("{} is not understood", call.name),
+            "sync" | "syncfs" => self.add(Step::SyncAll),
             _ => self.on_descriptor(call),
         }
     }
@@ -382,7 +411,8 @@ impl<'a> Steps<'a> {
     }
 
     fn copied(&mut self, from: i64, to: i64, length: i64) {
-        let (Some(source), Some(target)) = (self.open.get(&from).copied(), self.open.get(&to).copied())
+        let (Some(source), Some(target)) =
+            (self.open.get(&from).copied(), self.open.get(&to).copied())
         else {
             return;
         };
