@@ -22,6 +22,7 @@ mod time;
 mod transcript;
 mod whose;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub struct SessionStore {
     layout: Layout,
     path: PathBuf,
     access: Access,
+    /// Whether the last change did not come to its end.
+    unfinished: Cell<bool>,
 }
 
 impl SessionStore {
@@ -89,7 +92,8 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access })
+        let unfinished = Cell::new(false);
+        Ok(SessionStore { connection, layout, path: path.to_owned(), access, unfinished })
     }
 
     /// How the tables of this file are laid out.
@@ -128,11 +132,27 @@ impl SessionStore {
     /// Begins a transaction that holds the write lock from its first statement.
     pub(crate) fn begin(&mut self) -> Result<Writing<'_>> {
         self.require_writable()?;
+        if self.unfinished.get() {
+            self.open_anew()?;
+        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
-        Ok(Writing { transaction, layout: &self.layout, path: &self.path })
+        self.unfinished.set(true);
+        let (layout, path, unfinished) = (&self.layout, self.path.as_path(), &self.unfinished);
+        Ok(Writing { transaction, layout, path, unfinished })
+    }
+
+    /// A connection in which a change failed is not written through again: after an error of the disk FTS5 may hold
+    /// totals that it never read, and would write them with the next change.
+    fn open_anew(&mut self) -> Result<()> {
+        let wait: u32 = self
+            .connection
+            .pragma_query_value(None, "busy_timeout", |row| row.get(0))
+            .map_err(|source| self.fault(source))?;
+        *self = SessionStore::open(&self.path, self.access, Duration::from_millis(wait.into()))?;
+        Ok(())
     }
 }
 
@@ -141,13 +161,16 @@ pub(crate) struct Writing<'a> {
     pub(crate) transaction: Transaction<'a>,
     pub(crate) layout: &'a Layout,
     path: &'a Path,
+    unfinished: &'a Cell<bool>,
 }
 
 impl Writing<'_> {
     /// Makes it last.
     pub(crate) fn commit(self) -> Result<()> {
         let path = self.path;
-        self.transaction.commit().map_err(|source| Error::from_sqlite(path, source))
+        self.transaction.commit().map_err(|source| Error::from_sqlite(path, source))?;
+        self.unfinished.set(false);
+        Ok(())
     }
 
     /// What SQLite said, as an error about this file.

@@ -20,7 +20,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// Of a database of ours, which must be whole in every respect.
-    pub(crate) fn of(path: &Path) -> Content {
+    pub(crate) fn of(path: &Path, what: &str) -> Content {
         let content = Content::unchecked(path);
         // In a copy: the checks bring an older one up to the newest schema.
         let copy = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ impl Content {
                 std::fs::copy(from, copy.path().join(format!("{name}{suffix}"))).unwrap();
             }
         }
-        is_whole(&copy.path().join(name));
+        is_whole(&copy.path().join(name), what);
         content
     }
 
@@ -124,17 +124,18 @@ fn tables(connection: &Connection) -> Vec<(String, String)> {
 }
 
 /// Fails unless pages, tables, indexes and what the program itself checks are whole.
-fn is_whole(path: &Path) {
+fn is_whole(path: &Path, what: &str) {
     let found = examine(path, Depth::Full).unwrap();
-    assert!(found.is_whole(), "{}: {found:?}", path.display());
-    assert!(found.indexes.values().all(|state| state == "ok"), "{:?}", found.indexes);
+    assert!(found.is_whole(), "{what}: {found:?}");
+    let are_whole = found.indexes.values().all(|state| state == "ok");
+    assert!(are_whole, "{what}: {:?}", found.indexes);
     if path.file_name().is_some_and(|name| name == "memory.db") {
         let wanted = Wanted { path, profile: "default" };
         let memory = SqliteMemory::open(wanted, Access::Read, DEFAULT_WAIT).unwrap();
-        assert_eq!(memory.check_memory(Admin).unwrap(), []);
-        assert!(matches!(memory.check_audit(Admin).unwrap(), ChainState::Whole { .. }));
+        assert_eq!(memory.check_memory(Admin).unwrap(), [], "{what}");
+        assert!(matches!(memory.check_audit(Admin).unwrap(), ChainState::Whole { .. }), "{what}");
     } else {
         let checked = sessions::check(path, sessions::Depth::Full, DEFAULT_WAIT).unwrap();
-        assert!(checked.is_healthy(), "{checked:?}");
+        assert!(checked.is_healthy(), "{what}: {checked:?}");
     }
 }

@@ -148,10 +148,10 @@ fn repair_survives_errors(prepare: fn(&Path), wanted: Cure) {
             refused += u32::from(answer.is_err());
             let what = format!("{fault:?} at call {call} of {calls}: {answer:?}");
             if answer.is_ok() {
-                Content::of(&folder.path().join(DATABASE));
+                Content::of(&folder.path().join(DATABASE), &what);
             }
             repair(folder.path()).unwrap_or_else(|why| panic!("{what}, then {why}"));
-            Content::of(&folder.path().join(DATABASE));
+            Content::of(&folder.path().join(DATABASE), &what);
             assert_eq!(messages(folder.path()), readable, "{what}");
         }
     }

@@ -80,11 +80,11 @@ impl Operation {
         let disk = Watched::alone();
         let scene = Scene::of(self);
         let database = scene.path().join(self.database);
-        let before = Content::of(&database);
+        let before = Content::of(&database, "before");
         disk.watch(scene.path(), None);
         self.whole(scene.path()).unwrap();
         let (calls, _) = disk.pass();
-        let after = Content::of(&database);
+        let after = Content::of(&database, "after");
         assert!(before.alike != after.alike, "the operation does nothing");
         let (mut fell, mut refused) = (0, 0);
         for fault in Fault::ALL {
@@ -117,17 +117,17 @@ impl Operation {
         disk.pass();
         let events = disk.events();
         let other = tempfile::tempdir().unwrap();
-        let state_of = |files: &Files| {
+        let state_of = |files: &Files, what: &str| {
             lay_out(files, other.path());
-            Content::of(&other.path().join(self.database)).exact
+            Content::of(&other.path().join(self.database), what).exact
         };
         let (legal, reached) = self.kills(&scene.before, &events, &state_of);
         for number in 0..losses() {
             let mut chance = Chance::new(number as u64);
             let cut = chance.below(events.len() + 1);
             let files = after_power_loss(&scene.before, &events[..cut], &mut chance);
-            let found = state_of(&files);
             let what = format!("power loss {number} after {cut} of {} calls", events.len());
+            let found = state_of(&files, &what);
             let Some(place) = legal.iter().position(|state| *state == found) else {
                 let near = &legal[reached[cut]];
                 panic!(
@@ -149,11 +149,12 @@ impl Operation {
         &self,
         before: &Files,
         events: &[Event],
-        state_of: &dyn Fn(&Files) -> String,
+        state_of: &dyn Fn(&Files, &str) -> String,
     ) -> (Vec<String>, Vec<usize>) {
         let (mut legal, mut reached): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
         for cut in 0..=events.len() {
-            let found = state_of(&as_it_happened(before, &events[..cut]));
+            let what = format!("a kill after {cut} of {} calls", events.len());
+            let found = state_of(&as_it_happened(before, &events[..cut]), &what);
             if legal.last() != Some(&found) {
                 assert!(!legal.contains(&found), "an earlier state came back");
                 legal.push(found);
@@ -182,7 +183,7 @@ impl Trial<'_> {
             Err(_) => store.as_ref().map(drop).map_err(|_| refused(folder)),
         };
         let (_, is_hit) = disk.pass();
-        let found = Content::of(self.database);
+        let found = Content::of(self.database, what);
         match &answer {
             Ok(()) => {
                 same(&found.alike, &self.after.alike, &format!("{what}: answered and not there"))
@@ -209,7 +210,7 @@ impl Trial<'_> {
                 }
                 _ => {
                     drop(store);
-                    let left = Content::of(self.database);
+                    let left = Content::of(self.database, what);
                     same(
                         &left.exact,
                         &found.exact,
@@ -220,7 +221,7 @@ impl Trial<'_> {
                         .unwrap_or_else(|why| panic!("{what}: again: {why}"));
                 }
             }
-            let ended = Content::of(self.database);
+            let ended = Content::of(self.database, what);
             same(
                 &ended.alike,
                 &self.after.alike,
