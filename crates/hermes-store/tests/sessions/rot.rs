@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use hermes_store::rot::{Compared, HighWater, Sums};
-use hermes_store::sessions::{NewMessage, NewSession, SessionId, SessionStore, compare_sessions};
+use hermes_store::sessions::{
+    AppendedTurn, NewMessage, NewSession, SessionId, SessionStore, compare_sessions,
+};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
 
@@ -31,7 +33,7 @@ fn say(store: &mut SessionStore, texts: &[String]) {
     let session = NewSession::plain(SessionId::from("main".to_owned()), now(), "test");
     for text in texts {
         let message = NewMessage::text("user", text, now());
-        store.append_turn(&session, &[message]).unwrap();
+        store.append_turn(&session, &[message], AppendedTurn::default()).unwrap();
     }
 }
 
