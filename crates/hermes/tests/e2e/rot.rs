@@ -57,7 +57,8 @@ fn flip(sandbox: &Sandbox, file: &str, parts: &[Vec<u8>]) {
 
 fn failed(report: &Value) -> Vec<String> {
     let all = report["results"].as_array().unwrap().iter();
-    let failed = all.filter(|check| check["status"] == "fail");
+    // That the last backup was of a damaged home stays true until the next one.
+    let failed = all.filter(|check| check["status"] == "fail" && check["name"] != "backups");
     failed.map(|check| check["evidence"].as_str().unwrap().to_owned()).collect()
 }
 
