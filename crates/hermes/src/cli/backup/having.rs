@@ -62,11 +62,10 @@ fn command(
         Format::Gpg | Format::Age if !has_passphrase => " --identity FILE",
         _ => "",
     };
-    let mut command = format!("hermes backup restore {} --path {below}{key}", found.name.id());
+    let command = format!("hermes backup restore {} --path {below}{key}", found.name.id());
     let restored = home.folder().join(name);
-    if restored != place {
-        let (from, to) = (restored.display(), place.display());
-        command.push_str(&format!(" && mv {from} {to}"));
+    match restored == place {
+        true => command,
+        false => format!("{command} && mv {} {}", restored.display(), place.display()),
     }
-    command
 }
