@@ -212,8 +212,8 @@ pub(crate) fn is_whole(sandbox: &Sandbox) {
     assert!(chain.is_some_and(|line| line.contains("is whole")), "{}", ran.stdout);
 }
 
-/// What was said and known is found, by those whose it is and by nobody else.
-pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox) {
+/// What was said and known is found by these commands, by those whose it is and by nobody else.
+pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox, commands: &[&str]) {
     let ask = |command: &str, user: Option<&str>, question: &str| {
         let whose = user.map(|name| ["--user", name]);
         let whose = whose.iter().flatten().copied();
@@ -224,13 +224,13 @@ pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox) {
         if *since > home.schema && home.name.starts_with("memory") {
             continue;
         }
-        for command in ["search", "context"] {
+        for command in commands {
             let found = ask(command, *user, question);
             assert!(found.contains(wanted), "{} {command} {question}: {found}", home.name);
         }
     }
     for (user, question, never) in NEVER {
-        for command in ["search", "context"] {
+        for command in commands {
             let found = ask(command, *user, question);
             let found = found.replace(question, "");
             assert!(!found.contains(never), "{} {command} {question}: {found}", home.name);
