@@ -1,4 +1,4 @@
-//! Homes that earlier versions of the program left, one for each schema that ever was, and what must be left of them.
+//! Homes of earlier versions of the program, one for each schema that ever was, and what must be left of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::sandbox::Sandbox;
 
-/// A home as some version of the program left it: `tests/fixtures/homes/README.md` says how.
+/// A home of some version of the program: `tests/fixtures/homes/README.md` says how it was made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OldHome {
     /// The name of its archive.
@@ -224,13 +224,13 @@ pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox, commands: &[&str]) {
         if *since > home.schema && home.name.starts_with("memory") {
             continue;
         }
-        for command in commands {
+        for &command in commands {
             let found = ask(command, *user, question);
             assert!(found.contains(wanted), "{} {command} {question}: {found}", home.name);
         }
     }
     for (user, question, never) in NEVER {
-        for command in commands {
+        for &command in commands {
             let found = ask(command, *user, question);
             let found = found.replace(question, "");
             assert!(!found.contains(never), "{} {command} {question}: {found}", home.name);

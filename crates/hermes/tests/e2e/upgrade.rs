@@ -27,7 +27,7 @@ fn rows(sandbox: &Sandbox, table: &str) -> usize {
 }
 
 #[test]
-fn every_schema_but_the_newest_has_a_home_that_its_own_version_left() {
+fn every_schema_of_a_memory_but_the_newest_has_a_home() {
     let known: BTreeSet<i64> = WITH_FILES.iter().map(|home| home.schema).collect();
     for number in 1..newest("memory") {
         assert!(

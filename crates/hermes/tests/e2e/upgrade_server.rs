@@ -89,7 +89,7 @@ impl OldServer {
 }
 
 #[test]
-fn every_schema_of_a_server_but_the_newest_has_one_that_its_own_version_made() {
+fn every_schema_of_a_server_but_the_newest_has_a_home() {
     for number in 1..newest("postgres") {
         assert!(
             ON_SERVERS.iter().any(|home| home.schema == number),
