@@ -1,4 +1,4 @@
-//! Homes that earlier versions of the program left, one for each schema that ever was, and what must be left of them.
+//! Homes of earlier versions of the program, one for each schema that ever was, and what must be left of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::sandbox::Sandbox;
 
-/// A home as some version of the program left it: `tests/fixtures/homes/README.md` says how.
+/// A home of some version of the program: `tests/fixtures/homes/README.md` says how it was made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OldHome {
     /// The name of its archive.
@@ -212,8 +212,8 @@ pub(crate) fn is_whole(sandbox: &Sandbox) {
     assert!(chain.is_some_and(|line| line.contains("is whole")), "{}", ran.stdout);
 }
 
-/// What was said and known is found, by those whose it is and by nobody else.
-pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox) {
+/// What was said and known is found by these commands, by those whose it is and by nobody else.
+pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox, commands: &[&str]) {
     let ask = |command: &str, user: Option<&str>, question: &str| {
         let whose = user.map(|name| ["--user", name]);
         let whose = whose.iter().flatten().copied();
@@ -224,13 +224,13 @@ pub(crate) fn answers(home: &OldHome, sandbox: &Sandbox) {
         if *since > home.schema && home.name.starts_with("memory") {
             continue;
         }
-        for command in ["search", "context"] {
+        for &command in commands {
             let found = ask(command, *user, question);
             assert!(found.contains(wanted), "{} {command} {question}: {found}", home.name);
         }
     }
     for (user, question, never) in NEVER {
-        for command in ["search", "context"] {
+        for &command in commands {
             let found = ask(command, *user, question);
             let found = found.replace(question, "");
             assert!(!found.contains(never), "{} {command} {question}: {found}", home.name);

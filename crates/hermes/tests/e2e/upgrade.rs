@@ -27,7 +27,7 @@ fn rows(sandbox: &Sandbox, table: &str) -> usize {
 }
 
 #[test]
-fn every_schema_but_the_newest_has_a_home_that_its_own_version_left() {
+fn every_schema_of_a_memory_but_the_newest_has_a_home() {
     let known: BTreeSet<i64> = WITH_FILES.iter().map(|home| home.schema).collect();
     for number in 1..newest("memory") {
         assert!(
@@ -76,7 +76,7 @@ fn opening_an_old_home_a_second_time_changes_nothing() {
 #[test]
 fn what_an_old_home_knows_is_found_by_search_and_in_contexts() {
     for home in WITH_FILES {
-        answers(home, &home.unpacked());
+        answers(home, &home.unpacked(), &["search", "context"]);
     }
 }
 
@@ -169,7 +169,6 @@ fn a_backup_of_an_old_home_is_restored_before_and_after_its_upgrade() {
             elsewhere.ok(&["backup", "restore", made["path"].as_str().unwrap()]);
             elsewhere.ok(&["memory", "fact", "list"]);
             nothing_is_lost(&before, &elsewhere.path("memory.db"));
-            answers(home, &elsewhere);
             is_whole(&elsewhere);
         }
     }
