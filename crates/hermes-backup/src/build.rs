@@ -17,7 +17,7 @@ use crate::manifest::{self, Manifest, Previous, Sidecar};
 use crate::name::ArchiveName;
 use crate::restore::unpack;
 use crate::staging::{self, Staged};
-use crate::{Error, Progress, Result, Tell};
+use crate::{Error, Progress, Result, Tell, lacking};
 
 /// An archive that was read back and waits for its name.
 pub(crate) struct Built {
@@ -58,7 +58,9 @@ fn write(
     tell: Tell<'_>,
 ) -> Result<Built> {
     let staging = Scratch::in_home(request.home)?;
+    let lost = lacking::lost(request.home, &request.scope, &contents)?;
     let mut staged = staging::stage(contents, staging.path(), &mut *tell)?;
+    staged.lacks(lost);
     let name = name_of(request, &staged);
     let named = match known.file {
         Some(file) => file.to_owned(),

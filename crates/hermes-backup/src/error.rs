@@ -193,7 +193,7 @@ impl Error {
                 Some("give the right passphrase with --passphrase-file FILE".to_owned())
             }
             Error::CutOff { .. } => {
-                Some("undo it with `hermes backup restore --rollback`".to_owned())
+                Some("undo it with `hermes backup restore --rollback`, or let `hermes start` undo it and go on".to_owned())
             }
             Error::NotRestorable { .. } => {
                 Some("leave something out with the setting `backup.exclude`".to_owned())

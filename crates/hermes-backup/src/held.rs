@@ -66,9 +66,12 @@ pub(crate) fn keep_in_place(home: &Home) -> Result<Held> {
     let root = home.root();
     let real = root.canonicalize().map_err(|error| Error::file("look at", root, error))?;
     let parent = real.parent().unwrap_or(&real);
-    hold(parent, Way::Together)?.ok_or_else(|| Error::Busy {
-        holder: format!("a restore swaps folders beside {}", real.display()),
-    })
+    hold(parent, Way::Together)?.ok_or_else(|| is_swapped(&real))
+}
+
+/// The error for a home that is being swapped at this moment.
+pub(crate) fn is_swapped(root: &Path) -> Error {
+    Error::Busy { holder: format!("a restore swaps folders beside {}", root.display()) }
 }
 
 /// A folder to work in, for its owner alone, held by this process and gone with this.

@@ -10,6 +10,7 @@ pub mod error;
 pub mod export;
 pub mod folder;
 mod held;
+pub mod lacking;
 pub mod manifest;
 pub mod name;
 pub mod push;

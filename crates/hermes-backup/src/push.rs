@@ -70,7 +70,8 @@ pub fn placed(remote: &dyn Remote) -> Result<Vec<Placed>> {
     Ok(found)
 }
 
-/// Sends the archives that are not there yet, each followed by its sidecar; damaged ones are sent too.
+/// Sends the archives that are not there yet, each followed by its sidecar; damaged ones are sent too. One that lies
+/// there under the same name and is something else is sent again, which is said.
 ///
 /// Stops at the first that the place does not take.
 pub fn push(
@@ -87,16 +88,21 @@ pub fn push(
         let _ = note(folder, now, Happened::PushFailed, (None, &place, error.to_string()));
     })?;
     pushed.warnings = remote.warnings().unwrap_or_else(|error| vec![error.to_string()]);
+    let mut comparing = Comparing { remote, left: MOST_READ };
     for backup in backups {
         let id = backup.name.id();
-        match send(backup, &there, remote, tell) {
+        match send(backup, &there, &mut comparing, tell) {
             Ok(Sent::Already) => {
                 if !backup.copies.contains(&place) {
                     note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
                 }
                 pushed.there.push(id);
             }
-            Ok(Sent::Now) => {
+            Ok(Sent::Now { instead_of_another }) => {
+                if instead_of_another {
+                    let what = "what lay there under its name was something else";
+                    pushed.warnings.push(format!("{id} was sent again: {what}"));
+                }
                 note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
                 pushed.sent.push(id);
             }
@@ -251,37 +257,61 @@ pub fn pull(folder: &Folder, id: &str, remote: &dyn Remote, tell: Tell<'_>) -> R
 }
 
 enum Sent {
-    Now,
+    Now { instead_of_another: bool },
     Already,
 }
 
-fn send(backup: &Backup, there: &[Placed], remote: &dyn Remote, tell: Tell<'_>) -> Result<Sent> {
+/// A place and how much of what lies there may still be read to compare it.
+struct Comparing<'a> {
+    remote: &'a dyn Remote,
+    left: u64,
+}
+
+/// So much is read at a place in one push; the newest come first, of the others sizes and sidecars are compared.
+const MOST_READ: u64 = 8 << 30;
+
+fn send(
+    backup: &Backup,
+    there: &[Placed],
+    comparing: &mut Comparing<'_>,
+    tell: Tell<'_>,
+) -> Result<Sent> {
     let name = backup.name.to_string();
     let bad = |why: &str| Error::Tampered { what: name.clone(), why: why.to_owned() };
     let sidecar = backup.sidecar.as_ref().ok_or_else(|| bad("its sidecar is gone"))?;
     if sidecar.size != backup.size {
         return Err(bad("its size is not the one its sidecar says"));
     }
-    let found = there.iter().find(|one| one.name == backup.name && one.size == backup.size);
-    if found.is_some_and(|one| one.whole) && is_same_there(backup, sidecar, remote)? {
+    // One without its sidecar was cut short, and is no other.
+    let found = there.iter().find(|one| one.name == backup.name && one.whole);
+    if let Some(found) = found
+        && found.size == backup.size
+        && comparing.is_same(backup, sidecar)?
+    {
         return Ok(Sent::Already);
     }
+    let remote = comparing.remote;
     remote.put(&backup.path, &name, &sidecar.sha256, tell)?;
     let beside = sidecar_path(&backup.path);
     remote.put(&beside, &format!("{name}.json"), &hash::of_file(&beside)?, tell)?;
-    Ok(Sent::Now)
+    Ok(Sent::Now { instead_of_another: found.is_some() })
 }
 
-/// Whether the archive at the place is the one that is here, by its sidecar; one that was noted when it was sent
-/// is not asked for again.
-fn is_same_there(backup: &Backup, sidecar: &Sidecar, remote: &dyn Remote) -> Result<bool> {
-    if backup.copies.contains(&remote.place()) {
-        return Ok(true);
-    }
-    match fetch_sidecar(remote, &sidecar.archive) {
-        Ok((there, _)) => Ok(there.sha256 == sidecar.sha256),
-        Err(Error::Tampered { .. }) => Ok(false),
-        Err(error) => Err(error),
+impl Comparing<'_> {
+    /// Whether the archive at the place is the one that is here: by its sidecar, which is sent only after the archive
+    /// was read back, and by its content where the place can tell.
+    fn is_same(&mut self, backup: &Backup, sidecar: &Sidecar) -> Result<bool> {
+        match fetch_sidecar(self.remote, &sidecar.archive) {
+            Ok((there, _)) if there.sha256 != sidecar.sha256 => return Ok(false),
+            Err(Error::Tampered { .. }) => return Ok(false),
+            fetched => fetched.map(drop)?,
+        }
+        if self.left < backup.size {
+            return Ok(true);
+        }
+        let sha256 = self.remote.sha256_there(&sidecar.archive)?;
+        self.left -= sha256.as_ref().map_or(0, |_| backup.size);
+        Ok(sha256.is_none_or(|sha256| sha256 == sidecar.sha256))
     }
 }
 

@@ -67,6 +67,13 @@ fn log_size(database: &Path) -> u64 {
 }
 
 impl Staged {
+    /// Notes databases that are lost: what is packed is no good backup without them.
+    pub(crate) fn lacks(&mut self, lost: Vec<LeftOut>) {
+        self.damaged |= !lost.is_empty();
+        self.remarks.extend(lost.iter().map(|left| format!("{}: {}", left.path, left.why)));
+        self.left_out.extend(lost);
+    }
+
     fn add(&mut self, entry: &Entry, kind: Kind, from: Option<PathBuf>) -> Result<()> {
         let unread = |source| Error::file("read", &entry.from, source);
         let metadata = entry.from.metadata().map_err(unread)?;

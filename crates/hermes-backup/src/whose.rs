@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hermes_home::Home;
+use hermes_home::databases::{self, Noted};
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 
+use crate::Result;
 use crate::folder::{Event, Happened};
 use crate::manifest::Sidecar;
 
@@ -30,13 +33,23 @@ pub struct LeftAlone {
 
 const HOME_ID: &str = "select value from meta where key = 'home_id'";
 
-/// Who a home is: the random id in its memory; none where there is no memory yet, or it cannot be read.
+/// The random id in a memory, by which a home of an earlier version is known; none where there is none.
 pub fn home_id(memory: &Path) -> Option<String> {
     if !memory.is_file() {
         return None;
     }
     let connection = sqlite::open(memory, Access::Read, DEFAULT_WAIT).ok()?;
     connection.query_row(HOME_ID, [], |row| row.get(0)).ok()
+}
+
+/// An archive that does not say whose it is, restored over a home, leaves that home who it is: its backups stay its own.
+pub(crate) fn keep_id(home: &Home, unpacked: &Path) -> Result<()> {
+    let (present, coming) = (home.sibling(None), Home::in_folder(unpacked, None));
+    let noted = Noted::read(&present);
+    let Some(id) = noted.home_id() else { return Ok(()) };
+    let says =
+        Noted::read(&coming).home_id().is_some() || home_id(&unpacked.join("memory.db")).is_some();
+    if says { Ok(()) } else { Ok(databases::note_id(&coming, id)?) }
 }
 
 /// What a home knows of itself and of the archives that it made or sent away.

@@ -89,12 +89,47 @@ pub fn is_temporary(name: &OsStr) -> bool {
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
-/// Makes a folder and its missing parents, each with mode 0700.
+/// Makes a folder and its missing parents, each with mode 0700, so that they are there after a power cut.
 pub fn make_folder(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     private_folder(&mut builder);
-    builder.create(path).map_err(|source| Error::write(path, source))
+    make_each(path, &builder, &mut sync_if_allowed).map_err(|source| Error::write(path, source))
+}
+
+/// The same with the mode that any program of the user would give them: for folders among the user's own files.
+pub fn make_common_folder(path: &Path) -> io::Result<()> {
+    make_each(path, &fs::DirBuilder::new(), &mut sync_if_allowed)
+}
+
+/// Makes what is missing, outermost first; the folder around each new one is synced, or its name could be lost.
+fn make_each(
+    path: &Path,
+    builder: &fs::DirBuilder,
+    sync: &mut dyn FnMut(&Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    for folder in missing.into_iter().rev() {
+        match builder.create(folder) {
+            // Somebody else made it in the same moment.
+            Err(_) if folder.is_dir() => {}
+            made => made?,
+        }
+        let around = folder.parent().filter(|around| !around.as_os_str().is_empty());
+        sync(around.unwrap_or(Path::new(".")))?;
+    }
+    match path.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    }
+}
+
+/// A folder in which something may be made, and which may not be read, cannot be synced.
+fn sync_if_allowed(folder: &Path) -> io::Result<()> {
+    match sync_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Whether the last line of a file that lines are added to has no end: a crash or a full disk cut it short.
@@ -185,6 +220,28 @@ fn private_folder(_builder: &mut fs::DirBuilder) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_around_each_new_one_is_synced() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let mut synced = Vec::new();
+        let mut make = |path: &Path| {
+            let before = synced.len();
+            make_each(path, &fs::DirBuilder::new(), &mut |folder| {
+                synced.push(folder.strip_prefix(root).unwrap().to_owned());
+                Ok(())
+            })
+            .unwrap();
+            synced[before..].to_vec()
+        };
+        assert_eq!(make(&root.join("a/b/c")), [Path::new(""), Path::new("a"), Path::new("a/b")]);
+        assert_eq!(make(&root.join("a/b/c")), [] as [&Path; 0]);
+        assert_eq!(make(&root.join("a/b/d")), [Path::new("a/b")]);
+        write(&root.join("file"), b"x").unwrap();
+        assert!(make_folder(&root.join("file")).is_err());
+        assert!(make_folder(&root.join("file/inside")).is_err());
+    }
 
     #[test]
     fn write_replaces_the_whole_file_and_leaves_nothing_beside_it() {

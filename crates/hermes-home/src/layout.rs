@@ -242,6 +242,11 @@ impl Home {
         self.own().join("high-water")
     }
 
+    /// Who this home is, and which databases it has.
+    pub fn databases(&self) -> PathBuf {
+        self.own().join("databases.json")
+    }
+
     /// Earlier versions of the memory files.
     pub fn versions(&self) -> PathBuf {
         self.own().join("versions")
@@ -298,6 +303,11 @@ impl Home {
     /// Skills that were taken away, kept until someone removes them.
     pub fn deleted_skills(&self) -> PathBuf {
         self.own().join("deleted-skills")
+    }
+
+    /// Databases as they were before an upgrade, kept for a while.
+    pub fn before_upgrade(&self) -> PathBuf {
+        self.own().join("before-upgrade")
     }
 
     /// Sessions that were deleted, kept for a while.

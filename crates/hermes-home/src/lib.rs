@@ -1,7 +1,9 @@
 //! What the user can open in an editor: paths, config, memory files, profiles, skills. No SQL, no network.
 
 pub mod atomic;
+pub mod before_upgrade;
 pub mod config;
+pub mod databases;
 pub mod env;
 pub mod error;
 pub mod init;

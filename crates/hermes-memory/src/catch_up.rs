@@ -49,12 +49,23 @@ const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// Takes in all that the memory lacks; doing it twice adds nothing.
 pub fn catch_up(
-    mut sessions: Option<&mut SessionStore>,
+    sessions: Option<&mut SessionStore>,
     store: &mut dyn MemoryStore,
     spool: &Path,
     settings: &Settings<'_>,
 ) -> Result<Report> {
-    let drained = drain(sessions.as_deref_mut(), store, spool, settings)?;
+    catch_up_telling(sessions, store, spool, settings, &mut || {})
+}
+
+/// The same; `tell` hears of each session and each turn that is in.
+pub fn catch_up_telling(
+    mut sessions: Option<&mut SessionStore>,
+    store: &mut dyn MemoryStore,
+    spool: &Path,
+    settings: &Settings<'_>,
+    tell: &mut dyn FnMut(),
+) -> Result<Report> {
+    let drained = drain(sessions.as_deref_mut(), store, spool, settings, tell)?;
     let mut report = Report { spool: drained, ..Report::default() };
     let Some(sessions) = sessions.as_deref() else { return Ok(report) };
     let names = transcript::names(sessions, settings.transcript_note, settings.now)?;
@@ -64,13 +75,18 @@ pub fn catch_up(
         if !mark.is_of_interest(before, settings.now) {
             continue;
         }
-        let report = &mut report;
-        let mut intake = Intake { sessions, names: &names, store, spool, settings, report };
+        let done = |report: &Report| (report.added, report.retired, report.ended);
+        let done_before = done(&report);
+        let mut intake =
+            Intake { sessions, names: &names, store, spool, settings, report: &mut report };
         match intake.session(&mark, before) {
             Err(Error::Store(error @ hermes_store::Error::Full { .. })) => {
                 report.problems.push(format!("session {}: {error}", mark.session_id));
             }
             other => other?,
+        }
+        if done(&report) != done_before {
+            tell();
         }
     }
     Ok(report)
@@ -401,9 +417,12 @@ fn drain(
     store: &mut dyn MemoryStore,
     spool: &Path,
     settings: &Settings<'_>,
+    tell: &mut dyn FnMut(),
 ) -> Result<Drained> {
     spool::drain(spool, settings.zone, &mut |turn: Turn| {
         let kept = turn::keep(sessions.as_deref_mut(), &turn, settings)?;
-        turn::remember(store, &turn, &kept, settings).map(drop)
+        turn::remember(store, &turn, &kept, settings)?;
+        tell();
+        Ok(())
     })
 }

@@ -20,6 +20,23 @@ pub enum Error {
         /// Where the file was looked for.
         path: PathBuf,
     },
+    /// A database that a home had is missing: none is made in its place.
+    #[error("could not open {}: this home had that database, and the file is missing", path.display())]
+    Lost {
+        /// Where the file was.
+        path: PathBuf,
+        /// What brings it back.
+        advice: String,
+    },
+    /// The file at the path is not the one that was opened: another one was put there, or it is gone.
+    #[error(
+        "could not write to {}: the file was replaced or removed after it was opened; nothing was written",
+        path.display()
+    )]
+    Replaced {
+        /// Where the file was.
+        path: PathBuf,
+    },
     /// A file is in the way of the one to be made.
     #[error("could not create {}: the file exists", path.display())]
     Exists {
@@ -30,6 +47,14 @@ pub enum Error {
     #[error("could not create {}: {} is left of an earlier database", path.display(), log.display())]
     LeftOverLog {
         /// The database to be made.
+        path: PathBuf,
+        /// The log that SQLite would play into it.
+        log: PathBuf,
+    },
+    /// The log beside the database was written for another one.
+    #[error("could not use {}: the log {} belongs to another database", path.display(), log.display())]
+    ForeignLog {
+        /// The database.
         path: PathBuf,
         /// The log that SQLite would play into it.
         log: PathBuf,
@@ -314,7 +339,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Server(error) => error.kind(),
-            Error::Missing { .. } => ErrorKind::Missing,
+            Error::Missing { .. } | Error::Lost { .. } => ErrorKind::Missing,
             Error::Locked { .. } => ErrorKind::Locked,
             Error::Damaged { .. } | Error::NotSessions { .. } | Error::NotMemory { .. } => {
                 ErrorKind::Damaged
@@ -324,6 +349,8 @@ impl Error {
             }
             Error::Exists { .. }
             | Error::LeftOverLog { .. }
+            | Error::ForeignLog { .. }
+            | Error::Replaced { .. }
             | Error::NewerSchema { .. }
             | Error::OlderSchema { .. }
             | Error::NothingToUndo { .. }
@@ -355,12 +382,19 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Error::Missing { .. } => "make a home with `hermes init`",
+            Error::Lost { advice, .. } => advice,
+            Error::Replaced { .. } => {
+                "see which file is the right one, put it there, then `hermes restart`"
+            }
             Error::LeftOverLog { .. } => {
                 "move it away, or bring back the database it belongs to: it may hold messages"
             }
+            Error::ForeignLog { .. } => {
+                "nothing was changed: move the log away to use the database without it, or put back the database it was written for"
+            }
             Error::Locked { .. } => "try again when the other program is done with it",
             Error::Damaged { why, .. } if why == EMPTY => {
-                "there is nothing in it to save: move it away, then `hermes init` makes a new one"
+                "there is nothing in it to save: move it away, then `hermes init` names the backup that has it"
             }
             Error::Damaged { .. } => {
                 "keep the file as it is; `hermes sessions repair` saves what can be read"
@@ -399,11 +433,17 @@ impl Error {
         Some(hint.to_owned())
     }
 
-    /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked or
-    /// damaged, or a server is in the way.
+    /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked,
+    /// damaged, lost, replaced or of another version, or a server is in the way.
     pub fn must_wait(&self) -> bool {
-        matches!(self, Error::Server(_))
-            || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
+        matches!(
+            self,
+            Error::Server(_)
+                | Error::NewerSchema { .. }
+                | Error::OlderSchema { .. }
+                | Error::Lost { .. }
+                | Error::Replaced { .. }
+        ) || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
     }
 
     /// Whether the same thing may work a moment later, with nothing else done about it.

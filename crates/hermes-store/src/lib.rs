@@ -3,6 +3,7 @@
 pub mod baseline;
 mod error;
 pub mod foreign;
+mod log_fits;
 pub mod memory;
 mod migrate;
 pub mod postgres;
@@ -10,5 +11,6 @@ pub mod rot;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;
+mod still;
 
 pub use error::{Error, ErrorKind, Result};

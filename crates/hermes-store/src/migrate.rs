@@ -1,12 +1,14 @@
 //! Bring a database of ours up to the newest numbered schema file.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::memory::text_hash;
 use crate::rot;
+use crate::{Error, Result};
 
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[
@@ -40,24 +42,16 @@ pub(crate) fn newest(files: &[&str]) -> i64 {
 
 /// The number of the last schema file applied; 0 for a database that is empty or not ours.
 pub(crate) fn applied(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    connection.prepare_cached("pragma user_version")?.query_row([], |row| row.get(0))
 }
 
-/// Applies every file the database lacks, each in a transaction of its own.
-pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
-    number_if_restored(connection, files)?;
-    if applied(connection)? < newest(files) {
-        add_text_hash(connection)?;
-        rot::register(connection)?;
-    }
-    for (number, text) in (1_i64..).zip(files) {
-        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Read inside the transaction: another program may have been faster.
-        if applied(&step)? < number {
-            step.execute_batch(text)?;
-            step.pragma_update(None, "user_version", number)?;
-        }
-        step.commit()?;
+/// Fails if the database was written by a later version, which may come and upgrade it at any time: asked inside a
+/// transaction that writes, nobody else can come before its end.
+pub(crate) fn refuse_newer(connection: &Connection, path: &Path, files: &[&str]) -> Result<()> {
+    let known = newest(files);
+    let found = applied(connection).map_err(|source| Error::from_sqlite(path, source))?;
+    if found > known {
+        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
     }
     Ok(())
 }
@@ -72,19 +66,47 @@ fn add_text_hash(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// A dump does not hold the number: a database restored from one has all the tables and number 0.
-fn number_if_restored(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
-    let Some(first) = files.first() else { return Ok(()) };
+/// Applies every file the database lacks, all in one transaction: whatever happens, it has the schema it had or the
+/// newest one.
+pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Result<()> {
+    // Whoever has nothing to do waits for nobody.
+    if applied(connection)? >= newest(files) {
+        return Ok(());
+    }
+    add_text_hash(connection)?;
+    rot::register(connection)?;
     let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let found = tables(&step)?;
-    if applied(&step)? == 0 && !found.is_empty() {
-        let model = Connection::open_in_memory()?;
-        model.execute_batch(first)?;
-        if tables(&model)?.iter().all(|column| found.contains(column)) {
-            step.pragma_update(None, "user_version", 1)?;
-        }
+    // Read inside the transaction: another program may have been faster.
+    let found = match applied(&step)? {
+        0 => number_of_restored(&step, files)?,
+        found => found,
+    };
+    for text in files.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        step.execute_batch(text)?;
+    }
+    if applied(&step)? < newest(files) {
+        step.pragma_update(None, "user_version", newest(files))?;
     }
     step.commit()
+}
+
+/// A dump does not hold the number: a database restored from one has all the tables of some schema, and number 0.
+fn number_of_restored(connection: &Connection, files: &[&str]) -> rusqlite::Result<i64> {
+    let found = tables(connection)?;
+    if found.is_empty() {
+        return Ok(0);
+    }
+    let model = Connection::open_in_memory()?;
+    add_text_hash(&model)?;
+    rot::register(&model)?;
+    let mut last = 0;
+    for (number, text) in (1_i64..).zip(files) {
+        model.execute_batch(text)?;
+        if tables(&model)?.iter().all(|column| found.contains(column)) {
+            last = number;
+        }
+    }
+    Ok(last)
 }
 
 /// Every column of every table, without the full-text index, which repair makes anew.
@@ -133,6 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn a_restored_database_is_given_the_number_of_the_files_it_has() {
+        let files = ["create table a (a)", "create table b (b)", "alter table a add column c"];
+        for number in 1..=files.len() {
+            let mut restored = Connection::open_in_memory().unwrap();
+            apply(&mut restored, &files[..number]).unwrap();
+            restored.pragma_update(None, "user_version", 0).unwrap();
+            apply(&mut restored, &files).unwrap();
+            assert_eq!(applied(&restored).unwrap(), newest(&files));
+            restored.execute_batch("select c from a; select b from b").unwrap();
+        }
+    }
+
+    #[test]
     fn the_full_text_part_makes_the_index_with_its_triggers() {
         let mut connection = Connection::open_in_memory().unwrap();
         apply(&mut connection, STATE).unwrap();
@@ -174,10 +209,15 @@ mod tests {
     #[test]
     fn a_file_that_fails_leaves_no_trace() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let files = ["create table kept (a)", "create table lost (a); create table lost (a)"];
+        let files = [
+            "create table kept (a)",
+            "create table first (a)",
+            "create table lost (a); create table lost (a)",
+        ];
+        apply(&mut connection, &files[..1]).unwrap();
         assert!(apply(&mut connection, &files).is_err());
         let tables: i64 =
             connection.query_row("select count(*) from sqlite_schema", [], |r| r.get(0)).unwrap();
-        assert_eq!((tables, applied(&connection).unwrap()), (1, 1));
+        assert_eq!((tables, applied(&connection).unwrap()), (1, 1), "nor do those before it");
     }
 }

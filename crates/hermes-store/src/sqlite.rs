@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Error, Result};
+use crate::{Error, Result, log_fits, still};
 
 /// How long to wait for another program's lock, unless the caller knows better.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
@@ -28,13 +28,57 @@ pub fn version() -> &'static str {
 
 /// Opens a database that exists; fails if it is missing, locked, damaged or not a database.
 pub fn open(path: &Path, access: Access, wait: Duration) -> Result<Connection> {
-    refuse_missing_or_empty(path)?;
+    refuse_unfit(path)?;
     let connection = match access {
         Access::Read => open_for_reading(path, wait),
         Access::Write => open_for_writing(path, wait),
     }?;
     refuse_truncated(path, &connection)?;
     Ok(connection)
+}
+
+/// Which file was opened at a path: tells it from another one that was put there, and from none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenedFile {
+    path: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl OpenedFile {
+    /// Fails if the path leads to another file now, or to none: what is written would not be found again.
+    pub(crate) fn must_be_in_place(&self) -> Result<()> {
+        if file_number(&self.path) == self.number {
+            return Ok(());
+        }
+        Err(Error::Replaced { path: self.path.clone() })
+    }
+}
+
+/// Opens a database that exists, and says which file that is.
+pub(crate) fn open_known(
+    path: &Path,
+    access: Access,
+    wait: Duration,
+) -> Result<(Connection, OpenedFile)> {
+    let opened = OpenedFile { path: path.to_owned(), number: file_number(path) };
+    let connection = open(path, access, wait)?;
+    // Replaced while it was opened, it may be either.
+    opened.must_be_in_place()?;
+    Ok((connection, opened))
+}
+
+/// The device and number of the file that a path leads to; none where there is none, or systems do not tell.
+fn file_number(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        path.metadata().ok().map(|found| (found.dev(), found.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Builds a new database whole in a temporary file, then gives it its name; fails if that is taken.
@@ -79,7 +123,7 @@ pub(crate) fn create_with_pages(
 /// Opens a database for commands that FTS5 takes as inserts and the caller takes back: a log left
 /// by a crash stays a log.
 pub(crate) fn open_for_checking(path: &Path, wait: Duration) -> Result<Connection> {
-    refuse_missing_or_empty(path)?;
+    refuse_unfit(path)?;
     let has_log = has_write_ahead_log(path);
     let connection = open_for_writing(path, wait)?;
     keep_log(&connection, has_log).map_err(|source| Error::from_sqlite(path, source))?;
@@ -92,7 +136,7 @@ pub(crate) fn open_for_checking(path: &Path, wait: Duration) -> Result<Connectio
 /// A journal beside it may be one that a crash left: such a database is only looked at, and fails
 /// with `NotWritable`, since SQLite would have to undo the half-written change first.
 pub(crate) fn open_for_copying(path: &Path, wait: Duration) -> Result<Connection> {
-    refuse_missing_or_empty(path)?;
+    refuse_unfit(path)?;
     let connection = if has_journal(path) {
         connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?
     } else {
@@ -127,15 +171,26 @@ pub(crate) fn open_damaged(path: &Path, wait: Duration) -> Result<Connection> {
 
 /// Fails if another connection, of this process or another, has the database open.
 pub fn refuse_in_use(path: &Path) -> Result<()> {
+    refuse_in_use_within(path, Duration::ZERO)
+}
+
+/// The same after waiting so long for others to be done with it.
+pub(crate) fn refuse_in_use_within(path: &Path, wait: Duration) -> Result<()> {
+    hold_alone(path, wait).map(drop)
+}
+
+/// A connection that keeps all others out; fails if there is another. What may not be written cannot be held so, and
+/// nobody here writes to it.
+pub(crate) fn hold_alone(path: &Path, wait: Duration) -> Result<Connection> {
     let has_log = has_write_ahead_log(path);
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
     let failed = |source| Error::from_sqlite(path, source);
     keep_log(&connection, has_log).map_err(failed)?;
     connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
     match connection.execute_batch("begin exclusive; rollback").map_err(failed) {
         Err(locked @ Error::Locked { .. }) => Err(locked),
-        // Damage is why we are here.
-        _ => Ok(()),
+        // Damage is why some come here.
+        _ => Ok(connection),
     }
 }
 
@@ -190,22 +245,36 @@ fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)
 }
 
-/// A reader may write the `-shm` file, so that the last one to close takes `-wal` and `-shm` away.
+/// A reader may write the `-shm` file, so that the last one to close takes `-wal` and `-shm` away. Where that file
+/// cannot be made, the database is read without it.
 fn open_for_reading(path: &Path, wait: Duration) -> Result<Connection> {
+    match open_with_index(path, wait) {
+        Err(refusal) if still::is_worth_a_try(path, &refusal) => {
+            still::open(path, wait).map_err(|_| refusal)
+        }
+        other => other,
+    }
+}
+
+fn open_with_index(path: &Path, wait: Duration) -> Result<Connection> {
     let failed = |source| Error::from_sqlite(path, source);
     let has_log = has_write_ahead_log(path);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
-    if connection.is_readonly("main").map_err(failed)? && !has_log {
-        connection = connect_immutable(path, wait)?;
+    // With a journal beside it, it may be half-written: then SQLite itself says so.
+    if connection.is_readonly("main").map_err(failed)? && !has_log && !has_journal(path) {
+        connection = still::open_immutable(path, wait)?;
     }
     keep_log(&connection, has_log).map_err(failed)?;
     connection.pragma_update(None, "temp_store", "memory").map_err(failed)?;
     connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024).map_err(failed)?;
+    // The first read is what needs the files beside it.
+    let read = connection.pragma_query_value(None, "schema_version", |_| Ok(()));
+    read.map_err(failed)?;
     Ok(connection)
 }
 
 /// Leaves a log that was there before us as it is: folding it in would change the main file.
-fn keep_log(connection: &Connection, has_log: bool) -> rusqlite::Result<()> {
+pub(crate) fn keep_log(connection: &Connection, has_log: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log).map(drop)
 }
 
@@ -220,31 +289,28 @@ pub(crate) fn forbid_writing(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "query_only", true)
 }
 
-fn connect(path: &Path, access: OpenFlags, wait: Duration) -> Result<Connection> {
+pub(crate) fn connect(path: &Path, access: OpenFlags, wait: Duration) -> Result<Connection> {
     connect_to(path, path, access, wait)
 }
 
-/// For a file that may not be written: SQLite then needs no lock and makes no `-shm`.
-fn connect_immutable(path: &Path, wait: Duration) -> Result<Connection> {
-    let absolute = std::path::absolute(path).map_err(|source| Error::File {
-        doing: "find",
-        path: path.to_owned(),
-        source,
-    })?;
-    let escaped =
-        absolute.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let address = PathBuf::from(format!("file:{escaped}?immutable=1"));
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    connect_to(path, &address, flags, wait)
-}
-
 #[expect(clippy::disallowed_methods, reason = "the one place where databases are opened")]
-fn connect_to(path: &Path, target: &Path, flags: OpenFlags, wait: Duration) -> Result<Connection> {
+pub(crate) fn connect_to(
+    path: &Path,
+    target: &Path,
+    flags: OpenFlags,
+    wait: Duration,
+) -> Result<Connection> {
     let failed = |source| Error::from_sqlite(path, source);
     let connection = Connection::open_with_flags(target, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(failed)?;
     connection.busy_timeout(wait).map_err(failed)?;
     Ok(connection)
+}
+
+/// Fails for what must not be opened at all.
+fn refuse_unfit(path: &Path) -> Result<()> {
+    refuse_missing_or_empty(path)?;
+    if has_write_ahead_log(path) { log_fits::refuse_foreign(path) } else { Ok(()) }
 }
 
 fn refuse_missing_or_empty(path: &Path) -> Result<()> {
@@ -293,6 +359,6 @@ pub(crate) fn has_journal(path: &Path) -> bool {
     beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0)
 }
 
-fn has_write_ahead_log(path: &Path) -> bool {
+pub(crate) fn has_write_ahead_log(path: &Path) -> bool {
     beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0)
 }

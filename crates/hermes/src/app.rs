@@ -4,11 +4,12 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_home::config::{self, Loaded};
+use hermes_home::config::{self, Finding, Loaded, Severity};
+use hermes_home::databases::{Database, Noted};
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
-use hermes_home::{Home, Result as HomeResult, atomic, versions};
+use hermes_home::{Home, Result as HomeResult, atomic, before_upgrade, versions};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::{identity, reembed};
 use hermes_store::memory::{
@@ -17,7 +18,7 @@ use hermes_store::memory::{
 use hermes_store::rot::HighWater;
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, ErrorKind};
+use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, snapshot};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -27,6 +28,7 @@ use crate::confirm::Asking;
 use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
 use crate::models::Models;
+use crate::opened::Opened;
 use crate::output::{Output, Sheet};
 use crate::place::Pools;
 use crate::platform;
@@ -34,6 +36,9 @@ use crate::variables::Variables;
 
 /// Whose home it is must be known before the settings say how long to wait.
 const OWNER_WAIT: Duration = Duration::from_secs(2);
+/// How long the copy before an upgrade may take.
+const COPY_LIMITS: snapshot::Limits =
+    snapshot::Limits { wait: Duration::from_secs(10), deadline: Duration::from_secs(3600) };
 /// What the owner of a home is called in its memory.
 pub(crate) const OWNER_NAME: &str = "owner";
 
@@ -48,10 +53,14 @@ pub(crate) struct App {
     pub(crate) actor: &'static str,
     wanted: Wanted,
     flags: Vec<String>,
+    /// Whether it goes on where settings hold names that no setting has.
+    is_forgiving: bool,
     owner: OnceCell<Owner>,
     loaded: OnceCell<Loaded>,
     /// The connections to servers that this process has.
     pub(crate) pools: Pools,
+    /// The files of memories that this process has opened.
+    opened: Opened,
 }
 
 /// An opened memory.db.
@@ -82,9 +91,11 @@ impl App {
             actor: ACTOR,
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
+            is_forgiving: false,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: Pools::default(),
+            opened: Opened::default(),
         }
     }
 
@@ -98,6 +109,23 @@ impl App {
     /// The same for a command that is typed inside a conversation: what it prints goes to a sheet.
     pub(crate) fn inside(&self, home: &Home, sheet: Sheet) -> App {
         App { out: Output::on_sheet(sheet), asking: self.asking, ..self.for_profile(home) }
+    }
+
+    /// The same for whoever must not be stopped by a name in the settings that no setting has.
+    pub(crate) fn forgiving(self) -> App {
+        App { is_forgiving: true, ..self }
+    }
+
+    /// A name in the settings that may be meant to say where the memory is, or whose it is.
+    pub(crate) fn doubtful_memory(&self, home: &Home) -> anyhow::Result<Option<String>> {
+        let is_doubtful = |finding: &&Finding| {
+            let key = finding.key.as_deref().unwrap_or_default();
+            let near = config::nearest(key).unwrap_or_default();
+            let is_of = |section: &str| near.split('.').next() == Some(section);
+            finding.severity == Severity::Error && (is_of("memory") || is_of("users"))
+        };
+        let found = self.config(home)?.warnings.iter().find(is_doubtful);
+        Ok(found.map(ToString::to_string))
     }
 
     /// Whether somebody may be asked at this terminal: not with `--no-input`, and not on one that knows no cursor.
@@ -122,9 +150,11 @@ impl App {
             actor: self.actor,
             wanted,
             flags,
+            is_forgiving: self.is_forgiving,
             owner: OnceCell::new(),
             loaded: OnceCell::new(),
             pools: self.pools.clone(),
+            opened: self.opened.clone(),
         }
     }
 
@@ -168,7 +198,11 @@ impl App {
         if let Some(loaded) = self.loaded.get() {
             return Ok(loaded);
         }
-        let loaded = config::load(home, self.owner(home)?, &self.env, &self.flag_settings()?)?;
+        let (owner, flags) = (self.owner(home)?, self.flag_settings()?);
+        let loaded = match self.is_forgiving {
+            true => config::load_forgiving(home, owner, &self.env, &flags)?,
+            false => config::load(home, owner, &self.env, &flags)?,
+        };
         Ok(self.loaded.get_or_init(|| loaded))
     }
 
@@ -192,11 +226,46 @@ impl App {
     /// The session database of the home, opened as the settings say.
     pub(crate) fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
-        let mut store = SessionStore::open(&home.state_db(), access, wait)?;
-        if access == Access::Write {
-            store.keep_mark(&self.high_water(home))?;
+        let path = home.state_db();
+        let mut keep = |schema| self.keep_before_upgrade(home, &path, schema);
+        match SessionStore::open_keeping(&path, access, wait, &mut keep) {
+            Err(missing @ StoreError::Missing { .. }) => {
+                self.refuse_lost(home, Database::State)?;
+                Err(missing.into())
+            }
+            opened => {
+                let mut store = opened?;
+                if access == Access::Write {
+                    store.keep_mark(&self.high_water(home))?;
+                }
+                Ok(store)
+            }
         }
-        Ok(store)
+    }
+
+    /// Keeps a copy of a database that is about to be brought up to a newer schema.
+    fn keep_before_upgrade(&self, home: &Home, path: &Path, schema: i64) -> StoreResult<()> {
+        let failed = |error: hermes_home::Error| StoreError::File {
+            doing: "keep a copy before the upgrade in",
+            path: home.before_upgrade(),
+            source: std::io::Error::other(error),
+        };
+        let copy = before_upgrade::begin(home, (path, schema), self.now).map_err(failed)?;
+        snapshot::take(path, &copy.path, COPY_LIMITS, &mut |_, _| {})?;
+        copy.finish(home, self.now).map_err(failed)
+    }
+
+    /// The memory in a file that exists; before an upgrade a copy is kept.
+    pub(crate) fn opened_memory(
+        &self,
+        home: &Home,
+        path: &Path,
+        access: Access,
+        wait: Duration,
+    ) -> StoreResult<SqliteMemory> {
+        let wanted = WantedMemory { path, profile: home.profile_name() };
+        let mut keep = |schema| self.keep_before_upgrade(home, path, schema);
+        SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
     }
 
     /// How far state.db had come when something was acknowledged.
@@ -230,15 +299,19 @@ impl App {
         Ok(home.memory_db(said, &self.env)?)
     }
 
-    /// Whether there is a memory to open: a file, or a server that is to be asked.
+    /// Whether there is a memory to open: a file, also one that is lost, or a server that is to be asked.
     pub(crate) fn has_memory(&self, home: &Home) -> bool {
         match self.is_on_server(home) {
             Ok(true) => true,
-            _ => self.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok()),
+            _ => {
+                self.memory_path(home).is_ok_and(|path| path.symlink_metadata().is_ok())
+                    || Noted::read(home).has(Database::Memory)
+            }
         }
     }
 
-    /// The memory of the home; to write makes it, to read a missing one is to read an empty one.
+    /// The memory of the home; the first to write makes it, and before that an empty one is read. One that was there
+    /// and is missing is neither made nor read as empty.
     pub(crate) fn memory(&self, home: &Home, access: Access) -> anyhow::Result<Memory> {
         self.memory_within(home, access, self.lock_wait(home)?)
     }
@@ -268,6 +341,10 @@ impl App {
         let path = self.own_memory_path(home)?;
         let exists = path.symlink_metadata().is_ok();
         let profile = home.profile_name();
+        if !path.exists() {
+            self.may_make(home, Database::Memory)?;
+        }
+        self.opened.refuse_stranger(home, &path)?;
         if !exists && access == Access::Read {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
@@ -276,12 +353,14 @@ impl App {
         }
         let wanted = WantedMemory { path: &path, profile };
         let mut store = match access {
-            Access::Read => SqliteMemory::open(wanted, access, wait)?,
+            Access::Read => self.opened_memory(home, &path, access, wait)?,
             Access::Write if exists => self.writable_memory(home, wanted, wait)?,
             Access::Write => self.made_memory(home, wanted, wait)?,
         };
+        self.opened.note(home, &store)?;
         if access == Access::Write {
             store.keep_mark(&self.memory_marks(home)?)?;
+            self.note_memory(home, &store);
         }
         Ok(Memory { store, path, exists: true, _scratch: None })
     }
@@ -315,7 +394,7 @@ impl App {
         wanted: WantedMemory<'_>,
         wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
-        let mut store = SqliteMemory::open(wanted, Access::Write, wait)?;
+        let mut store = self.opened_memory(home, wanted.path, Access::Write, wait)?;
         store.write_ahead(self.config(home)?.config.memory.wal_mode)?;
         if store.active_model()?.is_none() {
             self.reembed(home, &mut store, &Embedded::new(), &mut |_| {})?;

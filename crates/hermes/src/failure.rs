@@ -246,6 +246,14 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
     text
 }
 
+/// Whether what is locked is a database or a file that somebody writes to in this moment, not work that is under way.
+pub(crate) fn is_passing_lock(error: &anyhow::Error) -> bool {
+    let is_work = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<Problem>() || cause.is::<hermes_backup::Error>()
+    };
+    told(error).0 == Kind::Locked && !error.chain().any(is_work)
+}
+
 fn of_problem(problem: &Problem) -> (Kind, Option<String>) {
     (problem.kind, problem.hint.clone())
 }
@@ -283,7 +291,9 @@ pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
         hermes_store::Error::Damaged { path, why } if !path.ends_with("state.db") => {
             let is_empty = why == "the file is empty";
             let hint = match is_empty {
-                true => "there is nothing in it: move it away, and the next fact makes a new one",
+                true => {
+                    "there is nothing in it: move it away, then `hermes doctor` names the backup that has it"
+                }
                 false => "keep the file as it is, and put a copy from before in its place",
             };
             Some(hint.to_owned())

@@ -16,7 +16,9 @@ mod failure;
 mod hook;
 mod input;
 mod integrate;
+mod lost;
 mod models;
+mod opened;
 mod output;
 mod pages;
 mod place;
@@ -27,13 +29,28 @@ mod variables;
 use std::process::ExitCode;
 
 use clap::Parser;
+use hermes_home::env::Env;
+use hook::bare::Heard;
 
 fn main() -> ExitCode {
-    let parsed = match cli::Cli::try_parse() {
+    platform::outlive_file_limits();
+    let is_bare = std::env::args_os().len() <= 1;
+    let heard = if is_bare { hook::bare::listen() } else { Heard::NoEvent };
+    let parsed = match heard {
+        Heard::Event => cli::Cli::try_parse_from(hook::bare::words(&Env::of_process())),
+        _ => cli::Cli::try_parse(),
+    };
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         // An agent takes a failing hook for a veto.
-        Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
-        Err(error) => return failure::report_usage(&error),
+        Err(error) if error.use_stderr() && (is_hook() || heard == Heard::Event) => {
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            let code = failure::report_usage(&error);
+            // It may be an agent that is slow to send its event.
+            return if heard == Heard::Silence { ExitCode::SUCCESS } else { code };
+        }
     };
     let (json, place) = (parsed.global.json, parsed.global.place());
     match cli::run(parsed) {

@@ -13,11 +13,39 @@ pub(crate) fn mode(path: &Path) -> Option<u32> {
     std::fs::symlink_metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
 }
 
+/// Whether a path is a folder, and no link to one, that only this user may touch.
+pub(crate) fn is_private_folder(path: &Path) -> bool {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let is_ours = found.uid() == user_number();
+        found.is_dir() && is_ours && found.permissions().mode() & 0o077 == 0
+    }
+    #[cfg(not(unix))]
+    found.is_dir()
+}
+
+/// The number of the user this process works for.
+pub(crate) fn user_number() -> u32 {
+    #[cfg(unix)]
+    return nix::unistd::geteuid().as_raw();
+    #[cfg(not(unix))]
+    0
+}
+
 /// Sets the permission bits of a file.
 #[cfg(unix)]
 pub(crate) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+/// A write beyond the largest file that this process may make fails, instead of ending it.
+pub(crate) fn outlive_file_limits() {
+    // Caught and not ignored: programs that are started from here get the usual behaviour back.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// Sets a flag whenever somebody presses Ctrl-C.
@@ -99,6 +127,17 @@ pub(crate) fn free_space(path: &Path) -> Option<u64> {
     Some(found.blocks_available() as u64 * found.fragment_size() as u64)
 }
 
+/// What keeps anything from being written below `path`, besides a lack of space.
+#[cfg(unix)]
+pub(crate) fn refuses_files(path: &Path) -> Option<&'static str> {
+    let found = nix::sys::statvfs::statvfs(path).ok()?;
+    if found.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY) {
+        return Some("it is mounted read-only");
+    }
+    // File systems that make inodes as they are needed say that they have none at all.
+    (found.files() > 0 && found.files_available() == 0).then_some("it has no inodes left")
+}
+
 /// CPU time this thread has used.
 #[cfg(unix)]
 pub(crate) fn thread_cpu() -> Duration {
@@ -169,6 +208,10 @@ mod other {
         None
     }
 
+    pub(crate) fn refuses_files(_path: &Path) -> Option<&'static str> {
+        None
+    }
+
     pub(crate) fn thread_cpu() -> Duration {
         Duration::ZERO
     }
@@ -183,7 +226,9 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(crate) use other::{children_cpu, free_space, is_program, mode, set_mode, thread_cpu};
+pub(crate) use other::{
+    children_cpu, free_space, is_program, mode, refuses_files, set_mode, thread_cpu,
+};
 
 /// The name of the network or shared file system that `path` is on, if it is on one.
 #[cfg(target_os = "linux")]

@@ -122,7 +122,7 @@ impl State {
                 make_parent(path)?;
                 put_link(target, path).map_err(write)
             }
-            State::Folder => fs::create_dir_all(path).map_err(write),
+            State::Folder => atomic::make_common_folder(path).map_err(write),
             State::TooBig { .. } | State::Other => Ok(()),
         }
     }
@@ -135,7 +135,9 @@ pub(super) fn is_nothing(error: &io::Error) -> bool {
 
 fn make_parent(path: &Path) -> Result<()> {
     match path.parent() {
-        Some(folder) => fs::create_dir_all(folder).map_err(|source| Error::write(folder, source)),
+        Some(folder) => {
+            atomic::make_common_folder(folder).map_err(|source| Error::write(folder, source))
+        }
         None => Ok(()),
     }
 }

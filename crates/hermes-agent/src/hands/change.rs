@@ -1,6 +1,5 @@
 //! write_file and patch: shown whole, approved, kept, and written whole.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -159,7 +158,7 @@ impl Hands {
         let path = &change.path;
         let write = |source| Error::write(path, source);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(write)?;
+            atomic::make_common_folder(folder).map_err(write)?;
             if folder.canonicalize().map_err(write)? != folder {
                 let why = "the way to it was replaced meanwhile";
                 return Err(Error::OutOfBounds { path: path.clone(), why });

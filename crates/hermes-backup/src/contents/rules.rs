@@ -89,6 +89,9 @@ impl Place {
             Place::Root => among(HOME_FOLDERS).or_else(|| among(&[CODE])),
             Place::Profile => among(HOME_FOLDERS),
             Place::Own if name == "logs" => Some("logs"),
+            Place::Own if name == "before-upgrade" => {
+                Some("databases as they were before an upgrade; what they became is in it")
+            }
             Place::Own if name == "checkpoints" => {
                 Some("copies of project files for `hermes checkpoint`; not of this home")
             }

@@ -1,7 +1,7 @@
 //! Everything of one person in a home: looked at, and erased for good.
 
 use hermes_home::person::{self, ErasedFiles, Person};
-use hermes_home::{Home, UserId};
+use hermes_home::{Home, UserId, before_upgrade};
 use hermes_store::memory::{
     Admin, Change, Choice, Forgetting, Forgotten, Known, People, SqliteMemory, UserNumber, Users,
 };
@@ -109,6 +109,7 @@ pub fn forget(
     change: Change<'_>,
 ) -> Result<Erased> {
     let found = Found::of(store, place, user)?;
+    before_upgrade::remove_all(place.home)?;
     let mut going: Vec<String> = found.known.sessions.clone();
     going.extend(found.sessions.iter().map(ToString::to_string));
     let files = person::erase(place.home, &found.person, &going)?;

@@ -76,6 +76,13 @@ impl Remote for Mounted {
         copy_on(&self.path.join(name), to, &format!("fetching {name}"), tell)
     }
 
+    fn sha256_there(&self, name: &str) -> Result<Option<String>> {
+        check_name("look at", &self.place(), name)?;
+        let path = self.path.join(name);
+        forget_cached(&path);
+        hash::of_file(&path).map(Some)
+    }
+
     fn delete(&self, name: &str) -> Result<()> {
         check_name("delete at", &self.place(), name)?;
         let path = self.path.join(name);

@@ -45,6 +45,11 @@ pub trait Remote {
     /// Fetches a file to `to`, going on where an earlier try was cut; the caller checks it and names it.
     fn get(&self, name: &str, to: &Path, tell: Tell<'_>) -> Result<()>;
 
+    /// The SHA-256 of what lies there, where that can be told without fetching it over a network.
+    fn sha256_there(&self, name: &str) -> Result<Option<String>> {
+        check_name("look at", &self.place(), name).map(|()| None)
+    }
+
     /// Deletes a file.
     fn delete(&self, name: &str) -> Result<()>;
 

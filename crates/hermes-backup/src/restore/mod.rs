@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use crate::manifest::Manifest;
 use crate::seal::Keys;
-use crate::{Error, Progress, Result, Tell, erasure};
+use crate::{Error, Progress, Result, Tell, erasure, whose};
 use names::Names;
 use swap::{Alone, Replaced};
 use unpack::Unpacked;
@@ -74,6 +74,7 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     let name = from.archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
     remarks.extend(erasure::again(unpacking.path(), &places, &name, from.now));
     remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
+    whose::keep_id(home, unpacking.path())?;
     let like = if names.root().exists() { names.root() } else { names.parent() };
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });
@@ -213,9 +214,19 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     Ok(back)
 }
 
-/// Fails if a restore of the home was cut off: a backup of it would hold half of two homes.
-pub(crate) fn must_not_be_cut_off(home: &Home) -> Result<()> {
-    swap::must_not_be_cut_off(&Names::of(home)?)
+/// Fails if a restore of the home was cut off, or is at work: what is there may be half of two homes, or nothing.
+pub fn must_not_be_cut_off(home: &Home) -> Result<()> {
+    Names::found(home)?.map_or(Ok(()), |names| swap::must_not_be_cut_off(&names))
+}
+
+/// Undoes a restore of the home that was cut off; returns whether there was one.
+pub fn undo_cut_off(home: &Home, now: Timestamp) -> Result<bool> {
+    let Some(names) = Names::found(home)? else { return Ok(false) };
+    let was_cut_off = swap::recover(home, &names, now)?;
+    if was_cut_off {
+        names.sweep()?;
+    }
+    Ok(was_cut_off)
 }
 
 fn unpack_and_check(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Unpacked> {

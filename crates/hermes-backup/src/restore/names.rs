@@ -25,18 +25,25 @@ pub(crate) struct Names {
 impl Names {
     /// The names for a home; a link to a home stays, what it leads to is replaced.
     pub(crate) fn of(home: &Home) -> Result<Names> {
+        if let Some(names) = Names::found(home)? {
+            return Ok(names);
+        }
         let failed = |error| Error::file("look at", home.root(), error);
-        let root = match home.root().canonicalize() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let name = home.root().file_name().unwrap_or_default();
-                let parent = home.root().parent().unwrap_or(Path::new("/"));
-                fs::create_dir_all(parent).map_err(failed)?;
-                parent.canonicalize().map_err(failed)?.join(name)
-            }
+        hermes_home::atomic::make_common_folder(home.root().parent().unwrap_or(Path::new("/")))
+            .map_err(failed)?;
+        let missing = || failed(io::Error::from(io::ErrorKind::NotFound));
+        Names::found(home)?.ok_or_else(missing)
+    }
+
+    /// The same without making anything; none where not even the folder around the home is there.
+    pub(crate) fn found(home: &Home) -> Result<Option<Names>> {
+        let failed = |error| Error::file("look at", home.root(), error);
+        let root = match real(home.root()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found.map_err(failed)?,
         };
         match root.parent() {
-            Some(parent) => Ok(Names { parent: parent.to_owned(), root }),
+            Some(parent) => Ok(Some(Names { parent: parent.to_owned(), root })),
             None => Err(Error::Setting {
                 what: home.root().display().to_string(),
                 why: "it has no folder around it to move it aside in".to_owned(),
@@ -169,6 +176,26 @@ impl Names {
         let name = path.file_name()?.to_str()?;
         Some(name.strip_prefix(own)?.strip_prefix(mark)?.to_owned())
     }
+}
+
+/// How many links lead to a home at most.
+const MOST_LINKS: usize = 16;
+
+/// Where a home really is, or was: while it is moved aside, a link to it leads nowhere.
+fn real(root: &Path) -> io::Result<PathBuf> {
+    let mut place = root.to_owned();
+    for _ in 0..MOST_LINKS {
+        match place.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return found,
+        }
+        let parent = place.parent().unwrap_or(Path::new("/")).canonicalize()?;
+        let Ok(link) = fs::read_link(&place) else {
+            return Ok(parent.join(place.file_name().unwrap_or_default()));
+        };
+        place = parent.join(link);
+    }
+    Err(io::Error::other("too many links lead on from it"))
 }
 
 /// A time in the form that names of files have.

@@ -5,12 +5,14 @@ use std::io::{BufReader, Seek};
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
+use hermes_home::databases::{Database, Noted};
 use hermes_store::rot::{HighWater, Which};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::restore::check::{SIDECARS, beside};
 use crate::restore::names::{Names, stamp};
+use crate::restore::swap::{Alone, Move};
 use crate::restore::{From, Part, Piece, foreign, holders, owner, swap, unpack_and_check};
 use crate::{Error, Result, Tell};
 
@@ -31,8 +33,8 @@ pub fn parts(
     unpack_and_check(from, unpacking.path(), tell)?;
     let like = if names.root().exists() { names.root() } else { names.parent() };
     owner::give_to_owner_of(unpacking.path(), like)?;
-    let bring =
-        Bring { from, home, unpacked: unpacking.path(), root: names.root().to_owned(), replace };
+    let root = names.root().to_owned();
+    let bring = Bring { from, home, names: &names, unpacked: unpacking.path(), root, replace };
     // All are looked for before the first is moved.
     let found = parts.iter().map(|part| bring.find(part)).collect::<Result<Vec<_>>>()?;
     let pieces = found.into_iter().map(|found| bring.put(found)).collect::<Result<Vec<_>>>()?;
@@ -61,6 +63,7 @@ fn refuse_replaced_sessions(parts: &[Part], replace: bool) -> Result<()> {
 struct Bring<'a> {
     from: &'a From<'a>,
     home: &'a Home,
+    names: &'a Names,
     unpacked: &'a Path,
     root: PathBuf,
     replace: bool,
@@ -156,25 +159,41 @@ impl Bring<'_> {
         let aside = free(&place, &ending("before-restore"));
         let coming = free(&place, &ending("restoring"));
         let was_there = place.symlink_metadata().is_ok();
-        let mut steps = Vec::new();
+        let mut moves = Vec::new();
         if was_there {
-            steps.push((place.clone(), aside.clone()));
+            moves.push(Move::away(place.clone(), aside.clone()));
         }
         // A log of the old database would be played into the new one. The database goes before its log: cut off
         // between the two, the place is empty, and no program opens a database that lacks what its log holds.
         if foreign::is_database(&place) || foreign::is_database(&new) {
             let sidecars = SIDECARS.map(|ending| (beside(&place, ending), beside(&aside, ending)));
-            steps.extend(sidecars.into_iter().filter(|(from, _)| from.symlink_metadata().is_ok()));
+            let there = sidecars.into_iter().filter(|(from, _)| from.symlink_metadata().is_ok());
+            moves.extend(there.map(|(from, to)| Move::away(from, to)));
         }
-        steps.push((coming.clone(), place.clone()));
-        let done = bring_beside(&new, &coming).and_then(|()| all_or_none(&steps));
+        let done = bring_beside(&new, &coming).and_then(|()| {
+            if moves.is_empty() {
+                return rename(&coming, &place);
+            }
+            moves.push(Move::coming(coming.clone(), place.clone()));
+            swap::exchange(&Alone::below(self.names)?, moves, self.from.now)
+        });
         if done.is_err() {
             // What went wrong first is what the user has to know.
-            let _ = fs::remove_file(&coming).or_else(|_| fs::remove_dir_all(&coming));
+            let _ = swap::remove(&coming);
         }
         done?;
         begin_marks_anew(&place)?;
         Ok(Piece { what, at: place, aside: was_there.then_some(aside) })
+    }
+
+    /// A new state.db with one session alone would stand in the place of the one that was lost.
+    fn refuse_lost_sessions(&self, live: &Path) -> Result<()> {
+        if !Noted::read(self.home).has(Database::State) {
+            return Ok(());
+        }
+        let advice =
+            "bring all of it back with `--path state.db` instead of `--session`".to_owned();
+        Err(hermes_store::Error::Lost { path: live.to_owned(), advice }.into())
     }
 
     /// Adds a session that is not there; one that is there stays as it is, and the other is written beside it.
@@ -182,6 +201,7 @@ impl Bring<'_> {
         let what = format!("session {id}");
         let live = self.home.state_db();
         if !live.exists() {
+            self.refuse_lost_sessions(&live)?;
             SessionStore::create(&live)?;
         }
         let mut store = SessionStore::open(&live, Access::Write, DEFAULT_WAIT)?;
@@ -292,19 +312,6 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::set_permissions(to, found.permissions())
 }
 
-/// Renames one after the other; if one fails, those before it are taken back.
-fn all_or_none(steps: &[(PathBuf, PathBuf)]) -> Result<()> {
-    for (count, (from, to)) in steps.iter().enumerate() {
-        if let Err(error) = rename(from, to) {
-            for (from, to) in steps.iter().take(count).rev() {
-                rename(to, from)?;
-            }
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
 fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::file("rename", from, error))
 }
@@ -316,23 +323,6 @@ fn not_there(what: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn steps_are_taken_back_if_a_later_one_fails() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        hermes_home::atomic::write(&at("state.db"), b"old").unwrap();
-        hermes_home::atomic::write(&at("state.db-wal"), b"log").unwrap();
-        let steps = [
-            (at("state.db"), at("aside")),
-            (at("state.db-wal"), at("aside-wal")),
-            (at("missing"), at("state.db")),
-        ];
-        assert!(matches!(all_or_none(&steps), Err(Error::File { .. })));
-        assert_eq!(fs::read(at("state.db")).unwrap(), b"old");
-        assert_eq!(fs::read(at("state.db-wal")).unwrap(), b"log");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-    }
 
     #[test]
     fn a_copy_has_everything() {

@@ -13,6 +13,7 @@ use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
 use crate::held::{self, Held, Way};
+use crate::restore::check::SIDECARS;
 use crate::restore::names::Names;
 use crate::restore::{holders, note};
 use crate::{Error, Result};
@@ -67,7 +68,7 @@ pub(super) struct Journal {
 
 /// One thing that is replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Move {
+pub(super) struct Move {
     /// What comes.
     new: Option<PathBuf>,
     /// Its number on its file system: tells it from anything else that may be in the place.
@@ -95,19 +96,26 @@ pub(crate) fn swap(
     let is_unpacked = names.is_unpacked(source);
     let journal = plan(names, source, replaced, now)?;
     let journal = Journal { unpacked: is_unpacked.then(|| source.to_owned()), ..journal };
-    write_journal(names, &journal)?;
-    if let Err(error) = journal.prepare(replaced).and_then(|()| journal.go_on(usize::MAX)) {
-        journal.undo(names, now)?;
-        remove_journal(names)?;
-        return Err(error);
-    }
-    note::remove(names.root())?;
-    remove_journal(names)?;
+    journal.carry_out(names, now, || journal.prepare(replaced))?;
     Ok(journal.aside)
+}
+
+/// Moves single things of the home aside and brings others, all of them or none; cut off, it can be undone.
+pub(super) fn exchange(alone: &Alone<'_>, moves: Vec<Move>, now: Timestamp) -> Result<()> {
+    let journal = Journal { format: FORMAT, unpacked: None, aside: None, moves };
+    journal.carry_out(alone.names, now, || Ok(()))
 }
 
 /// Fails if a swap of the home was cut off: what is there may be half of one home and half of another.
 pub(crate) fn must_not_be_cut_off(names: &Names) -> Result<()> {
+    if !is_there(&names.journal()) {
+        return Ok(());
+    }
+    // Whoever swaps folders at this moment holds the folder around the home.
+    let Some(_held) = held::hold(names.parent(), Way::Together)? else {
+        return Err(held::is_swapped(names.root()));
+    };
+    // It may have come to its end meanwhile.
     if is_there(&names.journal()) && !Journal::read(names)?.is_done() {
         return Err(Error::CutOff { home: names.root().to_owned() });
     }
@@ -214,8 +222,8 @@ impl Journal {
         let moved = self.moves.iter().flat_map(|one| {
             [
                 Some(one.place.as_path()).filter(|path| !is_within(path, names.root())),
-                one.new.as_deref().filter(|path| !is_source(path)),
-                one.aside.as_deref().filter(|path| !is_aside(path)),
+                one.new.as_deref().filter(|path| !is_source(path) && !one.comes_beside(path)),
+                one.aside.as_deref().filter(|path| !is_aside(path) && !one.goes_beside(path)),
             ]
         });
         tops.into_iter().chain(moved).flatten().next()
@@ -240,6 +248,23 @@ impl Journal {
             }
         }
         Ok(())
+    }
+
+    /// Does all of it; what fails is undone.
+    fn carry_out(
+        &self,
+        names: &Names,
+        now: Timestamp,
+        prepare: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        write_journal(names, self)?;
+        if let Err(error) = prepare().and_then(|()| self.go_on(usize::MAX)) {
+            self.undo(names, now)?;
+            remove_journal(names)?;
+            return Err(error);
+        }
+        note::remove(names.root())?;
+        remove_journal(names)
     }
 
     /// Does so many of the steps.
@@ -268,6 +293,11 @@ impl Journal {
         if let Some(aside) = &self.aside {
             note::remove_emptied(aside)?;
         }
+        for one in &self.moves {
+            if let Some(new) = one.new.as_deref().filter(|new| one.comes_beside(new)) {
+                remove(new)?;
+            }
+        }
         match self.unpacked.as_deref().filter(|folder| is_there(folder)) {
             Some(unpacked) if names.is_unpacked(unpacked) => remove_folder(unpacked),
             _ => Ok(()),
@@ -276,6 +306,29 @@ impl Journal {
 }
 
 impl Move {
+    /// One thing of the home that goes aside.
+    pub(super) fn away(place: PathBuf, aside: PathBuf) -> Move {
+        Move { new: None, inode: None, place, aside: Some(aside) }
+    }
+
+    /// One thing that comes to a place where nothing is.
+    pub(super) fn coming(new: PathBuf, place: PathBuf) -> Move {
+        Move { inode: inode(&new), new: Some(new), place, aside: None }
+    }
+
+    /// Whether a path is where a single thing waits that comes to this place.
+    fn comes_beside(&self, path: &Path) -> bool {
+        is_named(path, &self.place, ".restoring-")
+    }
+
+    /// Whether a path is where a single thing goes from this place; the log of a database goes with it.
+    fn goes_beside(&self, path: &Path) -> bool {
+        let logs = SIDECARS
+            .iter()
+            .filter_map(|ending| Some(PathBuf::from(self.place.to_str()?.strip_suffix(ending)?)));
+        logs.chain([self.place.clone()]).any(|place| is_named(path, &place, ".before-restore-"))
+    }
+
     fn undo(&self, names: &Names, now: Timestamp) -> Result<()> {
         let aside = self.aside.as_deref().filter(|aside| is_there(aside));
         if self.aside.is_some() && aside.is_none() {
@@ -368,6 +421,24 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
         atomic::sync_folder(folder).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Whether a path lies beside a place, under its name with a mark behind it.
+fn is_named(path: &Path, place: &Path, mark: &str) -> bool {
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let has_mark =
+        |own: String, of: String| own.strip_prefix(&of).is_some_and(|rest| rest.starts_with(mark));
+    path.parent() == place.parent()
+        && name(path).zip(name(place)).is_some_and(|(own, of)| has_mark(own, of))
+}
+
+/// Takes a file or folder away that need not be there.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(found) if found.is_dir() => remove_folder(path),
+        Ok(_) => fs::remove_file(path).map_err(|error| Error::file("remove", path, error)),
+    }
 }
 
 fn remove_folder(path: &Path) -> Result<()> {

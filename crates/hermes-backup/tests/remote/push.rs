@@ -82,6 +82,24 @@ fn one_that_is_there_is_known_without_the_history_and_told_from_another_of_its_n
 }
 
 #[test]
+fn what_lies_there_under_the_name_and_is_something_else_is_not_taken_for_it() {
+    for tamper in [flip, shorten, old_as_new, other_sidecar] {
+        let site = site();
+        send_all(&site);
+        tamper(&site.there);
+        let pushed = send_all(&site);
+        assert_eq!((pushed.sent.len(), pushed.there.len()), (1, 2));
+        let is_told = |warning: &String| warning.contains("something else");
+        assert!(pushed.warnings.iter().any(is_told), "{:?}", pushed.warnings);
+        for file in [NEW.to_owned(), format!("{NEW}.json")] {
+            let read = |folder: &Path| fs::read(folder.join(&file)).unwrap();
+            assert_eq!(read(site.here.path()), read(&site.there));
+        }
+        assert_eq!(send_all(&site).there.len(), 3);
+    }
+}
+
+#[test]
 fn one_without_its_sidecar_there_was_cut_and_is_sent_again() {
     let site = site();
     send_all(&site);

@@ -176,13 +176,7 @@ impl<'a> Assembly<'a> {
                 }),
                 None => {
                     let message = format!("there is no setting `{name}` (given with --set)");
-                    self.findings.push(finding(
-                        Severity::Error,
-                        name,
-                        None,
-                        message,
-                        did_you_mean(name),
-                    ));
+                    self.no_such_key(Severity::Error, (name, None), message);
                 }
             }
         }
@@ -276,17 +270,21 @@ impl<'a> Assembly<'a> {
     fn report_unknown(&mut self, section: &[&'static str], entry: &Entry) {
         let path = [section, &[entry.name.as_str()]].concat().join(".");
         let severity = match self.sources.owner {
-            Owner::Ours => Severity::Error,
-            Owner::HermesAgent if must_not_be_ignored(&path) => Severity::Error,
+            _ if must_not_be_ignored(&path) => Severity::Error,
+            Owner::Ours if keys::nearest(&path).is_some() => Severity::Error,
+            // Another program may keep its settings in the same file.
+            Owner::Ours => Severity::Warning,
             Owner::HermesAgent if is_doubtful(section, &path) => Severity::Warning,
             Owner::HermesAgent => return,
         };
-        self.report_unknown_key(severity, &path, entry.value.line);
+        let message = format!("there is no setting `{path}`");
+        self.no_such_key(severity, (&path, Some(entry.value.line)), message);
     }
 
-    fn report_unknown_key(&mut self, severity: Severity, path: &str, line: usize) {
-        let message = format!("there is no setting `{path}`");
-        self.findings.push(finding(severity, path, Some(line), message, did_you_mean(path)));
+    fn no_such_key(&mut self, severity: Severity, place: (&str, Option<usize>), message: String) {
+        let (path, line) = place;
+        let found = finding(severity, path, line, message, did_you_mean(path));
+        self.findings.push(Finding { is_unknown_key: true, ..found });
     }
 
     fn report_unknown_variable(&mut self, name: &str) {
@@ -295,9 +293,10 @@ impl<'a> Assembly<'a> {
         };
         let path = rest.replace("__", ".").to_lowercase();
         let message = format!("{name} in the environment names no setting");
-        let may_be_ignored = self.is_foreign() && !path.split('.').any(must_not_be_ignored);
-        let severity = if may_be_ignored { Severity::Warning } else { Severity::Error };
-        self.findings.push(finding(severity, &path, None, message, did_you_mean(&path)));
+        let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
+        let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
+        let severity = if must_be_right { Severity::Error } else { Severity::Warning };
+        self.no_such_key(severity, (&path, None), message);
     }
 
     fn report_variables_not_unicode(&mut self) {
@@ -371,7 +370,8 @@ fn finding(
     message: String,
     hint: Option<String>,
 ) -> Finding {
-    Finding { severity, key: Some(key.to_owned()), line, message, hint }
+    let key = Some(key.to_owned());
+    Finding { severity, key, line, message, hint, is_unknown_key: false }
 }
 
 fn did_you_mean(path: &str) -> Option<String> {

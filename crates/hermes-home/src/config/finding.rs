@@ -17,6 +17,9 @@ pub struct Finding {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Whether it says only that there is no such setting: whoever must go on can go on without it.
+    #[serde(skip)]
+    pub is_unknown_key: bool,
 }
 
 /// How bad a finding is.

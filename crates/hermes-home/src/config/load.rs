@@ -60,13 +60,34 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// Loads the settings; fails with everything that is wrong at once.
 pub fn load(home: &Home, owner: Owner, env: &Env, flags: &[(String, String)]) -> Result<Loaded> {
+    load_but(home, owner, (env, flags), |_| false)
+}
+
+/// The same for whoever must go on: a name that no setting has is a warning, whatever it looks like.
+pub fn load_forgiving(
+    home: &Home,
+    owner: Owner,
+    env: &Env,
+    flags: &[(String, String)],
+) -> Result<Loaded> {
+    load_but(home, owner, (env, flags), |finding| finding.is_unknown_key)
+}
+
+fn load_but(
+    home: &Home,
+    owner: Owner,
+    (env, flags): (&Env, &[(String, String)]),
+    is_forgiven: impl Fn(&Finding) -> bool,
+) -> Result<Loaded> {
     let path = home.config();
     let text = read_text(&path)?.unwrap_or_default();
     let document =
         document::parse(&text, duplicates(owner)).map_err(|fault| syntax_error(&path, fault))?;
     let found = assemble_all(home, &document, (owner, env, flags));
-    let (errors, warnings): (Vec<Finding>, Vec<Finding>) =
-        found.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    let (errors, warnings): (Vec<Finding>, Vec<Finding>) = found
+        .findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error && !is_forgiven(finding));
     if !errors.is_empty() {
         return Err(Error::BadSettings { path, findings: errors });
     }
@@ -171,6 +192,7 @@ fn syntax_finding(fault: &Fault) -> Finding {
         line: Some(fault.line),
         message: format!("column {}: {}", fault.column, fault.why),
         hint: Some("repair it with `hermes config edit`".into()),
+        is_unknown_key: false,
     }
 }
 
@@ -188,6 +210,7 @@ fn not_used_yet(origins: &BTreeMap<&'static str, Origin>) -> Vec<Finding> {
             key.path
         ),
         hint: None,
+        is_unknown_key: false,
     };
     keys::KEYS.iter().filter(said).map(note).collect()
 }
@@ -199,6 +222,7 @@ fn secrets_findings(home: &Home) -> Result<Vec<Finding>> {
         line: None,
         message,
         hint: Some(hint.to_owned()),
+        is_unknown_key: false,
     };
     let secrets = Secrets::read(home)?;
     let mut findings: Vec<Finding> = secrets

@@ -205,9 +205,37 @@ fn every_unknown_key_is_listed_with_the_nearest_name() {
         "line 2: there is no setting `memory.auto_wrte` (did you mean `memory.auto_write`?)",
         "line 3: there is no setting `memory.retreival` (did you mean `memory.retrieval`?)",
         "line 5: there is no setting `memroy` (did you mean `memory`?)",
-        "line 6: there is no setting `zebra`",
     ] {
         assert!(message.contains(part), "{message}");
+    }
+    assert!(!message.contains("zebra"), "{message}");
+}
+
+#[test]
+fn settings_of_another_program_stop_nothing() {
+    let text = "model:\n  context_length: 65536\n  default: ollama/llama3.2\ndisplay:\n  skin: mono\nzebra: 1\n";
+    let mut case = case(text);
+    case.env = Env::of([("HERMES_TERMINAL__BACKEND", "local")]);
+    let loaded = case.load(Owner::Ours).unwrap();
+    assert_eq!(loaded.config.model.default.as_deref(), Some("ollama/llama3.2"));
+    let keys: Vec<_> = loaded.warnings.iter().filter_map(|found| found.key.as_deref()).collect();
+    assert_eq!(keys, ["model.context_length", "display", "zebra", "terminal.backend"]);
+}
+
+#[test]
+fn whoever_must_go_on_is_stopped_by_bad_values_and_not_by_names() {
+    let forgiving = |text: &str| {
+        let case = case(text);
+        load_forgiving(&case.home(), Owner::Ours, &case.env, &[])
+    };
+    for text in ["memory:\n  pth: x\n", "backup:\n  odd: 1\n", "encryption: true\n"] {
+        assert!(case(text).load(Owner::Ours).is_err(), "{text}");
+        let loaded = forgiving(text).unwrap();
+        assert_eq!(loaded.warnings.len(), 1, "{text}");
+        assert_eq!(loaded.warnings[0].severity, Severity::Error, "{text}");
+    }
+    for text in ["memory:\n  backend: postgers\n", "a: [\n", "memory: 5\n"] {
+        assert!(forgiving(text).is_err(), "{text}");
     }
 }
 

@@ -18,7 +18,7 @@ pub use agent::{Agent, Checkpoints};
 pub use edit::{Unknown, clear_setting, put_value, set, take_value, unset, write_setting};
 pub use finding::{Finding, Severity};
 pub use keys::{KEYS, Key, Kind, find, nearest};
-pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, read_text};
+pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, load_forgiving, read_text};
 pub use reference::reference;
 pub use values::{
     ArchiveCompression, Backend, Backup, Compression, Config, EmbeddingProvider, Embeddings,

@@ -38,7 +38,7 @@ pub use fact::{
     FileEntry, NewFact, NewSource, Origin, Revision, Source, Standing, Undone,
 };
 pub use forgetting::{Choice, Depth, Forgetting, Forgotten, TakenBack};
-pub use job::{Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
+pub use job::{Job, JobFailure, JobState, Jobs, Lease, Leased, NewJob, Schedule};
 pub use key::{
     ChunkKey, ItemKind, MOST_PARTS, MOST_PLACES, MOST_SESSIONS, MOST_USERS, MessageKey, SessionKey,
 };

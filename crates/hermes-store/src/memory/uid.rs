@@ -26,6 +26,13 @@ impl Uid {
         Uid(bytes)
     }
 
+    /// When it was made, to the millisecond.
+    pub fn made(&self) -> Option<Timestamp> {
+        let mut milliseconds = [0; 8];
+        milliseconds[2..].copy_from_slice(&self.0[..6]);
+        Timestamp::from_millisecond(i64::from_be_bytes(milliseconds)).ok()
+    }
+
     /// The bytes as they are in the file.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
@@ -87,6 +94,7 @@ mod tests {
         assert!(early < late);
         assert_eq!(early.to_string(), "018bcfe5-6800-7fff-bfff-ffffffffffff");
         assert_eq!(early.to_string().parse(), Ok(early));
+        assert_eq!(early.made().unwrap().as_millisecond(), 1_700_000_000_000);
         assert!("018bcfe5".parse::<Uid>().is_err());
     }
 }

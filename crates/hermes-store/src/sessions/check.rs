@@ -11,7 +11,7 @@ use super::layout::{FullText, Layout, Owner};
 use super::stats::full_text_rows;
 use crate::error::words_of;
 use crate::sqlite::{self, Access};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, still};
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ const UNFINISHED_INDEX: &str = "
     where key in ('fts_rebuild_high_water', 'fts_rebuild_progress', 'fts_stale')
         and coalesce(value, '') not in ('', '0')";
 
-/// Looks a database over without changing it; fails only if it is missing or locked.
+/// Looks a database over without changing it; fails only if it is missing, locked or of a later version.
 pub fn check(path: &Path, depth: Depth, wait: Duration) -> Result<CheckReport> {
     let mut report = CheckReport {
         owner: None,
@@ -102,6 +102,7 @@ pub fn check(path: &Path, depth: Depth, wait: Duration) -> Result<CheckReport> {
     };
     let opened = open(path, depth, wait).and_then(|connection| {
         let layout = super::detect(&connection, path)?;
+        super::refuse_newer(&connection, path, &layout)?;
         Ok((connection, layout))
     });
     let (connection, layout) = match opened {
@@ -131,7 +132,7 @@ fn open(path: &Path, depth: Depth, wait: Duration) -> Result<Connection> {
     match depth {
         Depth::Quick => reading(),
         Depth::Full => match sqlite::open_for_checking(path, wait) {
-            Err(Error::NotWritable { .. }) => reading(),
+            Err(refusal) if still::is_for_want_of_room(&refusal) => reading(),
             other => other,
         },
     }

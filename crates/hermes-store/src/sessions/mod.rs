@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::sqlite::{self, Access};
+use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate};
 
 pub use chat::{Beginning, OUR_SUMMARY, Spending};
@@ -68,6 +68,7 @@ pub struct SessionStore {
     path: PathBuf,
     access: Access,
     keeping: Option<sums::Keeping>,
+    file: OpenedFile,
 }
 
 impl SessionStore {
@@ -81,13 +82,24 @@ impl SessionStore {
 
     /// Opens a database that exists; fails if it is missing, locked, damaged or has no sessions.
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
-        let mut connection = sqlite::open(path, access, wait)?;
+        SessionStore::open_keeping(path, access, wait, &mut |_| Ok(()))
+    }
+
+    /// The same; `keep` hears the number of an older schema before anything is changed, and may refuse.
+    pub fn open_keeping(
+        path: &Path,
+        access: Access,
+        wait: Duration,
+        keep: &mut dyn FnMut(i64) -> Result<()>,
+    ) -> Result<SessionStore> {
+        let (mut connection, file) = sqlite::open_known(path, access, wait)?;
         let mut layout = detect(&connection, path)?;
-        if layout.owner() == Owner::Ours {
-            refuse_newer(&connection, path)?;
-            if access == Access::Write && bring_up_to_date(&mut connection, path)? {
-                layout = detect(&connection, path)?;
-            }
+        refuse_newer(&connection, path, &layout)?;
+        if layout.owner() == Owner::Ours
+            && access == Access::Write
+            && bring_up_to_date(&mut connection, path, keep)?
+        {
+            layout = detect(&connection, path)?;
         }
         if access == Access::Write && layout.owner() != Owner::Foreign {
             identity::settle(&mut connection, &layout, path)?;
@@ -97,7 +109,8 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access, keeping: None })
+        let keeping = None;
+        Ok(SessionStore { connection, layout, path: path.to_owned(), access, file, keeping })
     }
 
     /// How the tables of this file are laid out.
@@ -125,11 +138,12 @@ impl SessionStore {
         Error::from_sqlite(&self.path, source)
     }
 
-    /// Fails unless this store was opened for writing and its layout lets us write.
+    /// Fails unless this store was opened for writing, its layout lets us write, and the file is still in its place.
     pub(crate) fn require_writable(&self) -> Result<()> {
         if self.access == Access::Read {
             return Err(Error::OpenedForReading { path: self.path.clone() });
         }
+        self.file.must_be_in_place()?;
         match self.layout.unwritable() {
             Some(why) => {
                 Err(Error::ReadOnlyLayout { path: self.path.clone(), why: why.to_owned() })
@@ -145,6 +159,10 @@ impl SessionStore {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|source| Error::from_sqlite(&self.path, source))?;
+        // A later version may have upgraded it since it was opened.
+        refuse_newer(&transaction, &self.path, &self.layout)?;
+        // Whoever held the lock may have put another file there.
+        self.file.must_be_in_place()?;
         let keeping = self.keeping.as_ref();
         keeping.inspect(|keeping| keeping.begin());
         Ok(Writing { transaction, layout: &self.layout, path: &self.path, keeping })
@@ -183,22 +201,28 @@ fn detect(connection: &Connection, path: &Path) -> Result<Layout> {
     )
 }
 
-fn refuse_newer(connection: &Connection, path: &Path) -> Result<()> {
-    let known = migrate::newest(migrate::STATE);
-    let found = migrate::applied(connection).map_err(|source| Error::from_sqlite(path, source))?;
-    if found > known {
-        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
+/// Fails if a later version of this program made or upgraded the file.
+fn refuse_newer(connection: &Connection, path: &Path, layout: &Layout) -> Result<()> {
+    match layout.owner() {
+        Owner::Ours => migrate::refuse_newer(connection, path, migrate::STATE),
+        Owner::Extended | Owner::Foreign => Ok(()),
     }
-    Ok(())
 }
 
 /// Gives a database of ours WAL and the newest schema; true if the schema changed.
-fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<bool> {
+fn bring_up_to_date(
+    connection: &mut Connection,
+    path: &Path,
+    keep: &mut dyn FnMut(i64) -> Result<()>,
+) -> Result<bool> {
     let failed = |source| Error::from_sqlite(path, source);
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
-    if migrate::applied(connection).map_err(failed)? == migrate::newest(migrate::STATE) {
+    let found = migrate::applied(connection).map_err(failed)?;
+    if found == migrate::newest(migrate::STATE) {
         return Ok(false);
     }
+    keep(found)?;
     migrate::apply(connection, migrate::STATE).map_err(failed)?;
+    migrate::refuse_newer(connection, path, migrate::STATE)?;
     Ok(true)
 }

@@ -41,13 +41,12 @@ const FORGET_LOST_PARENTS: &str = "
     update sessions set parent_session_id = null
     where parent_session_id not in (select id from sessions)";
 
-/// Whether the schema of a damaged file can be read and says that we made the file.
+/// Whether the schema of a damaged file can be read and says that we made the file; fails if a later version did.
 pub(super) fn is_ours(path: &Path, wait: Duration) -> Result<bool> {
     let connection = sqlite::open_damaged(path, wait)?;
-    match Layout::detect(&connection) {
-        Ok(found) => Ok(found.is_some_and(|layout| layout.owner() != Owner::Foreign)),
-        Err(_) => Ok(false),
-    }
+    let Ok(Some(layout)) = Layout::detect(&connection) else { return Ok(false) };
+    super::refuse_newer(&connection, path, &layout)?;
+    Ok(layout.owner() != Owner::Foreign)
 }
 
 /// Makes a new database at `to` of all that can be read from the damaged one at `from`.

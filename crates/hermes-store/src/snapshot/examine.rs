@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::error::words_of;
 use crate::sqlite::{self, Access};
-use crate::{Error, Result};
+use crate::{Error, Result, still};
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,9 @@ const HEAD: &str = "*** in database ";
 /// Fails if it cannot be opened at all; what is wrong inside is in the answer.
 pub fn examine(path: &Path, depth: Depth) -> Result<Examined> {
     let connection = match sqlite::open_for_checking(path, sqlite::DEFAULT_WAIT) {
-        Err(Error::NotWritable { .. }) => sqlite::open(path, Access::Read, sqlite::DEFAULT_WAIT),
+        Err(refusal) if still::is_for_want_of_room(&refusal) => {
+            sqlite::open(path, Access::Read, sqlite::DEFAULT_WAIT)
+        }
         other => other,
     }?;
     look_over(&connection, depth).map_err(|source| Error::from_sqlite(path, source))

@@ -97,7 +97,7 @@ fn a_summary_takes_the_place_of_its_episodes_and_everything_stays_reachable() {
 }
 
 fn message_key(memory: &SqliteMemory, external_id: &str) -> i64 {
-    memory.message_by_origin(alice(), "test", "monday", external_id).unwrap().unwrap().get()
+    memory.message_by_origin(alice(), "test", "monday", (external_id, None)).unwrap().unwrap().get()
 }
 
 #[test]
@@ -287,11 +287,12 @@ fn sessions_are_looked_back_on_once() {
     assert_eq!(memory.sessions_to_reflect(Admin, at(9), 9).unwrap().len(), 0);
     let named = memory.sessions_named(alice(), "monday").unwrap();
     assert_eq!(named[0].reflected_at, Some(at(99)));
-    let taken = TakenIn { session_id: "s".into(), last_message: 4, live: 3 };
+    let taken = TakenIn { database: "d".into(), session_id: "s".into(), last_message: 4, live: 3 };
     memory.note_taken_in(Admin, &taken, at(1)).unwrap();
     let taken = TakenIn { last_message: 9, ..taken };
     memory.note_taken_in(Admin, &taken, at(2)).unwrap();
-    assert_eq!(memory.taken_in(Admin).unwrap(), [taken]);
+    assert_eq!(memory.taken_in(Admin, "d").unwrap(), [taken]);
+    assert!(memory.taken_in(Admin, "another").unwrap().is_empty());
 }
 
 #[test]
@@ -368,7 +369,7 @@ proptest! {
             }
             for (number, session) in recorded.iter().enumerate() {
                 let key = memory
-                    .message_by_origin(alice(), "test", session, &format!("{number}b"))
+                    .message_by_origin(alice(), "test", session, (&format!("{number}b"), None))
                     .unwrap()
                     .unwrap();
                 let episode = number as i64 + 1;

@@ -34,6 +34,27 @@ fn a_newer_schema_is_refused() {
 }
 
 #[test]
+fn a_memory_that_a_later_version_upgrades_while_it_is_open_is_written_no_more() {
+    let place = Place::new();
+    let mut memory = place.write();
+    memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)).unwrap();
+    raw(&place).pragma_update(None, "user_version", 99).unwrap();
+    let before = place.bytes();
+    let job = NewJob { kind: "k", payload: "{}", dedupe_key: None, user: None, run_at: at(1) };
+    let refusals = [
+        memory.add_fact(alice(), &fact("tea is cold"), by("user", 2)).map(drop),
+        memory.record(alice(), &[message("s", "1", "tea")], by("user", 2)).map(drop),
+        memory.queue_job(Admin, &job, at(2)).map(drop),
+    ];
+    for refused in refusals {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+        assert!(refused.to_string().contains("memory.db: its schema is 99"), "{refused}");
+    }
+    assert!(place.bytes() == before, "something was written");
+}
+
+#[test]
 fn a_database_that_is_no_memory_is_refused() {
     let place = Place::new();
     let path = place.path().with_file_name("other.db");
@@ -280,4 +301,41 @@ fn nobody_is_called_nothing_and_everybody_cannot_be_asked_for() {
     assert!(memory.user_or_new("", by("user", 1)).is_err());
     assert!(memory.link_identity("cli", "x", UserNumber::SHARED, by("user", 1)).is_err());
     assert_eq!(memory.users(Admin).unwrap().len(), 1);
+}
+
+#[test]
+fn nothing_is_written_to_a_file_that_was_replaced_or_removed() {
+    let stranger = Place::new();
+    stranger.write().add_fact(alice(), &fact("a stranger's"), by("user", 1)).unwrap();
+    let bytes = std::fs::read(stranger.path()).unwrap();
+    for way in ["removed", "replaced", "linked"] {
+        let place = Place::new();
+        let mut memory = place.write();
+        memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)).unwrap();
+        std::fs::rename(place.path(), place.path().with_extension("old")).unwrap();
+        match way {
+            "replaced" => drop(std::fs::copy(stranger.path(), place.path()).unwrap()),
+            "linked" => std::os::unix::fs::symlink(stranger.path(), place.path()).unwrap(),
+            _ => {}
+        }
+        for refused in [
+            memory.add_fact(alice(), &fact("lost"), by("user", 2)).map(drop),
+            memory.record(alice(), &[message("s", "1", "lost")], by("user", 2)).map(drop),
+            memory.vacuum(Admin, at(2)).map(drop),
+        ] {
+            let refused = refused.unwrap_err();
+            assert!(matches!(refused, Error::Replaced { .. }), "{way}: {refused}");
+            assert!(refused.must_wait(), "what was to be written waits elsewhere");
+        }
+        drop(memory);
+        match way {
+            "removed" => assert!(!place.path().exists(), "nothing was made"),
+            _ => assert_eq!(std::fs::read(place.path()).unwrap(), bytes, "{way}"),
+        }
+        // Back in its place it is the same as before.
+        let _ = std::fs::remove_file(place.path());
+        std::fs::rename(place.path().with_extension("old"), place.path()).unwrap();
+        let facts = place.write().list_facts(alice(), &FactFilter::default(), at(3)).unwrap();
+        assert_eq!(facts.len(), 1, "{way}");
+    }
 }

@@ -57,10 +57,15 @@ pub(crate) fn start(flavour: Flavour) -> Server {
     let folder = tempfile::Builder::new().prefix("hermes-pg-").tempdir().unwrap().keep();
     run(Command::new("cp").arg("-r").arg(template.join(".")).arg(&folder));
     open_to_server(&folder);
-    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-    let mut server = Server { flavour, folder, port, guard: None };
-    server.resume();
-    server
+    let mut server = Server { flavour, folder, port: 0, guard: None };
+    // Between finding a free port and listening on it, another test may take it.
+    for _ in 0..20 {
+        server.port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        if server.launch() {
+            return server;
+        }
+    }
+    panic!("the server does not start: {}", server.log());
 }
 
 impl Server {
@@ -122,6 +127,20 @@ impl Server {
 
     /// Starts it on its files, where it was before.
     pub(crate) fn resume(&mut self) {
+        let asked = Instant::now();
+        while !self.launch() {
+            // Somebody has its port for a moment, as the near end of a connection.
+            assert!(asked.elapsed() < PATIENCE, "the server does not start: {}", self.log());
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    /// Starts it, and waits until it answers; false if it ended because its port is taken.
+    fn launch(&mut self) -> bool {
         assert!(self.guard.is_none(), "the server runs");
         let script = r#"
             stopped() { kill -QUIT $server 2>/dev/null; wait $server; }
@@ -134,13 +153,19 @@ impl Server {
         command.args(["--pdeathsig", "TERM", "sh", "-c", script, "sh"]).arg(&self.folder);
         command.arg(programs(self.flavour).join("postgres")).arg(self.port.to_string());
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.guard = Some(spawned_for_the_whole_process(command));
+        let mut guard = spawned_for_the_whole_process(command);
         let asked = Instant::now();
         while !self.program("pg_isready").stdout(Stdio::null()).status().unwrap().success() {
-            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-            assert!(asked.elapsed() < PATIENCE, "the server does not answer: {}", log());
+            if guard.try_wait().unwrap().is_some() {
+                let log = self.log();
+                assert!(log.contains("Address already in use"), "the server ended: {log}");
+                return false;
+            }
+            assert!(asked.elapsed() < PATIENCE, "the server does not answer: {}", self.log());
             thread::sleep(Duration::from_millis(20));
         }
+        self.guard = Some(guard);
+        true
     }
 
     fn end(&mut self, signal: &str) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermes_store::memory::{
     Admin, Audit as _, ChainState, Episodes as _, Facts as _, Recall as _, RecallFilter,
-    Upkeep as _,
+    Upkeep as _, migrate_server,
 };
 
 use crate::pg_server::proxy::Proxy;
@@ -89,4 +89,33 @@ fn a_server_that_stays_away_is_an_error_that_says_so_and_nothing_is_half_done() 
     assert_eq!(memory.counts(Admin).unwrap().facts, 0);
     memory.add_fact(alice(), &fact("Now it is heard."), by("user", 1)).unwrap();
     assert_eq!(memory.counts(Admin).unwrap().facts, 1);
+}
+
+#[test]
+fn tables_are_made_whole_although_the_line_is_cut_anywhere() {
+    let server = pg_server::shared(Flavour::Plain);
+    let proxy = Proxy::to(server.port());
+    let through = |database: &str| {
+        let there = server.tcp_url(database);
+        let here = there.replace(&format!(":{}/", server.port()), &format!(":{}/", proxy.port()));
+        place::pool(&format!("{here}?sslmode=disable"))
+    };
+    let fresh = || server.fresh_database().rsplit('/').next().unwrap().to_owned();
+    migrate_server(&through(&fresh())).unwrap();
+    let bytes = proxy.passed();
+    let cuts = if std::env::var("HERMES_TEST_FULL").as_deref() == Ok("1") { 120 } else { 12 };
+    for cut in 0..cuts {
+        let database = fresh();
+        proxy.cut_after(bytes * cut / cuts);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(60));
+                proxy.heal();
+            });
+            migrate_server(&through(&database)).unwrap();
+        });
+        let noted = "select count(*) = max(number) and max(number) = count(distinct number) from hermes.migration";
+        assert_eq!(server.sql(&database, noted).trim(), "t", "after {} bytes", bytes * cut / cuts);
+        Place::beside(&server.url(&database), "default").write();
+    }
 }

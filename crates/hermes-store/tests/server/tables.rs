@@ -49,6 +49,84 @@ fn tables_of_another_version_are_refused_and_say_what_to_do() {
 }
 
 #[test]
+fn tables_that_are_migrated_while_a_memory_is_open_are_written_no_more() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let database = url.rsplit('/').next().unwrap();
+    let mut memory = Place::beside(&url, "default").write();
+    memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)).unwrap();
+    for number in [99, 0] {
+        if number == 0 {
+            server.sql(database, "delete from hermes.migration");
+        }
+        let note = format!("insert into hermes.migration (number, checksum) values ({number}, '')");
+        server.sql(database, &note);
+        let refused = memory.add_fact(alice(), &fact("tea is cold"), by("user", 2)).unwrap_err();
+        let Error::Server(refused) = refused else { panic!("{refused}") };
+        match number {
+            0 => assert!(matches!(refused, ServerError::OlderSchema { found: 0, .. }), "{refused}"),
+            _ => {
+                assert!(matches!(refused, ServerError::NewerSchema { found: 99, .. }), "{refused}")
+            }
+        }
+        assert_eq!(server.sql(database, "select count(*) from hermes.fact").trim(), "1");
+    }
+    server.sql(database, &format!("update hermes.migration set number = {KNOWN}"));
+    memory.add_fact(alice(), &fact("tea is cold"), by("user", 2)).unwrap();
+}
+
+/// Waits until a condition on the server holds.
+fn until(server: &pg_server::Server, database: &str, condition: &str) {
+    let begun = std::time::Instant::now();
+    while server.sql(database, &format!("select {condition}")).trim() != "t" {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "never: {condition}");
+    }
+}
+
+#[test]
+fn whoever_writes_is_waited_for_by_a_migration_and_waits_for_one() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let database = url.rsplit('/').next().unwrap();
+    let mut memory = Place::beside(&url, "default").write();
+    let waits = |lock: &str| {
+        let condition = format!(
+            "exists (select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted \
+             and l.locktype = 'advisory' and a.datname = '{database}' and a.query like '%{lock}(%' \
+             and clock_timestamp() - a.query_start > interval '300 ms')"
+        );
+        until(server, database, &condition);
+    };
+    let mut held = pool(&url).get().unwrap();
+    // A transaction as a writer begins it.
+    held.batch_execute("begin; select pg_advisory_xact_lock_shared(4839208417)").unwrap();
+    std::thread::scope(|scope| {
+        // It may take longer than the server lets a statement take.
+        let hasty = format!("{url}?options=-c%20statement_timeout%3D100");
+        let migrating = scope.spawn(move || migrate_server(&pool(&hasty)));
+        waits("pg_advisory_xact_lock");
+        held.batch_execute("commit").unwrap();
+        assert_eq!(migrating.join().unwrap().unwrap(), 0);
+    });
+    // One as a migration begins it.
+    held.batch_execute("begin; select pg_advisory_xact_lock(4839208417)").unwrap();
+    std::thread::scope(|scope| {
+        let writing =
+            scope.spawn(move || memory.add_fact(alice(), &fact("tea is hot"), by("user", 1)));
+        waits("pg_advisory_xact_lock_shared");
+        held.batch_execute(
+            "insert into hermes.migration (number, checksum) values (99, ''); commit",
+        )
+        .unwrap();
+        let refused = writing.join().unwrap().unwrap_err();
+        assert!(
+            matches!(refused, Error::Server(ServerError::NewerSchema { found: 99, .. })),
+            "what was migrated meanwhile is seen: {refused}"
+        );
+    });
+}
+
+#[test]
 fn a_role_without_rights_is_told_so_and_the_printed_statements_give_them() {
     let server = pg_server::start(Flavour::Plain);
     let url = server.fresh_database();

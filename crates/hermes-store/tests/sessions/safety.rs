@@ -1,8 +1,11 @@
 //! Files that are missing, damaged or in use: nothing is made, replaced or changed by accident.
 
+use std::io::Write as _;
 use std::time::Duration;
 
-use hermes_store::sessions::{SessionFilter, SessionStore, Window};
+use hermes_store::sessions::{
+    self, Depth, NewMessage, NewSession, SessionFilter, SessionId, SessionStore, Window,
+};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 
@@ -51,6 +54,69 @@ fn a_new_database_is_not_made_beside_the_log_of_another() {
         converse(&mut left.write(), 1, 0, &["fresh"]);
         assert_whole(&left.path());
     }
+}
+
+/// Copies the log of one database beside another, as if that one had been put in its place afterwards.
+fn replaced(by: &Place, log_of: &Place) -> Place {
+    let place = Place::empty();
+    std::fs::copy(log_of.beside("-wal"), place.beside("-wal")).unwrap();
+    std::fs::copy(by.path(), place.path()).unwrap();
+    place
+}
+
+#[test]
+fn a_log_that_was_written_for_another_database_is_refused_and_nothing_is_changed() {
+    // Long enough that the file grows with each, which its first page says.
+    let long = "a word ".repeat(2000);
+    let long = long.as_str();
+    let ours = Place::ours();
+    for number in 1..=20 {
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
+    }
+    let early = Place::empty();
+    std::fs::copy(ours.path(), early.path()).unwrap();
+    for number in 21..=40 {
+        converse(&mut ours.write(), number, 0, &[long, "and answered"]);
+    }
+    // A stranger's, one of other pages, and one of the same file long after.
+    let other = Place::ours();
+    let mut others_writer = other.write();
+    converse(&mut others_writer, 1, 0, &[long]);
+    let large =
+        Place::foreign("pragma page_size = 16384; pragma journal_mode = wal; create table t (a);");
+    let large_writer = sqlite::open(&large.path(), Access::Write, DEFAULT_WAIT).unwrap();
+    large_writer.execute_batch("insert into t values (1)").unwrap();
+    let mut writer = ours.write();
+    converse(&mut writer, 41, 0, &[long]);
+    for place in [replaced(&ours, &other), replaced(&ours, &large), replaced(&early, &ours)] {
+        let before = (place.bytes(), place.log_bytes());
+        let refused = open_fails(&place);
+        assert!(matches!(&refused, Error::ForeignLog { log, .. } if *log == place.beside("-wal")));
+        assert_eq!(refused.kind(), ErrorKind::Refused);
+        assert_eq!((place.bytes(), place.log_bytes()), before);
+        std::fs::remove_file(place.beside("-wal")).unwrap();
+        assert!(place.read().stats().unwrap().messages >= 40);
+    }
+}
+
+#[test]
+fn a_log_of_its_own_is_taken_in_whenever_its_file_was_copied() {
+    let ours = Place::ours();
+    let mut writer = ours.write();
+    for number in 1..=20 {
+        converse(&mut writer, number, 0, &["said here", "and answered"]);
+    }
+    let late = replaced(&ours, &ours);
+    assert_eq!(late.read().stats().unwrap().messages, 40);
+    assert_eq!(late.write().stats().unwrap().messages, 40);
+    assert_whole(&late.path());
+    // A log of which a part was taken in already.
+    let state = sqlite::open(&ours.path(), Access::Write, DEFAULT_WAIT).unwrap();
+    state.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())).unwrap();
+    converse(&mut writer, 21, 0, &["said after"]);
+    let late = replaced(&ours, &ours);
+    assert_eq!(late.read().stats().unwrap().messages, 41);
+    assert_whole(&late.path());
 }
 
 #[test]
@@ -163,4 +229,67 @@ fn a_new_database_is_for_its_owner_alone() {
     assert_eq!(place.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(place.file_names(), ["state.db"]);
     assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+}
+
+#[test]
+fn transcripts_that_a_later_version_upgrades_while_they_are_open_are_written_no_more() {
+    let place = Place::ours();
+    let mut store = place.write();
+    let id = converse(&mut store, 1, 0, &["hello"]);
+    sqlite3(&place.path(), "pragma user_version = 99");
+    let bytes = || [place.bytes(), std::fs::read(place.beside("-wal")).unwrap()];
+    let before = bytes();
+    let message = NewMessage::text("user", "nobody keeps this", minute(1));
+    let refused = store.append(&id, &[message]).unwrap_err();
+    assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::Refused);
+    assert!(bytes() == before, "something was written");
+}
+
+#[test]
+fn damaged_transcripts_of_a_later_version_are_not_made_anew_by_this_one() {
+    let place = Place::ours();
+    let texts: Vec<String> =
+        (0..200).map(|number| format!("{number} {}", "x".repeat(200))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    converse(&mut place.write(), 1, 0, &texts);
+    sqlite3(&place.path(), "pragma user_version = 99");
+    let mut bytes = place.bytes();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 8192].fill(0xaa);
+    std::fs::File::create(place.path()).unwrap().write_all(&bytes).unwrap();
+    for refused in [
+        sessions::check(&place.path(), Depth::Full, DEFAULT_WAIT).map(drop),
+        sessions::repair(&place.path(), minute(9), DEFAULT_WAIT).map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
+    }
+    assert!(place.bytes() == bytes, "something was written");
+    assert_eq!(place.file_names(), ["state.db"]);
+}
+
+#[test]
+fn nothing_is_written_to_a_file_that_was_replaced_or_removed() {
+    let stranger = Place::ours();
+    let bytes = stranger.bytes();
+    for is_replaced in [false, true] {
+        let place = Place::ours();
+        let mut store = place.write();
+        converse(&mut store, 1, 0, &["before"]);
+        std::fs::rename(place.path(), place.beside(".old")).unwrap();
+        if is_replaced {
+            std::fs::copy(stranger.path(), place.path()).unwrap();
+        }
+        let session = NewSession::plain(SessionId::from("s2".to_owned()), minute(5), "test");
+        let refused = store.create_session(&session).unwrap_err();
+        assert!(matches!(refused, Error::Replaced { .. }), "{refused}");
+        let import = store.import(&mut "{}\n".as_bytes(), minute(5)).unwrap_err();
+        assert!(matches!(import, Error::Replaced { .. }), "{import}");
+        drop(store);
+        assert_eq!(place.path().exists(), is_replaced);
+        if is_replaced {
+            assert_eq!(place.bytes(), bytes);
+        }
+    }
 }

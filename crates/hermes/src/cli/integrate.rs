@@ -71,7 +71,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.home()?;
-    let site = site(arguments, app, &home)?;
+    let parts = (arguments.scope, !arguments.no_hooks, !arguments.no_mcp);
+    let site = site(app, &home, parts)?;
     if let Some(folder) = &arguments.emit_plugin {
         let results = emit::write(&site.project.join(folder), &site.program)?;
         app.out.show(&Emitted { results })?;
@@ -120,8 +121,12 @@ pub(crate) fn calls_hooks(name: &str) -> bool {
     agents::ALL.iter().find(is_it).is_some_and(|agent| agent.has_hooks())
 }
 
-/// Where everything is, as the flags and the environment say.
-fn site(arguments: &Arguments, app: &App, home: &Home) -> anyhow::Result<Site> {
+/// Where everything is, as the environment says, for a scope and its parts: hooks, the server.
+pub(crate) fn site(
+    app: &App,
+    home: &Home,
+    (scope, hooks, mcp): (Scope, bool, bool),
+) -> anyhow::Result<Site> {
     let user = app.env.user_folder()?.ok_or(hermes_home::Error::NoHome)?;
     let agent_home = match app.owner(home) {
         Ok(Owner::HermesAgent) => home.folder().to_owned(),
@@ -135,9 +140,9 @@ fn site(arguments: &Arguments, app: &App, home: &Home) -> anyhow::Result<Site> {
         env: app.env.clone(),
         user,
         project: std::env::current_dir()?,
-        scope: arguments.scope,
-        hooks: !arguments.no_hooks,
-        mcp: !arguments.no_mcp,
+        scope,
+        hooks,
+        mcp,
         program: Program::new(&program::find(&app.env)?, home, &app.env),
         home: home.clone(),
         agent_home,
@@ -207,7 +212,7 @@ fn try_out(which: &str, site: &Site, app: &mut App) -> anyhow::Result<Outcome> {
     if results.is_empty() {
         app.out.note("nothing is connected: `hermes integrate AGENT` does");
     }
-    let is_well = results.iter().all(|checked| checked.ok);
+    let is_well = results.iter().all(|checked| checked.ok && checked.outdated.is_none());
     app.out.show(&Tried { results })?;
     Ok(if is_well { Outcome::Done } else { Outcome::Findings })
 }
@@ -343,14 +348,19 @@ impl Show for Tried {
             .results
             .iter()
             .map(|checked| {
-                let word = if checked.ok { "ok" } else { "FAIL" }.to_owned();
+                let word = match (checked.ok, &checked.outdated) {
+                    (false, _) => "FAIL",
+                    (true, Some(_)) => "old",
+                    (true, None) => "ok",
+                }
+                .to_owned();
                 let took = format!("{} ms", checked.milliseconds);
                 vec![
                     word,
                     checked.agent.name().to_owned(),
                     part(checked.part),
                     took,
-                    checked.says.clone(),
+                    checked.told(),
                 ]
             })
             .collect();

@@ -39,6 +39,7 @@ mod user;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use hermes_backup::restore;
 
 use crate::app::App;
 use crate::failure::Outcome;
@@ -133,7 +134,7 @@ enum Command {
     #[command(subcommand)]
     Service(service::Command),
     /// Make a home: folders, example files, an empty session database
-    Init,
+    Init(init::Arguments),
     /// Print where everything is
     Paths,
     /// Check everything; each finding comes with the command that repairs it
@@ -214,6 +215,7 @@ pub(crate) fn run_words(words: &[&str], app: &mut App) -> anyhow::Result<Outcome
 }
 
 fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+    see_to_cut_off_restore(&command, app)?;
     match command {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),
@@ -226,7 +228,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Jobs(command) => jobs::run(&command, app),
         Command::Db(command) => db::run(&command, app),
         Command::Service(command) => service::run(&command, app),
-        Command::Init => init::run(app),
+        Command::Init(arguments) => init::run(&arguments, app),
         Command::Paths => paths::run(app),
         Command::Doctor(arguments) => doctor::run(&arguments, app),
         Command::Profile(command) => profile::run(command, app),
@@ -251,5 +253,24 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Demo(arguments) => demo::run(&arguments, app),
         Command::Bench(command) => bench::run(command, app),
         Command::Reference(arguments) => reference::run(&arguments, app),
+    }
+}
+
+/// Half of a home is not taken for one: what makes homes undoes a restore that was cut off, and all else refuses.
+fn see_to_cut_off_restore(command: &Command, app: &App) -> anyhow::Result<()> {
+    // Where there is no home to look for, the command says so itself.
+    let Ok(root) = app.root_home() else { return Ok(()) };
+    match command {
+        // These need no home, end what stands in the way, see to it themselves, or must not fail.
+        Command::Completions(_) | Command::Man(_) | Command::Reference(_) => Ok(()),
+        Command::Demo(_) | Command::Bench(_) | Command::Stop | Command::Hook(_) => Ok(()),
+        Command::Backup(backup::Command::Restore(_)) => Ok(()),
+        Command::Start(_) | Command::Restart | Command::Init(_) => {
+            if restore::undo_cut_off(&root, app.now)? {
+                app.out.note("a restore of this home had been cut off; it was undone");
+            }
+            Ok(())
+        }
+        _ => Ok(restore::must_not_be_cut_off(&root)?),
     }
 }

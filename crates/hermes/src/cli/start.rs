@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_home::init::Owner;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, soul};
@@ -80,6 +81,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         return be_the_daemon(arguments, app);
     }
     let home = app.home()?;
+    // Nothing is made in a home that has lost what it remembers.
+    app.refuse_lost(&home, Database::Memory)?;
     let prepared = init::prepare(app, &home)?;
     let persona = soul::show(&home)?;
     let stats = app.sessions(&home, Access::Read).and_then(|store| Ok(store.stats()?));

@@ -18,6 +18,7 @@ use crate::cli::doctor::lost;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Kind, Outcome, Problem, message};
+use crate::lost::Lost;
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
 
 #[derive(Debug, Args)]
@@ -62,10 +63,16 @@ struct Profile {
     waiting: usize,
     leased: usize,
     failed: Vec<FailedJob>,
+    /// Why work stands still though nothing has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands_still: Option<String>,
     schedules: Vec<Schedule>,
     /// Why the model of background work did not answer the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Trouble>,
+    /// Databases that were there before and are missing, with the backup that has each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<Lost>,
     /// Why its jobs cannot be done or seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
@@ -106,7 +113,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let zone = root.zone(&home).unwrap_or(TimeZone::UTC);
     let models = daemon::models_line(&root, &home);
     let backups = backup::status::of_home(app, &home)?;
-    let is_red = backups.as_ref().is_some_and(|standing| standing.colour == Colour::Red);
+    let is_red = backups.as_ref().is_some_and(|standing| standing.colour == Colour::Red)
+        || profiles.iter().any(|profile: &Profile| !profile.missing.is_empty());
     let status = Status { daemon: Daemon::of(&found), models, backups, profiles, zone };
     app.out.show(&status)?;
     if !status.daemon.running {
@@ -124,8 +132,10 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
         waiting: 0,
         leased: 0,
         failed: Vec::new(),
+        stands_still: None,
         schedules: Vec::new(),
         model: None,
+        missing: app.for_profile(home).all_lost(home),
         trouble,
     };
     let own = app.for_profile(home);
@@ -161,6 +171,7 @@ impl Profile {
                 error: job.last_error,
             })
             .collect();
+        self.stands_still = daemon::stands_still(app, home, &memory.store)?;
         self.schedules = memory.store.schedules(Admin)?;
         Ok(())
     }
@@ -250,6 +261,10 @@ impl Profile {
             self.leased,
             self.failed.len()
         ))?;
+        for lost in &self.missing {
+            page.line(format_args!("  {BAD}missing{BAD:#}   {}", lost.said()))?;
+            page.line(format_args!("            {DIM}repair:{DIM:#} {}", lost.repair()))?;
+        }
         if let Some(trouble) = &self.trouble {
             page.line(format_args!("  {BAD}trouble{BAD:#}   {}", one_line(trouble, 200)))?;
         }
@@ -265,6 +280,10 @@ impl Profile {
             let why = one_line(job.error.as_deref().unwrap_or("no reason is known"), 120);
             page.line(format_args!("  {BAD}failed{BAD:#}    {} ({}): {why}", job.kind, job.id))?;
             page.line(format_args!("            {DIM}again:{DIM:#} {}", job.retry))?;
+        }
+        if let Some(why) = &self.stands_still {
+            page.line(format_args!("  {CARE}stands still{CARE:#}  {}", one_line(why, 200)))?;
+            page.line(format_args!("            {DIM}see:{DIM:#} hermes logs"))?;
         }
         for schedule in &self.schedules {
             let at = |time: Option<Timestamp>| {

@@ -34,7 +34,7 @@ pub(super) fn rule(config: &hermes_home::config::Config) -> Option<String> {
 
 pub(super) fn compact(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let model = match job.attempts <= TRIES_WITH_MODEL {
+    let model = match job.own_tries() + job.cut_short() <= TRIES_WITH_MODEL {
         true => Background::open_for_job(app, home)?,
         false => None,
     };
@@ -59,6 +59,9 @@ pub(super) fn compact(worker: &mut Worker<'_>) -> anyhow::Result<String> {
         let is_done = report.clusters + report.finished < SUMMARIES_A_STEP;
         total.episodes += report.episodes;
         total.clusters += report.clusters + report.finished;
+        if report.clusters + report.finished > 0 {
+            pulse.came_on()?;
+        }
         if let Some(why) = report.stopped {
             return Err(anyhow::anyhow!(why));
         }

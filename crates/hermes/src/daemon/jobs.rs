@@ -185,6 +185,7 @@ fn vacuum_rule(config: &Config) -> Option<String> {
 fn vacuum(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let store = &mut worker.memory.store;
     let now = clock::now();
+    hermes_home::before_upgrade::sweep(worker.home, now);
     let cleared = store.clear_jobs(Admin, now - KEPT)?;
     let dropped = store.drop_retired_vectors(Admin)?;
     let vacuumed = store.vacuum(Admin, now)?;
@@ -216,10 +217,11 @@ fn lacks_vectors(look: &Look<'_>) -> anyhow::Result<Need> {
 fn reembed(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, pulse, .. } = worker;
     let embedder = app.embedder(home, Haste::Work)?;
-    let mut going_on = Ok(());
-    let report = app.reembed(home, &mut memory.store, embedder.as_ref(), &mut |_| {
+    let (mut going_on, mut first) = (Ok(()), None);
+    let report = app.reembed(home, &mut memory.store, embedder.as_ref(), &mut |coverage| {
         if going_on.is_ok() {
-            going_on = pulse.beat();
+            let is_more = coverage.done > *first.get_or_insert(coverage.done);
+            going_on = pulse.beat().and_then(|()| if is_more { pulse.came_on() } else { Ok(()) });
         }
     });
     going_on?;

@@ -100,6 +100,8 @@ fn spawn(home: &Home) -> anyhow::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--home").arg(home.root()).args(["start", "--foreground", "--left-behind"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+    // glibc would keep a heap for each of the threads that answer requests, and give none of them back.
+    command.env("MALLOC_ARENA_MAX", "2");
     if cfg!(unix) {
         // A folder that is in use could not be unmounted.
         command.current_dir("/");

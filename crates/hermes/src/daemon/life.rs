@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hermes_home::Home;
+use hermes_home::databases::{Database, Noted};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn;
 use hermes_memory::{catch_up, extract, identity};
@@ -19,6 +20,7 @@ use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
 use crate::desk::rules;
+use crate::hook::finish;
 use crate::output::counted;
 use crate::{clock, embedding};
 
@@ -31,6 +33,9 @@ pub(super) const TRIES_WITH_MODEL: u32 = 2;
 
 /// Whether other programs wrote something that the memory lacks.
 pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
+    if finish::waiting(look.app, look.home) > 0 {
+        return Ok(Need::Now);
+    }
     let sessions = sessions(look.app, look.home)?;
     let spool = look.home.spool();
     let is_needed = match look.store {
@@ -46,11 +51,20 @@ pub(super) fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
             has_messages || hermes_memory::record::spool::waiting(&spool) > 0
         }
     };
-    Ok(if is_needed { Need::Now } else { Need::No })
+    // The hook of a turn that is under way may never come.
+    let again = finish::next_look(look.home).map(|later| Need::At(look.app.now + later));
+    Ok(if is_needed { Need::Now } else { again.unwrap_or(Need::No) })
 }
 
 pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
-    let report = take_in(worker.app, worker.home, &mut worker.memory.store)?;
+    let Worker { app, home, memory, pulse, .. } = worker;
+    let mut going_on = Ok(());
+    let report = take_in_telling(app, home, &mut memory.store, &mut || {
+        if going_on.is_ok() {
+            going_on = pulse.came_on();
+        }
+    })?;
+    going_on?;
     let (messages, sessions) =
         (counted(report.added, "message"), counted(report.sessions, "session"));
     Ok(format!(
@@ -59,11 +73,21 @@ pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     ))
 }
 
-/// Takes in what the memory of a home lacks.
+/// Takes in what the memory of a home lacks, and first of all what hooks left.
 pub(crate) fn take_in(
     app: &App,
     home: &Home,
     store: &mut SqliteMemory,
+) -> anyhow::Result<catch_up::Report> {
+    take_in_telling(app, home, store, &mut || {})
+}
+
+/// The same; `tell` hears of each session and each turn that is in.
+fn take_in_telling(
+    app: &App,
+    home: &Home,
+    store: &mut SqliteMemory,
+    tell: &mut dyn FnMut(),
 ) -> anyhow::Result<catch_up::Report> {
     let zone = app.zone(home)?;
     let settings = turn::Settings {
@@ -74,13 +98,14 @@ pub(crate) fn take_in(
         random: random_bytes(),
         transcript_note: &home.transcript_note(),
     };
+    finish::to_spool(app, home)?;
     // Turns that wait in files go to the transcript as well.
     let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
     let mut sessions = sessions(app, home)?;
     if waiting || sessions.as_ref().is_some_and(lacks_identity) {
         sessions = sessions_to_write(home, app.lock_wait(home)?)?;
     }
-    Ok(catch_up::catch_up(sessions.as_mut(), store, &home.spool(), &settings)?)
+    Ok(catch_up::catch_up_telling(sessions.as_mut(), store, &home.spool(), &settings, tell)?)
 }
 
 /// Whether facts can be drawn from something, or when.
@@ -98,7 +123,7 @@ pub(super) fn has_waiting_episodes(look: &Look<'_>) -> anyhow::Result<Need> {
 
 pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let mut model = match job.attempts <= TRIES_WITH_MODEL {
+    let mut model = match job.own_tries() + job.cut_short() <= TRIES_WITH_MODEL {
         true => Background::open_for_job(app, home)?,
         false => None,
     };
@@ -114,11 +139,11 @@ pub(super) fn extract(worker: &mut Worker<'_>) -> anyhow::Result<String> {
             }
             other => other?,
         };
-        let is_done = report.episodes == 0;
-        total.add(&report);
-        if is_done {
+        if report.episodes == 0 {
             break;
         }
+        total.add(&report);
+        pulse.came_on()?;
     }
     Ok(format!("{} from {}", counted(total.facts, "new fact"), counted(total.episodes, "episode")))
 }
@@ -164,12 +189,14 @@ fn lacks_identity(sessions: &SessionStore) -> bool {
 fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
     match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
         Ok(sessions) => Ok(Some(sessions)),
-        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(StoreError::Missing { .. }) => {
+            Ok(app.refuse_lost(home, Database::State).map(|()| None)?)
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The sessions of a home, opened to be written if they may be; none if it has none.
+/// The sessions of a home, opened to be written if they may be; none if it never had any.
 pub(crate) fn sessions_to_write(
     home: &Home,
     wait: Duration,
@@ -183,6 +210,10 @@ pub(crate) fn sessions_to_write(
         Ok(mut store) => {
             store.keep_mark(&HighWater::at(home.high_water()))?;
             Ok(Some(store))
+        }
+        Err(StoreError::Missing { path }) if Noted::read(home).has(Database::State) => {
+            let advice = "`hermes doctor` names the backup that has it".to_owned();
+            Err(StoreError::Lost { path, advice })
         }
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error),

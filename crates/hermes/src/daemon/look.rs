@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hermes_home::Home;
-use hermes_store::memory::{
-    Admin, Job, JobFailure, JobState, Jobs as _, NewJob, Schedule, SqliteMemory,
-};
+use hermes_home::databases::Database;
+use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule, SqliteMemory};
 use hermes_store::postgres::Notices;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{self, Comes, KINDS, Look, Need};
-use super::platform::{self, Identity, Signals};
+use super::platform::Signals;
 use super::schedule::{self, Known};
-use super::work::{self, Cut};
+use super::work;
 use crate::app::{App, Memory};
+use crate::hook::finish;
 
 /// After so long a job that is needed and was given up is tried again.
 const RESPITE: SignedDuration = SignedDuration::from_hours(24);
@@ -38,8 +38,6 @@ pub(super) struct Watched {
     /// Wakes the daemon when somebody changes the memory on its server.
     notices: Option<Notices>,
     seen: Option<Stamps>,
-    /// Which file its database is.
-    pub(super) identity: Option<Identity>,
     next: Option<Timestamp>,
 }
 
@@ -63,7 +61,6 @@ impl Watched {
             pulse: None,
             notices: None,
             seen: None,
-            identity: None,
             next: None,
         }
     }
@@ -75,7 +72,7 @@ impl Watched {
         (owner, signals): (&str, &Signals),
         now: Timestamp,
     ) -> anyhow::Result<Seen> {
-        let stamps = Stamps::of(&self.home, self.memory.as_deref());
+        let stamps = Stamps::of(app, &self.home, self.memory.as_deref());
         let is_same = self.seen.as_ref() == Some(&stamps) && !self.changed_on_server(app)?;
         if is_same && self.next.is_none_or(|next| next > now) {
             return Ok(Seen::Until(self.next));
@@ -83,6 +80,20 @@ impl Watched {
         // Noted before the look: what changes meanwhile is seen by the next one.
         self.seen = Some(stamps);
         self.next = Some(now + SOON);
+        let seen = self.look_fully(app, (owner, signals), now);
+        if seen.is_err() {
+            // What is wrong stays so until a look finds it right.
+            self.seen = None;
+        }
+        seen
+    }
+
+    fn look_fully(
+        &mut self,
+        app: &App,
+        (owner, signals): (&str, &Signals),
+        now: Timestamp,
+    ) -> anyhow::Result<Seen> {
         let app = app.for_profile(&self.home);
         self.memory = app.memory_file(&self.home)?;
         self.is_on_server = app.is_on_server(&self.home)?;
@@ -121,7 +132,7 @@ impl Watched {
         self.seen = None;
     }
 
-    /// The memory, if there is one or one is needed; fails if it is not the file it was.
+    /// The memory, if there is one or one is needed; fails if it is lost, or another one is in its place.
     fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
         let Some(path) = &self.memory else {
             return match self.is_on_server {
@@ -129,18 +140,13 @@ impl Watched {
                 false => Ok(None),
             };
         };
-        let found = platform::identity(path);
-        if self.identity.is_some() && found != self.identity {
-            return Err(Cut::Replaced.into());
-        }
+        app.refuse_lost(&self.home, Database::Memory)?;
         let is_there = path.symlink_metadata().is_ok();
         let look = Look { app, home: &self.home, store: None };
         if !is_there && needed(&look)?.0.is_empty() {
             return Ok(None);
         }
-        let memory = app.memory(&self.home, Access::Write)?;
-        self.identity = platform::identity(&memory.path);
-        Ok(Some(memory))
+        app.memory(&self.home, Access::Write).map(Some)
     }
 }
 
@@ -202,8 +208,8 @@ fn begin_anew(
     for job in all.iter().filter(|job| is_ours(job)) {
         let failed_at = match job.state {
             // What is due anyway keeps count of its tries: it may be what kills its worker.
-            JobState::Waiting if job.attempts > 0 && job.run_at > now => {
-                schedule::back_off(job.attempts).map(|wait| job.run_at - wait)
+            JobState::Waiting if job.own_tries() > 0 && job.run_at > now => {
+                schedule::back_off(job.own_tries()).map(|wait| job.run_at - wait)
             }
             JobState::Failed => job.finished_at,
             _ => None,
@@ -220,14 +226,14 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
     job.attempts > 0 && job.run_at > now + LONGEST_WAIT
 }
 
-/// Jobs whose worker is gone wait again, with one try less.
+/// Jobs whose worker is gone wait again, the longer the more often that was so without getting on.
 fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
-    for (id, owner) in store.leases(Admin)? {
+    for leased in store.leases(Admin)? {
         // Daemons of other homes work on a shared memory too: theirs end by time.
-        if work::is_gone(&owner, own, !store.is_on_server()) {
-            let error = "its worker was gone in the middle";
-            let failure = JobFailure { error, again: Some(now), at: now };
-            store.fail_job(Admin, id, &owner, failure)?;
+        let is_gone = work::is_gone(&leased.owner, own, !store.is_on_server());
+        if is_gone || leased.until <= now {
+            let wait = schedule::wait_after_cut(leased.cut_short.saturating_add(1));
+            store.put_back_cut_job(Admin, &leased, now + wait)?;
         }
     }
     Ok(())
@@ -336,15 +342,17 @@ fn earlier(left: Option<Timestamp>, right: Option<Timestamp>) -> Option<Timestam
 struct Stamps(Vec<Option<(u64, Option<SystemTime>)>>);
 
 impl Stamps {
-    fn of(home: &Home, memory: Option<&Path>) -> Stamps {
+    fn of(app: &App, home: &Home, memory: Option<&Path>) -> Stamps {
         let mut paths = vec![home.config(), home.secrets()];
         for database in [Some(home.state_db().as_path()), memory].into_iter().flatten() {
             let mut log = database.as_os_str().to_owned();
             log.push("-wal");
             paths.extend([database.to_owned(), log.into()]);
         }
-        let spool = std::fs::read_dir(home.spool()).into_iter().flatten().flatten();
-        let mut spooled: Vec<PathBuf> = spool.map(|entry| entry.path()).collect();
+        let inside = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let waiting = [home.spool(), home.hook_sessions()].into_iter().flat_map(inside);
+        let mut spooled: Vec<PathBuf> = waiting.map(|entry| entry.path()).collect();
+        spooled.extend(finish::files_outside(app));
         spooled.sort();
         paths.extend(spooled);
         Stamps(paths.iter().map(|path| stamp(path)).collect())
@@ -353,4 +361,74 @@ impl Stamps {
 
 fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
     path.metadata().ok().map(|found| (found.len(), found.modified().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::memory::{Change, Lease, Wanted};
+    use hermes_store::sqlite::DEFAULT_WAIT;
+
+    use super::*;
+
+    const GONE: &str = "command:4194305:0";
+
+    /// One try of the job that is cut short: by the time it ends it came on, or not.
+    fn dies(store: &mut SqliteMemory, now: Timestamp, came_on: bool) -> Job {
+        let lease = Lease { owner: GONE, until: now + SOON };
+        let job = store.lease_job(Admin, &["extract"], lease, now).unwrap().unwrap();
+        if came_on {
+            assert!(store.note_job_came_on(Admin, job.id, GONE).unwrap());
+        }
+        free(store, "daemon:1:0", now).unwrap();
+        store.job(Admin, job.id).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_comes_on_is_tried_again_at_once_however_often_its_worker_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let wanted = Wanted { path: &path, profile: "default" };
+        let mut now = crate::clock::now();
+        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        queue(&mut store, "extract", now).unwrap();
+        for _ in 0..20 {
+            let job = dies(&mut store, now, true);
+            assert_eq!((job.state, job.cut_short()), (JobState::Waiting, 1));
+            assert_eq!(job.run_at, now + SignedDuration::from_secs(1));
+            now = job.run_at;
+        }
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            let job = dies(&mut store, now, false);
+            assert_eq!((job.state, job.own_tries()), (JobState::Waiting, 0));
+            waits.push(job.run_at.duration_since(now).as_secs());
+            now = job.run_at;
+        }
+        assert_eq!(waits, [4, 16, 64, 256, 900, 900, 900, 900]);
+        // Who wants it at once gets it, and all is as in the beginning.
+        let id = store.open_jobs(Admin, 1).unwrap()[0].id;
+        store.retry_job(Admin, id, now).unwrap();
+        let job = dies(&mut store, now, false);
+        assert_eq!((job.attempts, job.cut_short()), (1, 1));
+    }
+
+    #[test]
+    fn a_lease_that_ran_out_is_a_worker_that_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let wanted = Wanted { path: &path, profile: "default" };
+        let now = crate::clock::now();
+        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        queue(&mut store, "extract", now).unwrap();
+        // A worker of another machine: only its lease tells.
+        let lease = Lease { owner: "daemon:1:0:elsewhere", until: now + SOON };
+        let job = store.lease_job(Admin, &["extract"], lease, now).unwrap().unwrap();
+        free(&mut store, "daemon:1:0", now).unwrap();
+        assert_eq!(store.job(Admin, job.id).unwrap().state, JobState::Leased);
+        free(&mut store, "daemon:1:0", now + SOON).unwrap();
+        let job = store.job(Admin, job.id).unwrap();
+        assert_eq!((job.state, job.cut_short()), (JobState::Waiting, 1));
+    }
 }

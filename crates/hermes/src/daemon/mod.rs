@@ -22,8 +22,9 @@ use std::time::{Duration, Instant};
 
 use hermes_home::{Home, lock};
 use hermes_memory::record::spool;
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory};
+use hermes_store::memory::{Admin, Job, JobState, Jobs as _, Lifecycle as _, SqliteMemory};
 use hermes_store::sqlite::Access;
+use jiff::SignedDuration;
 
 pub(crate) use run::{Manner, run};
 
@@ -72,6 +73,42 @@ pub(crate) fn left_alone(
     let since = clock::minute(state.last_seen(), &app.zone(home)?);
     Ok(Some(format!("no daemon since {since}, and {what}; `hermes start` starts it")))
 }
+
+/// Why work of a profile stands still, though nothing has failed: its workers go away in the middle each time, or nobody
+/// takes what is due.
+pub(crate) fn stands_still(
+    app: &App,
+    home: &Home,
+    store: &SqliteMemory,
+) -> anyhow::Result<Option<String>> {
+    let zone = app.zone(home)?;
+    let open = store.open_jobs(Admin, jobs::MANY)?;
+    let open: Vec<&Job> = open.iter().filter(|job| jobs::is_ours(app, home, &job.kind)).collect();
+    if let Some(job) = open.iter().find(|job| job.cut_short() >= MANY_CUTS) {
+        let next = match job.state {
+            JobState::Leased => "it is being tried now".to_owned(),
+            _ => format!("next try at {}", clock::minute(job.run_at, &zone)),
+        };
+        return Ok(Some(format!(
+            "{} ({}) was cut short {} times in a row without getting on: the daemon or the machine ended each time; {next}",
+            job.kind,
+            job.id,
+            job.cut_short()
+        )));
+    }
+    let is_late = |job: &&&Job| job.state == JobState::Waiting && job.run_at + LATE < app.now;
+    let late =
+        open.iter().find(is_late).filter(|_| find(home).is_ok_and(|found| found.pid.is_some()));
+    Ok(late.map(|job| {
+        let since = clock::minute(job.run_at, &zone);
+        format!("the daemon runs, and {} ({}) is due since {since}", job.kind, job.id)
+    }))
+}
+
+/// So often in a row is no accident.
+const MANY_CUTS: u32 = 3;
+/// What is due for longer than this is not about to be done. One job may well take some minutes, others wait for it.
+const LATE: SignedDuration = SignedDuration::from_mins(30);
 
 /// What background work is done with.
 pub(crate) fn models_line(app: &App, home: &Home) -> String {

@@ -34,6 +34,9 @@ mod unix {
     /// Ends the sleep from another thread.
     pub(crate) struct Waker(UnixStream);
 
+    /// Hears that the daemon is to stop, whatever its own thread is at.
+    pub(crate) struct StopBell(UnixStream);
+
     impl Signals {
         /// From now on SIGTERM and SIGINT ask to stop, SIGHUP to read the settings again, SIGUSR1 to
         /// look again at once.
@@ -70,6 +73,14 @@ mod unix {
             Ok(Waker(self.mouth.try_clone()?))
         }
 
+        pub(crate) fn stop_bell(&self) -> io::Result<StopBell> {
+            let (ear, mouth) = UnixStream::pair()?;
+            for number in [SIGTERM, SIGINT] {
+                low_level::pipe::register(number, mouth.try_clone()?)?;
+            }
+            Ok(StopBell(ear))
+        }
+
         /// Sleeps until a signal, a wake or the end of the time.
         pub(crate) fn wait(&self, most: Duration) {
             // A time of zero would mean for ever.
@@ -82,6 +93,13 @@ mod unix {
     impl Waker {
         pub(crate) fn wake(&self) {
             let _ = (&self.0).write(&[1]);
+        }
+    }
+
+    impl StopBell {
+        /// Sleeps until the daemon is to stop; false if that cannot be heard any more.
+        pub(crate) fn wait(&self) -> bool {
+            (&self.0).read_exact(&mut [0]).is_ok()
         }
     }
 
@@ -155,6 +173,18 @@ mod other {
     /// Ends the sleep from another thread.
     pub(crate) struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
+    /// Hears that the daemon is to stop, whatever its own thread is at.
+    pub(crate) struct StopBell(Arc<AtomicBool>);
+
+    impl StopBell {
+        pub(crate) fn wait(&self) -> bool {
+            while !self.0.load(std::sync::atomic::Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+            true
+        }
+    }
+
     impl Signals {
         pub(crate) fn listen() -> io::Result<Signals> {
             let stop = Arc::new(AtomicBool::new(false));
@@ -179,6 +209,10 @@ mod other {
 
         pub(crate) fn waker(&self) -> io::Result<Waker> {
             Ok(Waker(Arc::clone(&self.bell)))
+        }
+
+        pub(crate) fn stop_bell(&self) -> io::Result<StopBell> {
+            Ok(StopBell(self.stop()))
         }
 
         /// A signal does not end this sleep, so it is a short one.

@@ -32,13 +32,13 @@ pub(super) fn has_waiting_sessions(look: &Look<'_>) -> anyhow::Result<Need> {
 
 pub(super) fn reflect(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, job, pulse } = worker;
-    let model = match job.attempts <= TRIES_WITH_MODEL {
+    let model = match job.own_tries() + job.cut_short() <= TRIES_WITH_MODEL {
         true => Background::open_for_job(app, home)?,
         false => None,
     };
     let mut going_on = Ok(());
-    let mut beat = |_| {
-        going_on = pulse.beat();
+    let mut beat = |done: u64| {
+        going_on = pulse.beat().and_then(|()| if done > 0 { pulse.came_on() } else { Ok(()) });
         match &going_on {
             Ok(()) => Ok(()),
             // The reason is kept above; this only ends the work.
@@ -76,7 +76,7 @@ pub(super) fn learn(worker: &mut Worker<'_>) -> anyhow::Result<String> {
         return Ok("memory.reflection_enabled is false".to_owned());
     }
     let Worker { app, home, memory, job, .. } = worker;
-    let model = match job.attempts <= TRIES_WITH_MODEL {
+    let model = match job.own_tries() + job.cut_short() <= TRIES_WITH_MODEL {
         true => Background::open_for_job(app, home)?,
         false => None,
     };

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hermes_home::{Home, ProfileName, lock, profile};
+use hermes_store::Error as StoreError;
 use hermes_store::memory::Job;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -18,7 +19,7 @@ use super::platform::{self, Identity, Signals};
 use super::state::State;
 use super::take_lock;
 use super::work::{self, Cut, Ended, Means};
-use crate::app::{App, Memory};
+use crate::app::App;
 use crate::clock;
 use crate::failure::{Kind, Problem, kind_word, message};
 use crate::server::{self, Running};
@@ -28,7 +29,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// How often daemon.json is written while nothing happens; in between it is only touched.
 const BEAT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a job may take to end when the daemon must stop.
-const GRACE: Duration = Duration::from_secs(4);
+const GRACE: Duration = Duration::from_secs(2);
+/// How long all of it may take, whatever a server or a disk does meanwhile.
+const LONGEST_END: Duration = Duration::from_millis(3500);
 
 /// How the daemon was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +57,7 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
         other => other?,
     };
     let signals = Signals::listen()?;
+    end_in_any_case(&signals, &home, manner)?;
     hermes_home::atomic::make_folder(&home.logs())?;
     let before = super::state::read(&home)?;
     let now = clock::now();
@@ -73,6 +77,26 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
     daemon.begin(before)?;
     let ended = daemon.go_on();
     daemon.end(held, ended)
+}
+
+/// Ends the process when it was asked to stop and something in it waits for what never comes, such as the answer of a
+/// server. All that is written is whole at any moment, and work that is cut short is done again.
+fn end_in_any_case(signals: &Signals, home: &Home, manner: Manner) -> anyhow::Result<()> {
+    let (bell, home) = (signals.stop_bell()?, home.clone());
+    std::thread::Builder::new().name("stop".to_owned()).spawn(move || {
+        if !bell.wait() {
+            return;
+        }
+        std::thread::sleep(LONGEST_END);
+        let now = clock::now();
+        let mut log = Log::new(&home, manner == Manner::Watched);
+        log.line(now, "stopped in the middle: something did not answer");
+        if let Ok(Some(state)) = super::state::read(&home) {
+            let _ = State { beat_at: now, stopped_at: Some(now), ..state }.write(&home);
+        }
+        std::process::exit(0);
+    })?;
+    Ok(())
 }
 
 struct Daemon<'a> {
@@ -196,8 +220,11 @@ impl Daemon<'_> {
         match self.in_thread(watched, stop) {
             Ok(Some((job, ended))) => {
                 self.tell(&profile, &job, &ended);
-                if ended == Ended::Cut(Cut::Replaced) {
-                    self.in_trouble(name, &Cut::Replaced.into());
+                if ended == Ended::Cut(Cut::Replaced)
+                    && let Some(watched) = self.profiles.get_mut(name)
+                {
+                    // Which memory is there now the next look finds out.
+                    watched.look_again();
                 }
                 true
             }
@@ -215,13 +242,14 @@ impl Daemon<'_> {
         watched: &Watched,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Option<(Job, Ended)>> {
-        let (home, identity) = (watched.home.clone(), watched.identity);
+        let home = watched.home.clone();
         let app = self.app.for_profile(&home);
         let (owner, stop, waker) = (self.owner.clone(), Arc::clone(stop), self.signals.waker()?);
         let thread = std::thread::Builder::new().name("job".to_owned()).spawn(move || {
             let (app, home, owner, stop) = (&app, &home, owner.as_str(), stop.as_ref());
             let means = Means { app, home, owner, stop, deadline: None };
-            let done = open(app, home, identity).and_then(|memory| work::run_next(&means, memory));
+            let memory = app.memory(home, Access::Write);
+            let done = memory.and_then(|memory| work::run_next(&means, memory));
             waker.wake();
             done
         })?;
@@ -270,7 +298,7 @@ impl Daemon<'_> {
         let Some(watched) = self.profiles.get_mut(name) else { return };
         let profile = watched.home.profile_name().to_owned();
         let text = message(error);
-        if error.downcast_ref::<Cut>() == Some(&Cut::Replaced) {
+        if matches!(error.downcast_ref(), Some(StoreError::Replaced { .. })) {
             let text = "memory.db was replaced or removed: nothing is written to it".to_owned();
             watched.is_held = true;
             watched.trouble = Some(text.clone());
@@ -352,16 +380,6 @@ impl Daemon<'_> {
         drop(held);
         ended
     }
-}
-
-/// The memory that was looked at; another file in its place is not touched, and none is made.
-fn open(app: &App, home: &Home, identity: Option<Identity>) -> anyhow::Result<Memory> {
-    if let Some(path) = app.memory_file(home)?
-        && platform::identity(&path) != identity
-    {
-        return Err(Cut::Replaced.into());
-    }
-    app.memory(home, Access::Write)
 }
 
 /// How long to sleep when the next thing is due then.

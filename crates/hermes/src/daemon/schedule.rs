@@ -86,6 +86,15 @@ pub(crate) fn back_off(attempts: u32) -> Option<SignedDuration> {
     Some(FIRST.checked_mul(factor).unwrap_or(LONGEST).min(LONGEST))
 }
 
+/// How long a job waits whose worker went away in the middle, so many times in a row: from a second to a quarter of an
+/// hour. It is never given up for that; what kills its worker each time must not keep all other work from being done.
+pub(crate) fn wait_after_cut(times: u32) -> SignedDuration {
+    const LONGEST: SignedDuration = SignedDuration::from_mins(15);
+    const GROWTH: i64 = 4;
+    let seconds = GROWTH.checked_pow(times.saturating_sub(1)).unwrap_or(i64::MAX);
+    SignedDuration::from_secs(seconds).min(LONGEST)
+}
+
 /// After so many tries a job is given up.
 pub(crate) const MOST_ATTEMPTS: u32 = 5;
 

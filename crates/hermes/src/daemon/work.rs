@@ -66,6 +66,8 @@ pub(crate) struct Pulse<'a> {
     job: i64,
     place: Place,
     renewed: Instant,
+    /// Whether workers before went away without having come on.
+    was_cut: bool,
 }
 
 /// The memory file that is written, and which file that was at the beginning.
@@ -176,13 +178,10 @@ fn taken(kind: &str) -> Problem {
 fn carry_out(means: &Means<'_>, memory: Memory, job: Job) -> anyhow::Result<Ended> {
     let place = Place::of(&memory.path);
     let kind = job.kind.clone();
-    let pulse = Pulse { means: *means, job: job.id, place, renewed: Instant::now() };
+    let was_cut = job.cut_short() > 0;
+    let pulse = Pulse { means: *means, job: job.id, place, renewed: Instant::now(), was_cut };
     let mut worker = Worker { app: means.app, home: means.home, memory, job, pulse };
-    let done = if worker.job.attempts > schedule::MOST_ATTEMPTS {
-        Err(anyhow::anyhow!("its worker was gone in the middle each time"))
-    } else {
-        worker.step().and_then(|()| perform(&kind, &mut worker))
-    };
+    let done = worker.step().and_then(|()| perform(&kind, &mut worker));
     let Worker { memory, job, pulse, .. } = worker;
     if let Err(cut) = pulse.place.refuse_other() {
         return Ok(Ended::Cut(cut));
@@ -207,7 +206,7 @@ fn note(
         Ok(text) => Ended::Done(text),
         Err(error) => match error.downcast_ref::<Cut>() {
             Some(cut) => Ended::Cut(*cut),
-            None => failed(&error, job.attempts, now),
+            None => failed(&error, job.own_tries(), now),
         },
     };
     let failure = |error, again| JobFailure { error, again, at: now };
@@ -297,14 +296,27 @@ impl Pulse<'_> {
             return Ok(());
         }
         self.renewed = Instant::now();
-        // A connection of its own: the worker's may be busy.
-        let (home, wait) = (self.means.home, self.means.app.lock_wait(self.means.home)?);
-        let mut store = self.means.app.memory_within(home, Access::Write, wait)?.store;
+        let mut store = self.store()?;
         let lease = Lease { owner: self.means.owner, until: clock::now() + LEASE };
         match store.renew_lease(Admin, self.job, lease)? {
             true => Ok(()),
             false => Err(Cut::LeaseLost.into()),
         }
+    }
+
+    /// To be called when something was done that need not be done again, whatever comes: a job that comes on each time
+    /// is not the one that kills its workers.
+    pub(crate) fn came_on(&mut self) -> anyhow::Result<()> {
+        if std::mem::take(&mut self.was_cut) {
+            self.store()?.note_job_came_on(Admin, self.job, self.means.owner)?;
+        }
+        Ok(())
+    }
+
+    /// A connection of its own: the worker's may be busy.
+    fn store(&self) -> anyhow::Result<SqliteMemory> {
+        let Means { app, home, .. } = self.means;
+        Ok(app.memory_within(home, Access::Write, app.lock_wait(home)?)?.store)
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// Whether a database is damaged.
+    /// Whether a database is damaged, lost or replaced.
     pub(crate) fn is_for_damage(&self) -> bool {
         match self {
             Told::Memory(_) => false,
@@ -56,7 +56,9 @@ pub(crate) struct Why {
 
 impl From<&StoreError> for Why {
     fn from(error: &StoreError) -> Why {
-        Why { text: error.to_string(), is_damage: error.kind() == ErrorKind::Damaged }
+        let is_gone = matches!(error, StoreError::Lost { .. } | StoreError::Replaced { .. });
+        let is_damage = is_gone || error.kind() == ErrorKind::Damaged;
+        Why { text: error.to_string(), is_damage }
     }
 }
 

@@ -27,6 +27,17 @@ impl Caller {
         }
     }
 
+    /// Whose event it is by its look: each agent has names of its own form for events.
+    pub(crate) fn of_event(bytes: &[u8]) -> Caller {
+        let event: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let name = event["hook_event_name"].as_str().unwrap_or_default();
+        match name.chars().next() {
+            _ if name.contains('_') => Caller::HermesAgent,
+            Some(first) if first.is_lowercase() => Caller::Cursor,
+            _ => Caller::ClaudeCode,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Caller::ClaudeCode => "claude-code",

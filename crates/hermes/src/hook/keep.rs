@@ -1,140 +1,214 @@
 //! What a hook keeps: the turn that is over, and that a session has ended.
 
+use std::path::Path;
+
 use hermes_home::Home;
+use hermes_home::config::UsersMode;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool;
-use hermes_memory::record::turn::{Caller as Reporter, Settings, Turn, TurnMessage};
+use hermes_memory::record::turn::{Settings, Turn, TurnMessage};
 use hermes_store::sessions::random_bytes;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
 
-use super::event::{Caller, Event};
-use super::recall::project_of;
-use super::transcript::{self, Said};
-use super::{session, transcript::Tail};
+use super::deadline::Deadline;
+use super::event::{Caller, Event, Moment};
+use super::finish::{self, Because};
+use super::{elsewhere, session};
 use crate::app::App;
-use crate::desk::{context, turn};
+use crate::desk::context::{self, Handed};
+use crate::desk::turn;
 
-/// Records the turn that is over, from what was kept of it and the end of the transcript.
-pub(crate) fn stop(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
-    let Some(id) = &event.session else { return Ok(()) };
-    let path = session::path(home, caller, id);
-    let pending = session::read(&path);
-    let tail = event.transcript.as_deref().map(transcript::tail).unwrap_or_default();
-    let messages = messages(event, &pending, &tail);
-    if messages.is_empty() {
-        return Ok(());
-    }
-    let turn = Turn { messages, ..empty(caller, event) };
-    if let Some(why) = turn.fault() {
-        anyhow::bail!("the turn cannot be recorded: {why}");
-    }
-    // Their sessions are not in state.db: it need not be opened.
-    turn::record(app, home, &turn, &mut Ok(None))?;
-    context::hand_out(app, home, &pending.handed);
-    session::done(&path);
-    Ok(())
+/// Whose event it is, and what must not be lost when the time is up.
+pub(super) struct Keeper<'a> {
+    pub(super) app: &'a App,
+    pub(super) home: &'a Home,
+    pub(super) caller: Caller,
+    pub(super) deadline: &'a Deadline,
 }
 
-/// Notes that a session is over; the daemon does the rest.
-pub(crate) fn end(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
-    let Some(id) = &event.session else { return Ok(()) };
-    let path = session::path(home, caller, id);
-    context::hand_out(app, home, &session::read(&path).handed);
-    session::done(&path);
-    let zone = app.zone(home)?;
-    let mode = app.config(home)?.config.users.mode;
+impl Keeper<'_> {
+    /// Keeps the prompt of a turn that begins, and what is known of the one before.
+    pub(super) fn begin(&self, event: &Event) -> anyhow::Result<()> {
+        let Some(id) = &event.session else { return Ok(()) };
+        let path = session::path(self.home, self.caller, id);
+        let ((), written) = session::change(&path, |session| {
+            session.meet(self.caller, event);
+            finish::tell(session, Because::NextPrompt, self.app.now);
+            session.begin(event, self.app.now);
+        });
+        self.kept_alone(event, ("user", event.prompt.as_deref()), written)
+    }
+
+    /// Notes what the model was given for a prompt.
+    pub(super) fn hand(&self, event: &Event, handed: Handed) -> anyhow::Result<()> {
+        let Some(id) = &event.session else { return Ok(()) };
+        let path = session::path(self.home, self.caller, id);
+        let ((), written) = session::change(&path, |session| session.handed.push(handed));
+        Ok(written?)
+    }
+
+    /// Keeps an answer of the turn that is under way.
+    pub(super) fn answer(&self, event: &Event) -> anyhow::Result<()> {
+        let Some(id) = &event.session else { return Ok(()) };
+        let path = session::path(self.home, self.caller, id);
+        let ((), written) = session::change(&path, |session| {
+            session.meet(self.caller, event);
+            session.answered(event);
+        });
+        self.kept_alone(event, ("assistant", event.answer.as_deref()), written)
+    }
+
+    /// What could not be written down, and is in no transcript either, is kept as a message of its own.
+    fn kept_alone(
+        &self,
+        event: &Event,
+        (role, text): (&str, Option<&str>),
+        written: hermes_home::Result<()>,
+    ) -> anyhow::Result<()> {
+        if let (Err(_), None, Some(text)) = (&written, &event.transcript, text) {
+            let mut session = session::Session::default();
+            session.meet(self.caller, event);
+            finish::push(&mut session, vec![TurnMessage::text(role, text)], self.app.now);
+            for turn in &session.told {
+                elsewhere::put_line(&self.app.env, self.home, turn)?;
+            }
+        }
+        Ok(written?)
+    }
+
+    /// Keeps what is said outside of a home that is half of two because a restore was cut off: what is written there
+    /// would be gone when the restore is undone.
+    pub(super) fn outside(&self, event: &Event) -> anyhow::Result<()> {
+        let mut session = session::Session::default();
+        session.meet(self.caller, event);
+        let alone = match (event.moment, &event.transcript) {
+            (Moment::Stop, _) => {
+                finish::stop(&mut session, event, self.app.now);
+                None
+            }
+            (Moment::Prompt, None) => Some(("user", &event.prompt)),
+            (Moment::Answer, None) => Some(("assistant", &event.answer)),
+            _ => None,
+        };
+        if let Some((role, Some(text))) = alone {
+            finish::push(&mut session, vec![TurnMessage::text(role, text)], self.app.now);
+        }
+        session.told.iter().try_for_each(|turn| elsewhere::put_line(&self.app.env, self.home, turn))
+    }
+
+    /// Records the turn that is over, from what was kept of it and the transcript.
+    pub(super) fn stop(&self, event: &Event) -> anyhow::Result<()> {
+        self.over(event, |session| finish::stop(session, event, self.app.now))
+    }
+
+    /// Records what is left of a session, and notes that it is over; the daemon does the rest.
+    pub(super) fn end(&self, event: &Event) -> anyhow::Result<()> {
+        self.over(event, |session| {
+            session.is_ended = true;
+            finish::tell(session, Because::Ended, self.app.now)
+        })
+    }
+
+    /// What is told of the session is in its file before anything slow is tried.
+    fn over(
+        &self,
+        event: &Event,
+        tell: impl FnOnce(&mut session::Session) -> Option<String>,
+    ) -> anyhow::Result<()> {
+        let Some(id) = &event.session else { return Ok(()) };
+        let path = session::path(self.home, self.caller, id);
+        let ((fault, told, handed), written) = session::change(&path, |session| {
+            session.meet(self.caller, event);
+            let fault = tell(session);
+            (fault, session.told.clone(), std::mem::take(&mut session.handed))
+        });
+        match &written {
+            Ok(()) => self.deadline.is_kept(self.home),
+            Err(_) => self.deadline.is_not_kept(self.home, &told),
+        }
+        let recorded = record_all(self.app, self.home, &path, &told);
+        if recorded.is_ok() {
+            self.deadline.is_done();
+            context::hand_out(self.app, self.home, &handed);
+        }
+        match fault {
+            Some(why) => anyhow::bail!("the turn cannot be recorded: {why}"),
+            None => recorded,
+        }
+    }
+}
+
+/// Records turns; each leaves the file of its session when it is in the memory, or waits elsewhere.
+pub(super) fn record_all(
+    app: &App,
+    home: &Home,
+    path: &Path,
+    told: &[Value],
+) -> anyhow::Result<()> {
+    let mut outcome = Ok(());
+    for turn in told {
+        let (is_somewhere, recorded) = record(app, home, turn);
+        if is_somewhere {
+            // One that stays there is recorded again, with the same ids: nothing comes of it.
+            let _ = session::change(path, |session| session.told.retain(|other| other != turn));
+        }
+        outcome = outcome.and(recorded);
+    }
+    outcome
+}
+
+/// Records one turn, or puts it where it waits: the home, else a folder of the user. Whether it is somewhere, and what
+/// went wrong.
+fn record(app: &App, home: &Home, told: &Value) -> (bool, anyhow::Result<()>) {
+    let turn = match Turn::from_json(told, &TimeZone::UTC) {
+        Ok(turn) => turn,
+        // Nobody could ever record it.
+        Err(why) => return (true, Err(anyhow::anyhow!("the turn cannot be recorded: {why}"))),
+    };
+    let recorded = match turn.messages.is_empty() {
+        // That a session is over is the daemon's to note.
+        true => return wait(app, home, &turn, Ok(())),
+        false => direct(app, home, &turn),
+    };
+    match recorded {
+        Ok(()) => (true, Ok(())),
+        Err(error) => wait(app, home, &turn, Err(error)),
+    }
+}
+
+fn direct(app: &App, home: &Home, turn: &Turn) -> anyhow::Result<()> {
+    if let Some(slip) = app.doubtful_memory(home)? {
+        anyhow::bail!("{slip}");
+    }
+    // Their sessions are not in state.db: it need not be opened.
+    turn::record(app, home, turn, &mut Ok(None)).map(drop)
+}
+
+fn wait(
+    app: &App,
+    home: &Home,
+    turn: &Turn,
+    outcome: anyhow::Result<()>,
+) -> (bool, anyhow::Result<()>) {
+    let put = spool_put(home, turn, app.now).or_else(|_| elsewhere::put(&app.env, home, turn));
+    match put {
+        Ok(()) => (true, outcome),
+        Err(error) => (false, outcome.and(Err(error))),
+    }
+}
+
+/// Puts a turn into the spool of the home.
+pub(super) fn spool_put(home: &Home, turn: &Turn, now: Timestamp) -> anyhow::Result<()> {
     let settings = Settings {
-        mode,
-        zone: &zone,
-        now: app.now,
+        mode: UsersMode::Single,
+        zone: &TimeZone::UTC,
+        now,
         vectors: Vectors::Later,
         random: random_bytes(),
         transcript_note: &home.transcript_note(),
     };
-    let turn = Turn { ended: true, ..empty(caller, event) };
-    if let Some(why) = turn.fault() {
-        anyhow::bail!("the end cannot be recorded: {why}");
-    }
-    spool::put(&home.spool(), &turn, &settings)?;
+    spool::put(&home.spool(), turn, &settings)?;
     Ok(())
-}
-
-fn empty(caller: Caller, event: &Event) -> Turn {
-    Turn {
-        session_id: event.session.clone(),
-        channel: caller.name().to_owned(),
-        identity: None,
-        user: None,
-        agent: Some(caller.name().to_owned()),
-        project: event.folder.as_deref().map(project_of),
-        messages: Vec::new(),
-        from: Reporter::Other(caller.name().to_owned()),
-        ended: false,
-    }
-}
-
-/// The prompt and the answer; the ids of the transcript where it says the same, so that an import knows them.
-fn messages(event: &Event, pending: &session::Pending, tail: &Tail) -> Vec<TurnMessage> {
-    let is_this_turn = event.turn.is_none() || pending.turn.is_none() || event.turn == pending.turn;
-    let kept = pending.prompt.clone().filter(|_| is_this_turn);
-    let prompt = event.prompt.clone().or(kept);
-    let answers = Some(pending.answers.join("\n\n")).filter(|text| !text.is_empty());
-    let answer = event.answer.clone().or(answers.filter(|_| is_this_turn));
-    // A transcript that lags tells of the turn before.
-    let is_fresh = prompt.is_none() || says(tail.prompt.as_ref(), prompt.as_deref());
-    let told = if is_fresh { tail.clone() } else { Tail::default() };
-    let pairs = [("user", prompt, told.prompt), ("assistant", answer, told.answer)];
-    pairs.into_iter().filter_map(|(role, said, told)| message(role, said, told)).collect()
-}
-
-fn message(role: &str, said: Option<String>, told: Option<Said>) -> Option<TurnMessage> {
-    let id = match &said {
-        Some(said) if !says(told.as_ref(), Some(said)) => None,
-        _ => told.as_ref().and_then(|told| told.id.clone()),
-    };
-    let text = said.or(told.map(|told| told.text))?;
-    Some(TurnMessage { external_id: id, ..TurnMessage::text(role, &text) })
-}
-
-fn says(told: Option<&Said>, text: Option<&str>) -> bool {
-    match (told, text) {
-        (Some(told), Some(text)) => told.text.trim() == text.trim(),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::event::Moment;
-    use super::*;
-
-    fn said(text: &str, id: &str) -> Option<Said> {
-        Some(Said { text: text.to_owned(), id: Some(id.to_owned()) })
-    }
-
-    fn told(
-        event: &Event,
-        pending: &session::Pending,
-        tail: &Tail,
-    ) -> Vec<(String, Option<String>)> {
-        let messages = messages(event, pending, tail);
-        messages.into_iter().map(|message| (message.text, message.external_id)).collect()
-    }
-
-    #[test]
-    fn a_turn_is_made_of_what_is_known_best() {
-        let event = Event { answer: Some("an answer".into()), ..Event::new("Stop", Moment::Stop) };
-        let pending = session::Pending { prompt: Some("a prompt".into()), ..Default::default() };
-        let tail = Tail { prompt: said("a prompt", "u1"), answer: said("an answer", "a1") };
-        let whole = [
-            ("a prompt".to_owned(), Some("u1".to_owned())),
-            ("an answer".to_owned(), Some("a1".to_owned())),
-        ];
-        assert_eq!(told(&event, &pending, &tail), whole);
-        let silent = Event::new("Stop", Moment::Stop);
-        assert_eq!(told(&silent, &session::Pending::default(), &tail), whole);
-        let late = Tail { prompt: said("an earlier one", "u0"), answer: said("its answer", "a0") };
-        let plain = [("a prompt".to_owned(), None), ("an answer".to_owned(), None)];
-        assert_eq!(told(&event, &pending, &late), plain);
-        assert!(told(&silent, &session::Pending::default(), &Tail::default()).is_empty());
-    }
 }

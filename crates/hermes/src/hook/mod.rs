@@ -1,9 +1,13 @@
 //! What an agent's hooks are answered: context when a session or a prompt begins, records when a turn ends.
 
+pub(crate) mod bare;
 mod claude_code;
 pub(crate) mod counts;
 mod cursor;
+mod deadline;
+mod elsewhere;
 mod event;
+pub(crate) mod finish;
 mod hermes_agent;
 mod keep;
 pub(crate) mod recall;
@@ -12,23 +16,23 @@ mod transcript;
 
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc;
 use std::time::{Duration, SystemTime};
 
+use hermes_backup::restore;
 use hermes_home::Home;
 use hermes_store::memory::Scope;
 use hermes_store::memory::UserNumber;
 use hermes_store::sqlite::Access;
+use serde_json::{Value, json};
 
+use self::deadline::Deadline;
 use self::event::{Caller, Event, Moment};
+use self::keep::Keeper;
 use crate::app::App;
 use crate::desk::context::{self, Handed};
 use crate::failure::{kind_word, message};
+use crate::integrate::check::MARK;
 
-/// An agent is never kept waiting longer than this.
-const HARD_STOP: Duration = Duration::from_millis(800);
-/// So long before the end it is noted that it was not enough.
-const LAST_WORD: Duration = Duration::from_millis(120);
 /// How long the memory may be locked for a recall.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// No event is larger; one that is, is not read to its end.
@@ -43,19 +47,34 @@ pub(crate) fn run(agent: &str, app: &App) {
 }
 
 fn serve(agent: &str, app: &App) {
-    let Some(caller) = Caller::named(agent) else { return };
+    let named = Caller::named(agent);
+    if named.is_none() && agent != bare::ANY_AGENT {
+        return;
+    }
+    let deadline = Deadline::begin(named, &app.env, app.now);
     let home = app.existing_home().ok();
-    let _guard = watch(caller, home.clone(), app);
+    home.iter().for_each(|home| deadline.tells(home));
     let mut bytes = Vec::new();
     let is_read = io::stdin().lock().take(LARGEST_EVENT).read_to_end(&mut bytes).is_ok();
-    let Some(home) = home else { return };
+    let caller = named.unwrap_or_else(|| Caller::of_event(&bytes));
     let event = Some(bytes).filter(|_| is_read).and_then(|bytes| caller.read(&bytes));
+    let Some(home) = home else {
+        if event.is_some_and(|event| event.is_check) {
+            let _ = print_line(&json!({MARK: {"home": null}}));
+        }
+        return;
+    };
     let Some(event) = event else {
         note(app, &home, caller, "?", Some("what came is not an event".to_owned()));
         return;
     };
-    let quiet = app.for_profile(&home);
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| handle(&quiet, &home, caller, &event)));
+    let quiet = app.for_profile(&home).forgiving();
+    let keeper = Keeper { app: &quiet, home: &home, caller, deadline: &deadline };
+    if restore::must_not_be_cut_off(&home).is_err() {
+        let _ = panic::catch_unwind(AssertUnwindSafe(|| keeper.outside(&event)));
+        return;
+    }
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| handle(&keeper, &event)));
     let error = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(format!("{}: {}", kind_word(&error), message(&error))),
@@ -66,42 +85,73 @@ fn serve(agent: &str, app: &App) {
     }
 }
 
-fn handle(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
+fn handle(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
     if event.is_inner {
         return Ok(());
     }
-    match event.moment {
-        Moment::Start | Moment::Prompt => inform(app, home, caller, event),
-        Moment::Answer if !event.is_check => {
-            let Some(id) = &event.session else { return Ok(()) };
-            Ok(session::answered(&session::path(home, caller, id), event)?)
-        }
-        Moment::Stop if !event.is_check => keep::stop(app, home, caller, event),
-        Moment::End if !event.is_check => keep::end(app, home, caller, event),
-        _ => Ok(()),
+    if event.is_check {
+        return match event.moment {
+            Moment::Start | Moment::Prompt => check(keeper, event),
+            _ => Ok(()),
+        };
     }
+    keeper.deadline.is_busy();
+    let outcome = match event.moment {
+        Moment::Start | Moment::Prompt => inform(keeper, event),
+        Moment::Answer => keeper.answer(event),
+        Moment::Stop => keeper.stop(event),
+        Moment::End => keeper.end(event),
+        Moment::Other => Ok(()),
+    };
+    keeper.deadline.is_done();
+    if matches!(event.moment, Moment::Start | Moment::Stop | Moment::End) {
+        let own = event.session.as_deref();
+        let own = own.map(|id| session::path(keeper.home, keeper.caller, id));
+        finish::others(keeper.app, keeper.home, own.as_deref());
+    }
+    outcome
 }
 
-/// Says what is remembered, then notes what was said.
-fn inform(app: &App, home: &Home, caller: Caller, event: &Event) -> anyhow::Result<()> {
+/// Notes what was said, then says what is remembered.
+fn inform(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
+    let Keeper { app, home, caller, deadline } = *keeper;
+    // First of all: if the recall takes too long, the prompt is known nevertheless.
+    let noted = match event.moment {
+        Moment::Prompt => keeper.begin(event),
+        _ => Ok(()),
+    };
+    deadline.is_done();
     let found = recall(app, home, event);
     let context = found.as_ref().ok().and_then(|found| found.as_ref());
     say(caller, event, context.map(|(text, _)| text.as_str()))?;
-    if !event.is_check {
-        let asked = (Scope::of(UserNumber::OWNER), event.session.as_deref());
-        let handed = context.and_then(|(_, context)| Handed::of(asked, context, app.now));
-        match (event.moment, &event.session) {
-            // Noted with the turn when it is over: nobody waits for a disk before the model begins.
-            (Moment::Prompt, Some(id)) => {
-                session::begin(&session::path(home, caller, id), event, handed)?;
-            }
-            _ => context::hand_out(app, home, handed.as_slice()),
-        }
-        if event.moment == Moment::Start {
-            session::tidy(home, SystemTime::now());
-        }
+    let asked = (Scope::of(UserNumber::OWNER), event.session.as_deref());
+    let handed = context.and_then(|(_, context)| Handed::of(asked, context, app.now));
+    match (event.moment, handed) {
+        (_, None) => {}
+        // Noted with the turn when it is over: nobody waits for a disk before the model begins.
+        (Moment::Prompt, Some(handed)) if event.session.is_some() => keeper.hand(event, handed)?,
+        (_, Some(handed)) => context::hand_out(app, home, &[handed]),
     }
-    found.map(drop)
+    if event.moment == Moment::Start {
+        session::tidy(home, SystemTime::now());
+    }
+    noted.and(found.map(drop))
+}
+
+/// Says what a real event would get, and for whom; nothing is noted.
+fn check(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
+    let Keeper { app, home, caller, .. } = *keeper;
+    let found = recall(app, home, event);
+    let context =
+        found.as_ref().ok().and_then(|found| found.as_ref()).map(|(text, _)| text.as_str());
+    let mut answer = caller.answer(event, context).unwrap_or_else(|| json!({}));
+    answer[MARK] = json!({
+        "home": home.folder(),
+        "characters": context.map_or(0, |text| text.chars().count()),
+        "problem": found.as_ref().err().map(message),
+    });
+    print_line(&answer)?;
+    Ok(())
 }
 
 type Recalled = Option<(String, hermes_memory::retrieval::Context)>;
@@ -117,7 +167,10 @@ fn recall(app: &App, home: &Home, event: &Event) -> anyhow::Result<Recalled> {
 }
 
 fn say(caller: Caller, event: &Event, context: Option<&str>) -> io::Result<()> {
-    let Some(answer) = caller.answer(event, context) else { return Ok(()) };
+    caller.answer(event, context).map_or(Ok(()), |answer| print_line(&answer))
+}
+
+fn print_line(answer: &Value) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(format!("{answer}\n").as_bytes())?;
     stdout.flush()
@@ -127,27 +180,4 @@ fn say(caller: Caller, event: &Event, context: Option<&str>) -> io::Result<()> {
 fn note(app: &App, home: &Home, caller: Caller, event: &str, error: Option<String>) {
     let error = error.map(|why| crate::output::one_line(&why, LONGEST_WHY));
     let _ = counts::count(&home.hook_counts(), caller.name(), event, app.now, error);
-}
-
-/// Ends the process when the time is up, whatever the other thread is at; not while the guard is dropped before.
-#[expect(clippy::exit, reason = "an agent must not wait for a disk or a lock that hangs")]
-fn watch(caller: Caller, home: Option<Home>, app: &App) -> mpsc::Sender<()> {
-    let (guard, over) = mpsc::channel::<()>();
-    let now = app.now;
-    std::thread::spawn(move || {
-        let waited = over.recv_timeout(HARD_STOP - LAST_WORD);
-        if waited != Err(mpsc::RecvTimeoutError::Timeout) {
-            return;
-        }
-        if let Some(home) = home {
-            std::thread::spawn(move || {
-                let why = Some(format!("it took longer than {} ms", HARD_STOP.as_millis()));
-                let _ = counts::count(&home.hook_counts(), caller.name(), "?", now, why);
-            });
-        }
-        if over.recv_timeout(LAST_WORD) == Err(mpsc::RecvTimeoutError::Timeout) {
-            std::process::exit(0);
-        }
-    });
-    guard
 }

@@ -19,8 +19,24 @@ pub(crate) struct Checked {
     pub(crate) part: Part,
     pub(crate) command: String,
     pub(crate) ok: bool,
+    /// Why it should be written anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outdated: Option<String>,
     pub(crate) milliseconds: u64,
     pub(crate) says: String,
+}
+
+impl Checked {
+    /// What came of it, for people.
+    pub(crate) fn told(&self) -> String {
+        match &self.outdated {
+            None => self.says.clone(),
+            Some(why) => {
+                let again = format!("`hermes integrate {}` writes it anew", self.agent.name());
+                format!("{}; outdated: {why}; {again}", self.says)
+            }
+        }
+    }
 }
 
 /// The mark of an event that must leave no trace.
@@ -29,40 +45,58 @@ pub(crate) const MARK: &str = "hermes_check";
 pub(crate) const SESSION: &str = "hermes-check";
 
 /// How long a hook may take at most, and a server to its first answer.
-const HOOK_LIMIT: Duration = Duration::from_secs(1);
+const HOOK_LIMIT: Duration = Duration::from_secs(3);
 const SERVER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Runs every command of ours in the files of an agent, each once.
+/// Runs every command of ours in the files of an agent, each once, as the agent would run it.
 pub(crate) fn run(agent: Agent, site: &Site) -> Vec<Checked> {
-    let mut seen: Vec<Vec<String>> = Vec::new();
+    let mut seen: Vec<ours::Command> = Vec::new();
     let mut results = Vec::new();
     for target in agent.targets(site) {
         let Content::Pieces { format, .. } = target.content else { continue };
         let text = plan::read(&target.path).ok().flatten().unwrap_or_default();
         let value = edit::read(format, &text).unwrap_or_default();
-        for words in ours::commands(&value) {
-            if !seen.contains(&words) {
-                results.push(check(agent, &words, site));
-                seen.push(words);
+        for command in ours::commands(&value) {
+            if !seen.contains(&command) {
+                results.push(check(agent, &command, site));
+                seen.push(command);
             }
         }
     }
     results
 }
 
-fn check(agent: Agent, words: &[String], site: &Site) -> Checked {
-    let part = if words.iter().any(|word| word == "hook") { Part::Hooks } else { Part::Mcp };
+fn check(agent: Agent, command: &ours::Command, site: &Site) -> Checked {
+    let part = if command.is_hook() { Part::Hooks } else { Part::Mcp };
     let begun = Instant::now();
     let said = match part {
-        Part::Hooks => ask_hook(words, &event(agent, site)),
-        Part::Mcp => ask_server(words),
+        Part::Hooks => start_hook(command, site).and_then(|child| {
+            let answer = answer_of(child, &event(agent, site))?;
+            understood(&answer, site)
+        }),
+        Part::Mcp => ask_server(&command.words),
     };
     let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let (ok, says) = match said {
         Ok(says) => (true, says),
         Err(why) => (false, why),
     };
-    Checked { agent, part, command: words.join(" "), ok, milliseconds, says }
+    let outdated = (part == Part::Hooks).then(|| outdated(command)).flatten();
+    let command = command.words.join(" ");
+    Checked { agent, part, command, ok, outdated, milliseconds, says }
+}
+
+/// What is no longer written like this, and why.
+fn outdated(command: &ours::Command) -> Option<String> {
+    let is_one_line = command.line.is_some() && !command.has_args;
+    if !is_one_line {
+        return Some(
+            "Claude Code before 2.1.147 ignores `args` and calls the bare program".to_owned(),
+        );
+    }
+    command
+        .is_async
+        .then(|| "what runs in the background is killed when `claude -p` ends".to_owned())
 }
 
 /// A question in a session that is not recorded.
@@ -84,8 +118,22 @@ fn event(agent: Agent, site: &Site) -> Value {
     }
 }
 
-fn ask_hook(words: &[String], event: &Value) -> Result<String, String> {
-    let mut child = start(words)?;
+/// Starts a hook as an agent does that knows no `args`: its line in a shell, in the folder of the project, and
+/// without the variables that only this terminal may have.
+fn start_hook(command: &ours::Command, site: &Site) -> Result<Child, String> {
+    let Some(line) = &command.line else { return start(&command.words) };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line.as_str()]).current_dir(&site.project);
+    shell.env("CLAUDE_PROJECT_DIR", &site.project);
+    for (name, _) in site.env.iter().filter(|(name, _)| name.starts_with("HERMES_")) {
+        shell.env_remove(name);
+    }
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    shell.spawn().map_err(|error| format!("could not start sh: {error}"))
+}
+
+/// What a hook answers to an event; an error if it would stand in the agent's way.
+fn answer_of(mut child: Child, event: &Value) -> Result<Value, String> {
     let mut input = child.stdin.take().ok_or("it has no standard input")?;
     // One that refuses early closes the pipe; its exit code tells.
     let _ = input.write_all(event.to_string().as_bytes());
@@ -104,14 +152,37 @@ fn ask_hook(words: &[String], event: &Value) -> Result<String, String> {
     };
     match child.wait() {
         Ok(status) if status.success() => {
-            let answer = serde_json::from_str::<Value>(&text);
-            if !text.trim().is_empty() && answer.is_err() {
-                return Err("its answer is not JSON".to_owned());
-            }
-            Ok(format!("answered with {} characters", text.chars().count()))
+            let answer = Some(text.trim()).filter(|text| !text.is_empty());
+            let answer = answer.map(serde_json::from_str).transpose();
+            answer.map(Option::unwrap_or_default).map_err(|_| "its answer is not JSON".to_owned())
+        }
+        // As shells say it.
+        Ok(status) if matches!(status.code(), Some(126 | 127)) => {
+            Err("could not start: there is no such program, or it cannot be run".to_owned())
         }
         Ok(status) => Err(format!("it ended with {status}")),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What the answer means: of which home it is, and whether that home can be used.
+fn understood(answer: &Value, site: &Site) -> Result<String, String> {
+    let about = &answer[MARK];
+    let Some(home) = about["home"].as_str() else {
+        return Err("it found no home to answer for".to_owned());
+    };
+    let whose = match home == site.home.folder().display().to_string() {
+        true => String::new(),
+        false => format!(" for the home {home}"),
+    };
+    match about["problem"].as_str() {
+        Some(problem) => Err(format!(
+            "it answered{whose}, but nothing can be recalled, and turns wait in files: {problem}"
+        )),
+        None => {
+            let length = about["characters"].as_u64().unwrap_or_default();
+            Ok(format!("answered with {length} characters{whose}"))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ const FLAGS: &[&str] = &["--home", "--profile", "-p"];
 pub(crate) fn is_ours(value: &Value) -> bool {
     let mut commands = Vec::new();
     collect(value, &mut commands);
-    !commands.is_empty() && commands.iter().all(|command| is_our_command(command))
+    !commands.is_empty() && commands.iter().all(|command| is_our_command(&command.words))
 }
 
 /// Which elements of a list are ours.
@@ -21,19 +21,43 @@ pub(crate) fn elements(list: &Value) -> Vec<usize> {
     items.iter().enumerate().filter_map(is_it).collect()
 }
 
-/// Every command of ours in a value, as words.
-pub(crate) fn commands(value: &Value) -> Vec<Vec<String>> {
+/// A command as it stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) words: Vec<String>,
+    /// What a shell is given by an agent that knows `command` alone.
+    pub(crate) line: Option<String>,
+    /// Whether `args` stand beside the line.
+    pub(crate) has_args: bool,
+    /// Whether the agent goes on without waiting for it.
+    pub(crate) is_async: bool,
+}
+
+impl Command {
+    /// Whether it is a hook, and not a server.
+    pub(crate) fn is_hook(&self) -> bool {
+        self.words.iter().any(|word| word == "hook")
+    }
+}
+
+/// Every command of ours in a value.
+pub(crate) fn commands(value: &Value) -> Vec<Command> {
     let mut commands = Vec::new();
     collect(value, &mut commands);
-    commands.retain(|command| is_our_command(command));
+    commands.retain(|command| is_our_command(&command.words));
     commands
 }
 
-fn collect(value: &Value, found: &mut Vec<Vec<String>>) {
+fn collect(value: &Value, found: &mut Vec<Command>) {
     match value {
         Value::Object(keys) => {
             if let Some(command) = keys.get("command").or_else(|| keys.get("cmd")) {
-                found.push(words(command, keys.get("args")));
+                found.push(Command {
+                    words: words(command, keys.get("args")),
+                    line: command.as_str().map(str::to_owned),
+                    has_args: keys.contains_key("args"),
+                    is_async: keys.get("async") == Some(&Value::Bool(true)),
+                });
                 return;
             }
             keys.values().for_each(|inner| collect(inner, found));

@@ -232,3 +232,46 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing.reverse();
     missing
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::agents::Part;
+    use super::*;
+
+    /// What was written as `command` and `args` becomes one line, and what was there before either comes back.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "tests write files as another program would")]
+    fn pieces_of_an_older_form_are_replaced_and_taken_back_to_the_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let theirs = "{\n  // mine\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}]},\n  \"model\": \"opus\"\n}\n";
+        fs::write(&path, theirs).unwrap();
+        let target = |hook: serde_json::Value| Target {
+            part: Part::Hooks,
+            path: path.clone(),
+            content: Content::Pieces {
+                format: Format::Json,
+                pieces: vec![Piece::new(
+                    Manner::Element,
+                    &["hooks", "Stop"],
+                    json!({"hooks": [hook]}),
+                )],
+            },
+        };
+        let old = json!({"command": "/opt/hermes", "args": ["hook", "x"], "async": true});
+        let first = install(&target(old), None).unwrap();
+        fs::write(&path, first.after.unwrap()).unwrap();
+        let new = json!({"command": "/opt/hermes hook x"});
+        let second = install(&target(new.clone()), first.written.as_ref()).unwrap();
+        let text = second.after.clone().unwrap();
+        assert!(text.contains("/opt/hermes hook x") && !text.contains("args"), "{text}");
+        assert!(text.contains("say done") && text.contains("// mine"), "{text}");
+        fs::write(&path, &text).unwrap();
+        let again = install(&target(new), second.written.as_ref()).unwrap();
+        assert!(!again.changes());
+        let gone = remove(&again.written.unwrap()).unwrap();
+        assert_eq!(gone.after.as_deref(), Some(theirs));
+    }
+}

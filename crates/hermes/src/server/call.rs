@@ -255,13 +255,16 @@ impl Fault {
             Kind::Usage => StatusCode::BAD_REQUEST,
             Kind::NotFound | Kind::Missing => StatusCode::NOT_FOUND,
             Kind::Refused => StatusCode::FORBIDDEN,
+            // Whoever writes will be done soon: it is worth another try, unlike what contradicts something else.
+            Kind::Locked if failure::is_passing_lock(error) => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Locked => StatusCode::CONFLICT,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Failure | Kind::Partial | Kind::Findings | Kind::WrongKey => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         };
-        Fault { status, kind: failure::word(kind), message, hint, wait: None }
+        let wait = (kind == Kind::Locked && status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
+        Fault { status, kind: failure::word(kind), message, hint, wait }
     }
 
     /// What it says, and the next thing to try.

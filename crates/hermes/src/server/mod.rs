@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 mod changes;
+mod connection;
 mod guard;
 mod listen;
 pub(crate) mod mcp;
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     metrics: Metrics,
     /// One permit for each request that is worked on.
     workers: Arc<Semaphore>,
+    /// The permit of whoever writes.
+    writing: Arc<Semaphore>,
     /// The largest body, in bytes.
     most_bytes: usize,
     stop: CancellationToken,
@@ -118,6 +121,7 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         is_tls,
         metrics: Metrics::default(),
         workers: Arc::new(Semaphore::new(WORKERS)),
+        writing: Arc::new(Semaphore::new(1)),
         most_bytes: settings.max_body_mb as usize * 1024 * 1024,
         stop: stop.clone(),
     });

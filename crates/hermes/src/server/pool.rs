@@ -86,6 +86,7 @@ impl Pool {
     /// Puts a seat back for the next one.
     pub(crate) fn give_back(&self, mut seat: Seat) {
         seat.used = Instant::now();
+        seat.close_still();
         let name = seat.home.profile_name().to_owned();
         if let Some(handed) = seat.handed.as_mut().filter(|handed| !handed.is_empty()) {
             lock(&self.handed).entry(name.clone()).or_default().append(handed);
@@ -219,8 +220,14 @@ impl Seat {
         stamp(&self.home) != self.stamp
     }
 
+    /// A database that is read as it stands, because nothing can be written beside it, is opened anew for each question.
+    fn close_still(&mut self) {
+        self.read.take_if(|(memory, _)| memory.store.is_still());
+    }
+
     /// A database that was put in the place of ours is opened anew: nothing goes to the old one.
     fn close_replaced(&mut self) {
+        self.close_still();
         for place in [&mut self.read, &mut self.write] {
             let is_same = place
                 .as_ref()

@@ -194,6 +194,35 @@ fn a_job_that_was_killed_in_the_middle_runs_again() {
 }
 
 #[test]
+fn a_job_whose_daemon_dies_again_and_again_is_not_given_up_and_doctor_says_that_work_stands_still()
+{
+    let sandbox = remembering();
+    let endpoint = Endpoint::start(0);
+    endpoint.set(&sandbox);
+    for deaths in 1..=3 {
+        let pid = start(&sandbox);
+        endpoint.silent.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(job(&sandbox, "reembed")["state"], "leased");
+        assert_eq!(check(&sandbox, "jobs")["status"], "ok");
+        send(pid, Signal::SIGKILL);
+        until("it is gone", || !is_running(&sandbox));
+        // As if it had died many times more.
+        let memory = rusqlite::Connection::open(sandbox.path("memory.db")).unwrap();
+        memory.execute("update job set attempts = attempts + ?1", [deaths]).unwrap();
+    }
+    start(&sandbox);
+    until("the job waits", || job(&sandbox, "reembed")["state"] == "waiting");
+    let jobs = check(&sandbox, "jobs");
+    assert_eq!(jobs["status"], "warn", "{jobs}");
+    let evidence = jobs["evidence"].as_str().unwrap();
+    assert!(evidence.contains("work stands still: reembed"), "{evidence}");
+    assert!(evidence.contains("cut short 3 times in a row"), "{evidence}");
+    let said = &status(&sandbox)["profiles"][0];
+    assert!(said["stands_still"].as_str().unwrap().contains("reembed"), "{said}");
+    assert_eq!(said["failed"].as_array().unwrap().len(), 0, "{said}");
+}
+
+#[test]
 fn a_job_that_always_fails_is_given_up_and_shown() {
     let sandbox = remembering();
     sandbox.ok(&["config", "set", "memory.embeddings.provider", "anthropic"]);
@@ -263,8 +292,10 @@ fn a_database_that_was_replaced_is_left_alone_until_a_restart() {
     sandbox.ok(&["memory", "fact", "add", "The ladder is in the cellar"]);
     let pid = start(&sandbox);
     until("the schedule is kept", || schedule(&sandbox, 0)["name"] == "vacuum");
+    let stranger = Sandbox::ready();
+    stranger.ok(&["memory", "fact", "add", "The ladder is in the attic"]);
     let (memory, copy) = (sandbox.path("memory.db"), sandbox.path("copy.db"));
-    fs::copy(&memory, &copy).unwrap();
+    fs::copy(stranger.path("memory.db"), &copy).unwrap();
     fs::rename(&copy, &memory).unwrap();
     send(pid, Signal::SIGUSR1);
     let trouble = || status(&sandbox)["profiles"][0]["trouble"].to_string();
@@ -274,6 +305,22 @@ fn a_database_that_was_replaced_is_left_alone_until_a_restart() {
     assert!(log.contains("memory.db was replaced or removed"), "{log}");
     sandbox.ok(&["restart"]);
     until("it works again", || trouble() == "null");
+}
+
+#[test]
+fn the_same_memory_in_a_new_file_is_worked_with_at_once() {
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["memory", "fact", "add", "The ladder is in the cellar"]);
+    let pid = start(&sandbox);
+    until("the schedule is kept", || schedule(&sandbox, 0)["name"] == "vacuum");
+    let (memory, copy) = (sandbox.path("memory.db"), sandbox.path("copy.db"));
+    until("nobody writes", || !sandbox.path("memory.db-wal").exists());
+    fs::copy(&memory, &copy).unwrap();
+    fs::rename(&copy, &memory).unwrap();
+    sandbox.ok(&["config", "set", "memory.vacuum_schedule", "never"]);
+    send(pid, Signal::SIGHUP);
+    until("it is worked with", || schedule(&sandbox, 0)["next_run"] == Value::Null);
+    assert_eq!(status(&sandbox)["profiles"][0]["trouble"], Value::Null);
 }
 
 #[test]

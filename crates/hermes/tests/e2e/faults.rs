@@ -50,8 +50,9 @@ fn a_new_database_is_not_made_beside_the_log_of_a_lost_one() {
     fs::remove_file(sandbox.path("state.db")).unwrap();
     sandbox.write("state.db-wal", log);
     for arguments in [&["start"][..], &["init"]] {
-        sandbox.fails(arguments, 5, &["state.db-wal", "move it away"]);
+        sandbox.fails(arguments, 10, &["state.db", "missing"]);
     }
+    sandbox.fails(&["init", "--new-state"], 5, &["state.db-wal", "move it away"]);
     assert_eq!(fs::read(sandbox.path("state.db-wal")).unwrap(), log);
     assert!(!sandbox.path("state.db").exists());
 }
@@ -80,6 +81,65 @@ fn repair_keeps_the_damaged_file_and_saves_what_can_be_read() {
     assert_eq!(fs::read(kept.unwrap()).unwrap(), bytes);
     let messages = sandbox.json(&["sessions", "stats"])["messages"].as_i64().unwrap();
     assert!(messages >= 25, "only {messages} of 50 were saved");
+}
+
+/// The copies that were kept before an upgrade, each with the number of its schema.
+fn kept_copies(sandbox: &Sandbox) -> Vec<(String, i64)> {
+    let folder = fs::read_dir(sandbox.path("hermesd/before-upgrade"));
+    let mut copies: Vec<(String, i64)> = folder
+        .into_iter()
+        .flatten()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let copy = rusqlite::Connection::open(&path).unwrap();
+            let schema = copy.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name.rsplit_once('-').unwrap().0.to_owned(), schema)
+        })
+        .collect();
+    copies.sort();
+    copies
+}
+
+#[test]
+fn a_copy_is_kept_before_an_upgrade_until_somebody_in_it_is_erased() {
+    let sandbox = Sandbox::ready();
+    let older = rusqlite::Connection::open(sandbox.path("memory.db")).unwrap();
+    older
+        .execute_batch(include_str!(
+            "../../../hermes-store/migrations/memory/0001_first_schema.sql"
+        ))
+        .unwrap();
+    older
+        .execute_batch(
+            "pragma user_version = 1; pragma journal_mode = wal;
+             insert into meta (key, value) values ('profile', 'default');
+             insert into user (id, uid, name, created_at) values (0, x'00', '', 0), (1, x'01', 'owner', 0);
+             insert into fact (uid, user_id, statement, kind, confidence, origin, trust, recorded_at,
+               norm_hash) values (x'00000000000000000000000000000002', 1, 'tea is hot', 'fact', 1,
+               'user', 2, 0, x'00000000000000000000000000000003')",
+        )
+        .unwrap();
+    drop(older);
+    assert!(sandbox.ok(&["memory", "fact", "list"]).contains("tea is hot"));
+    assert_eq!(kept_copies(&sandbox), [("memory-schema-1".to_owned(), 1)]);
+    sandbox.ok(&["memory", "fact", "list"]);
+    sandbox.ok(&["memory", "fact", "add", "ice is cold"]);
+    assert_eq!(kept_copies(&sandbox).len(), 1);
+    // As a dump gives it back: with all its tables and no number.
+    let restored = rusqlite::Connection::open(sandbox.path("state.db")).unwrap();
+    restored.pragma_update(None, "user_version", 0).unwrap();
+    drop(restored);
+    sandbox.ok(&["sessions", "create"]);
+    let both = [("memory-schema-1".to_owned(), 1), ("state-schema-0".to_owned(), 0)];
+    assert_eq!(kept_copies(&sandbox), both);
+    let doctor = sandbox.ok(&["doctor"]);
+    assert!(doctor.contains("2 databases kept from before an upgrade"), "{doctor}");
+    assert!(doctor.contains("hermesd/before-upgrade/state-schema-0"), "{doctor}");
+    let listed = sandbox.ok(&["backup", "create", "--plaintext", "--dry-run", "--json"]);
+    assert!(!listed.contains("state-schema-0"), "{listed}");
+    sandbox.ok(&["memory", "forget", "--all", "--erase", "--yes"]);
+    assert!(!sandbox.path("hermesd/before-upgrade").exists());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::model_server::{ModelServer, Reply};
 use crate::pg_server::proxy::Proxy;
 use crate::pg_server::{self, Flavour, Server};
 use crate::sandbox::{Sandbox, until};
+use crate::turns::{said, turn};
 
 /// A home whose memory is on a server.
 pub(crate) fn home_on(url: &str) -> Sandbox {
@@ -74,6 +75,29 @@ fn what_one_home_records_the_other_recalls() {
         second.ok(&["memory", "fact", "delete", id.trim_matches('"'), "--yes"]);
         assert!(!found(&first, "which port does staging use").contains("5433"));
     }
+}
+
+#[test]
+fn a_server_that_never_answers_does_not_keep_the_daemon_from_ending() {
+    // Accepts, hears, and says nothing.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (heard, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming().flatten() {
+            held.push(stream);
+            let _ = heard.send(());
+        }
+    });
+    let sandbox = home_on(&format!("postgres://hermes:pw@{address}/hermes?sslmode=disable"));
+    sandbox.ok(&["start"]);
+    asked.recv_timeout(Duration::from_secs(30)).unwrap();
+    let begun = Instant::now();
+    sandbox.ok(&["stop"]);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
+    let daemon = sandbox.json(&["status"])["daemon"].clone();
+    assert_eq!((&daemon["running"], &daemon["ended_well"]), (&false.into(), &true.into()));
 }
 
 #[test]
@@ -319,4 +343,21 @@ fn what_writes_files_of_a_home_is_done_by_the_daemon_of_that_home() {
     here.ok(&["start"]);
     until("the home has done its own", || state(name) == "done");
     here.ok(&["stop"]);
+}
+
+#[test]
+fn homes_that_call_their_session_the_same_keep_every_message() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let homes = [home_on(&url), home_on(&url), home_on(&url)];
+    for round in 0..5 {
+        for (number, home) in homes.iter().enumerate() {
+            let text = format!("home {number} said {round}");
+            let told = turn(home, &said("main", &text, "noted"));
+            assert_eq!((&told["kept_in"], &told["added"]), (&"memory".into(), &2.into()), "{told}");
+            assert_eq!(told["known"], 0, "{told}");
+        }
+    }
+    let count = server.sql(database(&url), "select count(*) from hermes.message");
+    assert!(count.contains("30"), "{count}");
 }

@@ -157,5 +157,16 @@ def live():
     return {"recalled": provider.prefetch("Who is my dentist?", session_id="s6"), "found": found, "status": provider.recall_status(), "spooled": len(spool())}
 
 
-COMMANDS = {"whole": whole, "silent": silent, "live": live}
+def outside():
+    """A home whose spool cannot be written: the turn waits outside of it."""
+    _, _, _, provider = load()
+    provider.initialize("s7", hermes_home=str(HOME), platform="cli")
+    (OWN / "spool").write_text("in the way")
+    provider.sync_turn("Where is the dinghy?", "At the pier.", session_id="s7")
+    provider.shutdown()
+    (OWN / "spool").unlink()
+    return {"status": provider.recall_status()}
+
+
+COMMANDS = {"whole": whole, "silent": silent, "live": live, "outside": outside}
 print(json.dumps(COMMANDS[sys.argv[1]]()))

@@ -109,3 +109,17 @@ fn what_one_session_of_hermes_agent_says_another_recalls_through_the_daemon() {
     assert!(told["found"].to_string().contains("Doctor Almeida"), "{told}");
     assert_eq!(told["spooled"], 0, "{told}");
 }
+
+#[test]
+fn a_turn_that_does_not_get_into_the_home_waits_outside_and_is_taken_in() {
+    let sandbox = connected();
+    agent(&sandbox, "outside");
+    let outside = sandbox.folder().join(".local/state/hermes/spool");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    for _ in 0..2 {
+        sandbox.ok(&["memory", "catch-up"]);
+    }
+    let found = sandbox.json(&["memory", "search", "dinghy"]).to_string();
+    assert!(found.contains("At the pier."), "{found}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}

@@ -164,11 +164,21 @@ fn collect(folder: &Path, files: &mut std::collections::BTreeMap<PathBuf, Vec<u8
     }
 }
 
-/// The stock program holding the write lock of a database until it is dropped.
+/// The stock program with a database open until it is dropped.
 pub(crate) struct Holder(Child);
 
 impl Holder {
+    /// Holds the write lock.
     pub(crate) fn of(sandbox: &Sandbox, file: &str) -> Holder {
+        Holder::with(sandbox, file, "begin immediate;\nselect 'held';\n")
+    }
+
+    /// Has it open, so that what others write stays in its log.
+    pub(crate) fn reading(sandbox: &Sandbox, file: &str) -> Holder {
+        Holder::with(sandbox, file, "begin;\nselect 'held' from sqlite_schema limit 1;\n")
+    }
+
+    fn with(sandbox: &Sandbox, file: &str, statements: &str) -> Holder {
         let mut child = Command::new("sqlite3")
             .arg(sandbox.path(file))
             .stdin(Stdio::piped())
@@ -176,7 +186,7 @@ impl Holder {
             .spawn()
             .unwrap();
         let input = child.stdin.as_mut().unwrap();
-        input.write_all(b"begin immediate;\nselect 'held';\n").unwrap();
+        input.write_all(statements.as_bytes()).unwrap();
         input.flush().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

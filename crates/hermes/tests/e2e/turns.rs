@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Holder, Sandbox};
 
-fn turn(sandbox: &Sandbox, turn: &Value) -> Value {
+pub(crate) fn turn(sandbox: &Sandbox, turn: &Value) -> Value {
     let ran = sandbox.feed(&["memory", "turn", "-", "--json"], turn.to_string().as_bytes());
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     serde_json::from_str::<Value>(&ran.stdout).unwrap()["results"][0].clone()
 }
 
-fn said(session: &str, asked: &str, answered: &str) -> Value {
+pub(crate) fn said(session: &str, asked: &str, answered: &str) -> Value {
     json!({"session_id": session, "messages": [
         {"role": "user", "text": asked}, {"role": "assistant", "text": answered}]})
 }
@@ -63,6 +63,59 @@ fn a_turn_is_in_the_transcript_and_in_the_memory() {
         "From Sendling.",
     ];
     assert_eq!(sandbox.ok(&words), "2 messages recorded in session s1\n");
+    assert_eq!(messages(&sandbox).len(), 4);
+}
+
+#[test]
+fn a_turn_that_is_sent_again_is_recognised() {
+    let sandbox = Sandbox::ready();
+    let (first, second) = (said("s1", "Is it open?", "Yes."), said("s1", "Until when?", "Ten."));
+    for from in [None, Some("knitter")] {
+        let send = |one: &Value| {
+            let mut one = one.clone();
+            if let Some(from) = from {
+                one["from"] = json!(from);
+                one["session_id"] = json!("theirs");
+            }
+            let told = turn(&sandbox, &one);
+            (told["added"].as_u64().unwrap(), told["known"].as_u64().unwrap())
+        };
+        assert_eq!((send(&first), send(&first)), ((2, 0), (0, 2)), "{from:?}");
+        assert_eq!((send(&second), send(&first)), ((2, 0), (2, 0)), "{from:?}");
+    }
+    assert_eq!(messages(&sandbox).len(), 12);
+    assert_eq!(sqlite3(&sandbox, "state.db", "select count(*) from messages"), "6");
+}
+
+#[test]
+fn other_words_under_a_known_id_are_kept() {
+    let sandbox = Sandbox::ready();
+    let mut reported = said("x1", "Which yarn?", "Merino.");
+    reported["from"] = json!("knitter");
+    reported["messages"][0]["external_id"] = json!("m0");
+    reported["messages"][1]["external_id"] = json!("m1");
+    assert_eq!(turn(&sandbox, &reported)["added"], 2);
+    reported["messages"][1]["text"] = json!("Mohair.");
+    for expected in [(1, 1), (0, 2)] {
+        let told = turn(&sandbox, &reported);
+        let counts = (told["added"].as_u64().unwrap(), told["known"].as_u64().unwrap());
+        assert_eq!(counts, expected, "{told}");
+    }
+    assert!(finds(&sandbox, "Merino") && finds(&sandbox, "Mohair"));
+}
+
+#[test]
+fn a_turn_in_the_transcript_is_answered_as_stored_whatever_is_wrong_with_the_memory() {
+    let sandbox = Sandbox::ready();
+    turn(&sandbox, &said("s1", "Hello?", "Hello."));
+    let version = sqlite3(&sandbox, "memory.db", "pragma user_version");
+    sqlite3(&sandbox, "memory.db", "pragma user_version = 9999");
+    let told = turn(&sandbox, &said("s1", "Where is the shop?", "In Porto."));
+    assert_eq!((&told["kept_in"], &told["state_messages"]), (&json!("state_db"), &json!([3, 4])));
+    assert!(told["because"].as_str().unwrap().contains("9999"), "{told}");
+    sqlite3(&sandbox, "memory.db", &format!("pragma user_version = {version}"));
+    sandbox.ok(&["memory", "catch-up"]);
+    assert!(finds(&sandbox, "Porto"));
     assert_eq!(messages(&sandbox).len(), 4);
 }
 

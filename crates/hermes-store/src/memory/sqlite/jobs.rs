@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{SqliteMemory, rows};
+use crate::memory::job::Cuts;
 use crate::memory::{Admin, Job, JobFailure, JobState, Jobs, Lease, NewJob, Schedule};
 use crate::{Error, Result};
 
@@ -123,7 +124,8 @@ impl Jobs for SqliteMemory {
             if transaction.prepare_cached(SAME_WAITS)?.exists([id])? {
                 return refused("another one for the same waits");
             }
-            if transaction.execute(RETRY, [id, at])? == 1 {
+            let payload = Cuts::forgotten_in(job.payload.clone());
+            if transaction.execute(RETRY, params![id, at, payload])? == 1 {
                 return Ok(());
             }
             refused(if job.state == JobState::Done { "it is done" } else { "somebody works on it" })
@@ -261,8 +263,8 @@ const SAME_WAITS: &str = "
     where j.id = ?1 and j.state = 'failed' and other.state in ('waiting', 'leased')";
 const RETRY: &str = "
     update job
-    set state = 'waiting', run_at = ?2, attempts = 0, finished_at = null, lease_owner = null,
-      lease_until = null
+    set state = 'waiting', run_at = ?2, payload = ?3, attempts = 0, finished_at = null,
+      lease_owner = null, lease_until = null
     where id = ?1
       and (state in ('waiting', 'failed') or (state = 'leased' and lease_until <= ?2))";
 const LEASE_THIS: &str = "

@@ -50,8 +50,8 @@ use jiff::Timestamp;
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
 use crate::rot::{Behind, HighWater, Water, Which};
-use crate::sqlite::{self, Access};
-use crate::{Error, Result, migrate};
+use crate::sqlite::{self, Access, OpenedFile};
+use crate::{Error, Result, migrate, still};
 
 pub use sums::compare_memory;
 
@@ -68,6 +68,8 @@ pub struct SqliteMemory {
     access: Access,
     /// The mark that is raised with each change.
     water: Option<RefCell<Water>>,
+    /// Which file it is in; none on a server.
+    file: Option<OpenedFile>,
 }
 
 /// Which memory the caller wants: a file of another profile is refused.
@@ -111,18 +113,32 @@ impl SqliteMemory {
 
     /// Opens a memory that exists, and brings it up to the newest schema first, whatever it is opened for.
     pub fn open(wanted: Wanted<'_>, access: Access, wait: Duration) -> Result<SqliteMemory> {
+        SqliteMemory::open_keeping(wanted, access, wait, &mut |_| Ok(()))
+    }
+
+    /// The same; `keep` hears the number of an older schema before anything is changed, and may refuse.
+    pub fn open_keeping(
+        wanted: Wanted<'_>,
+        access: Access,
+        wait: Duration,
+        keep: &mut dyn FnMut(i64) -> Result<()>,
+    ) -> Result<SqliteMemory> {
         let path = wanted.path;
         let failed = |source| Error::from_sqlite(path, source);
-        let mut connection = sqlite::open(path, access, wait)?;
+        let (mut connection, mut file) = sqlite::open_known(path, access, wait)?;
         let found = refuse_other(&connection, wanted)?;
         let known = migrate::newest(migrate::MEMORY);
+        if found < known {
+            keep(found)?;
+        }
         if found < known && access == Access::Read {
             drop(connection);
             upgrade(path, wait, found)?;
-            connection = sqlite::open(path, access, wait)?;
+            (connection, file) = sqlite::open_known(path, access, wait)?;
         }
         if access == Access::Write {
             migrate::apply(&mut connection, migrate::MEMORY).map_err(failed)?;
+            migrate::refuse_newer(&connection, path, migrate::MEMORY)?;
             // Zeros over what is deleted wherever that needs no further writing.
             connection.pragma_update(None, "secure_delete", "fast").map_err(failed)?;
             sums::keep(&connection).map_err(failed)?;
@@ -134,7 +150,13 @@ impl SqliteMemory {
         connection.set_prepared_statement_cache_capacity(64);
         sqlite::keep_plans(&connection).map_err(failed)?;
         let connection = Connection::Sqlite(connection);
-        Ok(SqliteMemory { connection, path: path.to_owned(), access, water: None })
+        Ok(SqliteMemory {
+            connection,
+            path: path.to_owned(),
+            access,
+            file: Some(file),
+            water: None,
+        })
     }
 
     /// Reads through a map of the whole file from now on: for a process that answers many questions.
@@ -142,6 +164,12 @@ impl SqliteMemory {
         let Some(file) = self.connection.sqlite() else { return Ok(()) };
         let mapped = file.pragma_update(None, "mmap_size", MAPPED);
         mapped.map_err(|source| Error::from_sqlite(&self.path, source))
+    }
+
+    /// Whether others wait for this connection, or it would not notice what they write: where no file can be made beside
+    /// the database it is read as it stands, and let go after one question.
+    pub fn is_still(&self) -> bool {
+        self.connection.sqlite().is_some_and(|file| still::is_still(file).unwrap_or(true))
     }
 
     /// Lets SQLite write ahead or not, if nobody else has the file open; says whether it is so now.
@@ -274,6 +302,11 @@ impl SqliteMemory {
         self.in_transaction(who.into(), Connection::begin_claiming, deed)
     }
 
+    /// Fails if the file was replaced or removed since it was opened: nobody would find what is written to it.
+    fn must_be_in_place(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), OpenedFile::must_be_in_place)
+    }
+
     fn in_transaction<T>(
         &mut self,
         who: Who,
@@ -288,6 +321,7 @@ impl SqliteMemory {
             self.connection.asks(who);
             let attempt = || -> std::result::Result<T, Refusal> {
                 let transaction = begin(&self.connection)?;
+                self.must_be_in_place()?;
                 let done = deed(&transaction)?;
                 let mark = match self.water {
                     Some(_) => audit::mark(&transaction)?,
@@ -404,11 +438,8 @@ type Step<T> = std::result::Result<T, Refusal>;
 fn refuse_other(connection: &rusqlite::Connection, wanted: Wanted<'_>) -> Result<i64> {
     let path = wanted.path.to_owned();
     let failed = |source| Error::from_sqlite(wanted.path, source);
+    migrate::refuse_newer(connection, wanted.path, migrate::MEMORY)?;
     let found = migrate::applied(connection).map_err(failed)?;
-    let known = migrate::newest(migrate::MEMORY);
-    if found > known {
-        return Err(Error::NewerSchema { path, found, known });
-    }
     if found == 0 || !has_meta(connection).map_err(failed)? {
         return Err(Error::NotMemory { path });
     }

@@ -8,11 +8,11 @@ use ::postgres::types::{ToSql, Type};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
-use super::db::{Connection, Postgres, Transaction};
+use super::db::{self, Connection, Postgres, Transaction};
 use super::near::{self, Near};
 use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid, transfer};
 use crate::memory::{Admin, Change, UserNumber};
-use crate::postgres::{Notices, Pool, ServerError};
+use crate::postgres::{Delays, Notices, Pool, ServerError, retried};
 use crate::sqlite::Access;
 use crate::{Error, Result, migrate};
 
@@ -76,7 +76,8 @@ impl SqliteMemory {
         let number = profile_number(pool, profile)?;
         let server = Postgres::new(pool.clone(), number, wait);
         let connection = Connection::Postgres(Box::new(server));
-        let mut memory = SqliteMemory { connection, path, access: Access::Write, water: None };
+        let mut memory =
+            SqliteMemory { connection, path, access: Access::Write, file: None, water: None };
         memory.begin_life(wanted, change)?;
         memory.access = access;
         Ok(memory)
@@ -192,8 +193,13 @@ pub(super) fn rename(transaction: &Transaction<'_>, name: &str) -> Step<()> {
 }
 
 /// Applies every schema file that the database lacks, in one transaction that many may ask for at once; how many
-/// there were.
+/// there were. Done again from its beginning when the connection is cut, or another holds a table for too long.
 pub fn migrate_server(pool: &Pool) -> Result<usize> {
+    let delays = Delays::usual(db::new_key().unsigned_abs());
+    retried(delays, &mut std::thread::sleep, &mut || migrate_once(pool))
+}
+
+fn migrate_once(pool: &Pool) -> Result<usize> {
     let mut client = pool.get()?;
     let apply = |client: &mut Client| -> std::result::Result<usize, Stopped> {
         client.batch_execute(LOCK)?;
@@ -303,7 +309,7 @@ fn newer(pool: &Pool, found: i64) -> Error {
     ServerError::NewerSchema { server: pool.address().place(), found, known: known() }.into()
 }
 
-fn refuse_other_schema(pool: &Pool, found: i64) -> Result<()> {
+pub(super) fn refuse_other_schema(pool: &Pool, found: i64) -> Result<()> {
     if found > known() {
         return Err(newer(pool, found));
     }
@@ -365,8 +371,12 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
 
 /// How many numbers of restored memories may be in the way of a new one.
 const MOST_TAKEN: usize = 1000;
-/// The number of this program's lock; any number will do that others do not take.
-const LOCK: &str = "begin; select pg_advisory_xact_lock(4839208417)";
+/// Waits until nobody writes, and holds off whoever wants to. Any number will do that others do not take. However long a
+/// large memory takes, it is not cut short.
+const LOCK: &str =
+    "begin; set local statement_timeout = 0; select pg_advisory_xact_lock(4839208417)";
+/// Many may write at once, and nobody while tables are made or migrated.
+pub(super) const LOCK_TO_WRITE: &str = "select pg_advisory_xact_lock_shared(4839208417)";
 // Not by `to_regclass`: it may remember from before the wait for the lock that there was no such table.
 const HAS_TABLES: &str = "
     select exists (

@@ -35,6 +35,7 @@ impl Upkeep for SqliteMemory {
             let after = size(self.asking(Admin)).map_err(|source| self.failed(source))?;
             return Ok(Vacuumed { before, after });
         }
+        self.must_be_in_place()?;
         shrink(self.asking(Admin), now).map_err(|source| self.failed(source))
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hermes_backup::contents::{Contents, What};
 use hermes_backup::create::{self, Created, Request};
+use hermes_backup::lacking;
 use hermes_backup::name::Compression;
 use hermes_backup::seal::Sealing;
 use hermes_backup::seal::keyring;
@@ -292,12 +293,13 @@ impl Made {
         let is_damaged = |file: &&hermes_backup::manifest::File| {
             file.kind == hermes_backup::manifest::Kind::Damaged
         };
-        let damaged = manifest.files.iter().filter(is_damaged).map(|file| file.path.clone());
-        let mut damaged: Vec<String> = damaged.collect();
-        if backup.name.damaged {
-            let differing = manifest.databases.iter().filter(|one| !one.differing.is_empty());
-            damaged.extend(differing.map(|one| one.path.clone()));
-        }
+        let damaged = manifest.files.iter().filter(is_damaged).map(|file| &file.path);
+        let lost = manifest.left_out.iter().filter(|left| left.why == lacking::LOST);
+        let is_bad = |one: &&hermes_backup::manifest::Database| !one.differing.is_empty();
+        let differing = manifest.databases.iter().filter(is_bad);
+        let differing = differing.filter(|_| backup.name.damaged).map(|one| &one.path);
+        let damaged = damaged.chain(lost.map(|left| &left.path)).chain(differing);
+        let damaged = damaged.cloned().collect();
         let sidecar = backup.sidecar;
         Made {
             id: backup.name.id(),

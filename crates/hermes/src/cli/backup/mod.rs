@@ -3,6 +3,7 @@
 pub(crate) mod carry;
 mod create;
 mod drill;
+pub(crate) mod having;
 pub(crate) mod holding;
 mod key;
 mod keys;

@@ -9,7 +9,6 @@ use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
 use hermes_backup::seal::keyring;
 use hermes_backup::seal::{Passphrase, Sealing};
-use hermes_backup::whose;
 use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Unknown};
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
@@ -58,17 +57,8 @@ fn with(app: &App, home: Home, settings: Backup, to: Option<&Path>) -> anyhow::R
         (None, Some(said)) => home.folder().join(expand_tilde(said, &app.env)?),
         (None, None) => beside(home.root()),
     };
-    let folder = Folder::at(&path).of_home(home_id(app, &home));
+    let folder = Folder::at(&path).of_home(app.for_profile(&home).home_id(&home));
     Ok(Wanted { folder, home, settings })
-}
-
-/// Who the home is, by which its backups are told from those of others; none where it has no memory yet.
-fn home_id(app: &App, home: &Home) -> Option<String> {
-    let own = app.for_profile(home);
-    let said = own.own_memory_path(home).ok();
-    let found = whose::home_id(&said.unwrap_or_else(|| home.folder().join("memory.db")));
-    // The id of a memory on a server is that of every home which uses it.
-    found.or_else(|| own.is_on_server(home).ok()?.then(|| own.home_name(home)))
 }
 
 /// The folder of backups of a home: beside it, never in it.

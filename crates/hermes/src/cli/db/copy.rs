@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hermes_home::Home;
+use hermes_home::databases::{self, Database};
 use hermes_memory::transfer::{self, ExportSettings, ImportSettings};
 use hermes_store::memory::{
     Admin, ExportChoice, Exported, SqliteMemory, Tally, Transfer as _, Vectors as _,
@@ -65,6 +66,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         }
         Backend::Sqlite => {
             let source = app.server_memory(&home, Access::Read, wait)?;
+            // What is copied is on the server: a file that is missing may be made.
+            if app.lost(&home, Database::Memory).is_some() {
+                databases::begin_anew(&home, Database::Memory, app.now)?;
+            }
             (source, app.memory_in_file(&home, Access::Write, wait)?.store)
         }
     };
@@ -95,6 +100,7 @@ fn refuse_missing(app: &App, home: &Home) -> anyhow::Result<()> {
     if path.symlink_metadata().is_ok() {
         return Ok(());
     }
+    app.refuse_lost(home, Database::Memory)?;
     let what = format!("there is no memory to copy: {} is not there", path.display());
     Err(Problem::new(Kind::Missing, what).into())
 }

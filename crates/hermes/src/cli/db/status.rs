@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_store::memory::{ServerState, server_state};
 use serde::Serialize;
 
@@ -33,6 +34,7 @@ struct Server {
 pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     if !app.is_on_server(&home)? {
+        app.refuse_lost(&home, Database::Memory)?;
         let path = app.memory_path(&home)?;
         let found = path.metadata().ok();
         let size = found.as_ref().map_or(0, std::fs::Metadata::len);

@@ -11,6 +11,7 @@ use crate::background;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::message;
+use crate::hook::finish;
 use crate::output::counted;
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
@@ -21,7 +22,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let mut results = vec![running(app, home, &found)];
     results.extend(failed(app, home));
     results.extend(model(app, home));
-    results.push(spooled(home));
+    results.push(spooled(app, home));
     results
 }
 
@@ -66,7 +67,13 @@ fn failed(app: &App, home: &Home) -> Option<Check> {
         Err(error) => return Some(Check::fail("jobs", error.to_string())),
     };
     let Some(first) = failed.first() else {
-        return Some(Check::ok("jobs", "none has failed"));
+        return Some(match daemon::stands_still(app, home, &memory.store) {
+            Ok(None) => Check::ok("jobs", "none has failed"),
+            Ok(Some(why)) => {
+                Check::warn("jobs", format!("work stands still: {why}")).repair("hermes logs")
+            }
+            Err(error) => Check::fail("jobs", message(&error)),
+        });
     };
     let why = first.last_error.as_deref().unwrap_or("no reason is known");
     let evidence = format!(
@@ -95,8 +102,8 @@ fn model(app: &App, home: &Home) -> Option<Check> {
 }
 
 /// What could not be recorded at once should be taken in soon.
-fn spooled(home: &Home) -> Check {
-    match spool::waiting(&home.spool()) {
+fn spooled(app: &App, home: &Home) -> Check {
+    match spool::waiting(&home.spool()) + finish::waiting(app, home) {
         0 => Check::ok("spool", "nothing waits to be taken in"),
         count => {
             let what = format!("{} not recorded yet", counted(count as u64, "turn file"));

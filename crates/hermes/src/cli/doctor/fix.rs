@@ -83,7 +83,7 @@ pub(super) fn left_overs(home: &Home, now: Timestamp) -> Vec<PathBuf> {
         let changed = fs::metadata(path).and_then(|found| found.modified());
         changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > YOUNG))
     };
-    [home.folder().to_owned(), home.memories(), home.own()]
+    [home.folder().to_owned(), home.memories(), home.own(), home.spool(), home.hook_sessions()]
         .iter()
         .flat_map(|folder| files_in(folder))
         .filter(|path| {

@@ -3,13 +3,15 @@
 use hermes_home::Home;
 use jiff::SignedDuration;
 
-use super::Check;
+use super::{Check, Status};
 use crate::app::App;
 use crate::clock;
 use crate::failure::message;
 use crate::hook::counts::Counts;
-use crate::integrate::agents::Part;
-use crate::integrate::record::Record;
+use crate::integrate::agents::{self, Part};
+use crate::integrate::check::{self, Checked};
+use crate::integrate::record::{Installed, Record};
+use crate::integrate::site::Site;
 
 const NAME: &str = "integrations";
 /// Somebody who connected an agent has used it by then.
@@ -36,6 +38,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
             );
             continue;
         }
+        found.extend(hook_checks(app, home, installed));
         let calls = installed.files.iter().any(|written| written.part == Part::Hooks)
             && super::super::integrate::calls_hooks(&installed.agent);
         let seen = counts.of(&installed.agent).is_some();
@@ -57,9 +60,32 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
             found.push(Check::warn(NAME, what).repair(format!("hermes integrate --check {agent}")));
         }
     }
-    if found.is_empty() {
+    if found.iter().all(|check| check.status == Status::Ok) {
         let names: Vec<&str> = record.installed.iter().map(|one| one.agent.as_str()).collect();
         found.push(Check::ok(NAME, format!("connected: {}", names.join(", "))));
     }
     found
+}
+
+/// Runs the hooks of a connected agent as it would; nothing is recorded by that.
+fn hook_checks(app: &App, home: &Home, installed: &Installed) -> Vec<Check> {
+    let Some(agent) = agents::ALL.iter().find(|agent| agent.name() == installed.agent) else {
+        return Vec::new();
+    };
+    let site = match super::super::integrate::site(app, home, (installed.scope, true, false)) {
+        Ok(site) => site,
+        Err(error) => return vec![Check::warn(NAME, message(&error))],
+    };
+    let project = installed.project.clone().unwrap_or_else(|| site.project.clone());
+    let checked = check::run(*agent, &Site { project, ..site });
+    let hooks = checked.iter().filter(|checked| checked.part == Part::Hooks);
+    hooks.map(|checked| hook_check(checked, &installed.agent)).collect()
+}
+
+fn hook_check(checked: &Checked, agent: &str) -> Check {
+    let what = format!("{agent}: its hook {}", checked.told());
+    match checked.ok && checked.outdated.is_none() {
+        true => Check::ok(NAME, format!("{what} in {} ms", checked.milliseconds)),
+        false => Check::warn(NAME, what).repair(format!("hermes integrate {agent}")),
+    }
 }

@@ -70,6 +70,11 @@ fn programs_on_path(app: &App) -> Vec<PathBuf> {
 fn disk(home: &Home) -> Option<Check> {
     let free = platform::free_space(nearest(home.folder()))?;
     let evidence = format!("{} free", bytes(free));
+    if let Some(why) = platform::refuses_files(nearest(home.folder())) {
+        let evidence =
+            format!("{evidence}, and {why}: what is there can be read, nothing can be kept");
+        return Some(Check::fail("disk", evidence).repair("make this disk writable again"));
+    }
     Some(match free {
         free if free < NO_SPACE => Check::fail("disk", evidence).repair("make room on this disk"),
         free if free < LITTLE_SPACE => Check::warn("disk", evidence),

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_memory::reembed;
 use hermes_store::memory::{
     Admin, Audit as _, ChainState, EmbedModel, MemoryFinding, SqliteMemory, Upkeep as _,
-    Vectors as _, Wanted,
+    Vectors as _,
 };
 use hermes_store::sqlite::Access;
 
@@ -22,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     if let Err(error) = app.is_on_server(home).map(drop) {
         return vec![Check::fail("memory.db", error.to_string())];
+    }
+    if let Some(lost) = app.lost(home, Database::Memory) {
+        return vec![Check::fail("memory.db", lost.said()).repair(lost.repair())];
     }
     if !app.has_memory(home) {
         return vec![Check::ok("memory.db", "not made yet: the first fact or recording makes it")];
@@ -69,8 +73,7 @@ fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<SqliteMemory> 
         return app.server_memory(home, access, PATIENCE);
     }
     let path = app.memory_path(home)?;
-    let wanted = Wanted { path: &path, profile: home.profile_name() };
-    Ok(SqliteMemory::open(wanted, access, PATIENCE)?)
+    Ok(app.opened_memory(home, &path, access, PATIENCE)?)
 }
 
 /// What the database is called.

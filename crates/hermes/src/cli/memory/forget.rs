@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     // The files first: what is cut short here is done whole by the same command again.
     let mut erased = Erased::default();
     if arguments.erase {
+        hermes_home::before_upgrade::remove_all(&home)?;
         let facts = memory.store.facts_to_forget(Admin, &choice)?;
         let everybody = in_step::everybody(&memory)?;
         erased = in_step::erase(app, &home, &memory, (&everybody, &facts))?;

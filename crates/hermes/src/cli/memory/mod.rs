@@ -41,6 +41,7 @@ use crate::app::App;
 use crate::daemon;
 use crate::desk::Asker;
 use crate::failure::{Outcome, Problem};
+use crate::hook::finish;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -207,7 +208,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
 /// in stays where it is, and `doctor` names it: the command itself goes on.
 fn drain(app: &App) {
     if let Ok(home) = app.existing_home()
-        && spool::waiting(&home.spool()) > 0
+        && spool::waiting(&home.spool()) + finish::waiting(app, &home) > 0
     {
         let _ = daemon::try_catch_up(app, &home, DRAINING);
     }

@@ -4,6 +4,7 @@ use std::io;
 
 use clap::Args;
 use hermes_home::Home;
+use hermes_home::databases::Database;
 use hermes_store::sessions::{CheckReport, Cure, Depth, RepairReport, check, repair};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
@@ -35,6 +36,7 @@ struct Repaired {
 pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     let path = home.state_db();
     let wait = app.lock_wait(home)?;
+    app.refuse_lost(home, Database::State)?;
     if arguments.check {
         let report = check(&path, Depth::Full, wait)?;
         let healthy = report.is_healthy();

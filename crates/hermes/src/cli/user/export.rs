@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use hermes_home::databases::Database;
 use hermes_home::person::{self, Person};
 use hermes_home::{Home, UserId, atomic, versions};
 use hermes_memory::transfer::{self, ExportSettings};
@@ -159,6 +160,7 @@ fn sessions(
     written: &mut Writing<'_>,
 ) -> anyhow::Result<u64> {
     if !home.state_db().exists() {
+        app.refuse_lost(home, Database::State)?;
         return Ok(0);
     }
     let sessions = app.sessions(home, Access::Read)?;

@@ -1,21 +1,24 @@
 //! Claude Code: hooks in settings.json, the server in .claude.json or the project's .mcp.json.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use hermes_home::env::Env;
 use serde_json::{Value, json};
 
 use super::{Part, Target, events};
 use crate::integrate::edit::{Format, Manner, Piece, read};
 use crate::integrate::emit::PLUGIN;
 use crate::integrate::site::Site;
+use crate::integrate::{ours, plan};
 
 pub(super) fn folder(site: &Site) -> PathBuf {
     site.folder("CLAUDE_CONFIG_DIR", ".claude")
 }
 
 pub(super) fn targets(site: &Site) -> Vec<Target> {
+    let line = site.program.hook_line("claude-code");
     let hooks = events().iter().map(|(event, matcher, timeout)| {
-        Piece::new(Manner::Element, &["hooks", event], group(site, event, *matcher, *timeout))
+        Piece::new(Manner::Element, &["hooks", event], group(&line, *matcher, *timeout))
     });
     let mut server = json!({"type": "stdio"});
     merge(&mut server, site.program.server());
@@ -42,16 +45,26 @@ pub(super) fn plugin(site: &Site) -> Option<PathBuf> {
     places.into_iter().chain([project.join("settings.local.json")]).find(is_on)
 }
 
-fn group(site: &Site, event: &str, matcher: Option<&str>, timeout: u64) -> Value {
-    let mut hook = json!({
-        "type": "command",
-        "command": site.program.path,
-        "args": site.program.hook("claude-code"),
-        "timeout": timeout,
+/// The commands of ours that a hook of Claude Code is configured with, in a project and for the user.
+pub(crate) fn hook_commands(env: &Env) -> Vec<Vec<String>> {
+    let project = env.get("CLAUDE_PROJECT_DIR").map(|folder| Path::new(folder).join(".claude"));
+    let user = env.user_folder().ok().flatten().map(|folder| folder.join(".claude"));
+    let user = env.get("CLAUDE_CONFIG_DIR").map(PathBuf::from).or(user);
+    let names = ["settings.local.json", "settings.json"];
+    let folders = project.into_iter().chain(user);
+    let files = folders.flat_map(|folder| names.map(|name| folder.join(name)));
+    let commands = files.flat_map(|file| {
+        let text = plan::read(&file).ok().flatten().unwrap_or_default();
+        let settings = read(Format::Json, &text).unwrap_or_default();
+        ours::commands(&settings["hooks"])
     });
-    if event == "Stop" {
-        hook["async"] = json!(true);
-    }
+    commands.map(|command| command.words).collect()
+}
+
+/// One line for a shell: versions before 2.1.147 know no `args`, and would call the bare program. Not `async`: what
+/// is still running when `claude -p` ends is killed.
+fn group(line: &str, matcher: Option<&str>, timeout: u64) -> Value {
+    let hook = json!({"type": "command", "command": line, "timeout": timeout});
     match matcher {
         Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
         None => json!({"hooks": [hook]}),

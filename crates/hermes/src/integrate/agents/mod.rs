@@ -1,6 +1,6 @@
 //! The agents that can be connected: one file for each, with where its files are and what is put in.
 
-mod claude_code;
+pub(crate) mod claude_code;
 mod codex;
 mod cursor;
 mod goose;

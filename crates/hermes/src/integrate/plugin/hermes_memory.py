@@ -6,7 +6,7 @@ long: what cannot be recorded at once is written to a file that the daemon takes
 
 from __future__ import annotations
 
-import functools, json, logging, os, queue, re, threading, time, uuid
+import functools, json, logging, os, queue, re, stat, tempfile, threading, time, uuid
 import urllib.error, urllib.parse, urllib.request
 from collections import OrderedDict
 from pathlib import Path
@@ -76,17 +76,41 @@ class Place:
         self.is_same_home = self.folder == home
 
     def spool(self, turn: Dict[str, Any]) -> None:
-        """Writes a turn to a file of its own, whole or not at all."""
-        folder = self.folder / "hermesd" / "spool"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = f"{int(time.time() * 1000)}-{os.getpid()}-{uuid.uuid4().hex[:6]}-0"
-        temporary = folder / f".hermes_{name}.tmp"
+        """Writes a turn to a file of its own: in the home, else in a private folder outside that names the home."""
+        try:
+            return _write_whole(self.folder / "hermesd" / "spool", turn)
+        except OSError as error:
+            failed = error
+        for folder in _folders_outside():
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                found = os.lstat(folder)
+                if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+                    return _write_whole(folder, {"for": {"root": str(self.root), "profile": self.profile}, "turn": turn})
+            except OSError as error:
+                failed = error
+        raise failed
+
+
+def _folders_outside() -> List[Path]:
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return [state / "hermes" / "spool", Path(tempfile.gettempdir()) / f"hermes-spool-{os.geteuid()}"]
+
+
+def _write_whole(folder: Path, value: Dict[str, Any]) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = f"{int(time.time() * 1000)}-{os.getpid()}-{uuid.uuid4().hex[:6]}-0"
+    temporary = folder / f".hermes_{name}.tmp"
+    try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(turn, ensure_ascii=True) + "\n")
+            file.write(json.dumps(value, ensure_ascii=True) + "\n")
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, folder / f"{name}.jsonl")
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 class Client:

@@ -14,14 +14,16 @@ mod postgres;
 mod statement;
 
 use std::cell::Cell;
+use std::path::Path;
 
 use rusqlite::types::FromSqlError;
 
 use crate::memory::{Admin, Scope};
+use crate::migrate;
 
 pub(super) use self::cells::storable;
 pub(super) use self::params::{Params, params_from_iter};
-pub(super) use self::postgres::{List, Postgres, can_pass};
+pub(super) use self::postgres::{List, Postgres, can_pass, new_key};
 pub(super) use self::statement::{Row, Rows, Statement};
 use crate::memory::text_hash;
 pub(super) use rusqlite::ToSql;
@@ -33,7 +35,7 @@ pub(crate) enum Error {
     Sqlite(rusqlite::Error),
     /// PostgreSQL said so, or the connection broke.
     Postgres(::postgres::Error),
-    /// No connection could be had.
+    /// No connection could be had, or to a database that a later version has upgraded.
     Unreached(Box<crate::Error>),
 }
 
@@ -280,19 +282,30 @@ impl Connection {
     /// A transaction that nobody else writes beside.
     pub(super) fn begin_writing(&self) -> Result<Transaction<'_>> {
         match self {
-            Connection::Sqlite(connection) => connection.execute_batch("begin immediate")?,
-            Connection::Postgres(server) => server.begin_writing()?,
+            Connection::Sqlite(connection) => self.begin_in_file(connection),
+            Connection::Postgres(server) => server.begin_writing().map(|()| self.begun()),
         }
-        Ok(Transaction { connection: self, is_over: Cell::new(false) })
     }
 
     /// A transaction that writes beside others: for rows that are claimed one by one.
     pub(super) fn begin_claiming(&self) -> Result<Transaction<'_>> {
         match self {
-            Connection::Sqlite(connection) => connection.execute_batch("begin immediate")?,
-            Connection::Postgres(server) => server.begin_claiming()?,
+            Connection::Sqlite(connection) => self.begin_in_file(connection),
+            Connection::Postgres(server) => server.begin_claiming().map(|()| self.begun()),
         }
-        Ok(Transaction { connection: self, is_over: Cell::new(false) })
+    }
+
+    /// A later version may have upgraded the file since it was opened: what this one would write does not fit then.
+    fn begin_in_file(&self, connection: &rusqlite::Connection) -> Result<Transaction<'_>> {
+        connection.execute_batch("begin immediate")?;
+        let transaction = self.begun();
+        let path = Path::new(connection.path().unwrap_or_default());
+        migrate::refuse_newer(connection, path, migrate::MEMORY)?;
+        Ok(transaction)
+    }
+
+    fn begun(&self) -> Transaction<'_> {
+        Transaction { connection: self, is_over: Cell::new(false) }
     }
 }
 

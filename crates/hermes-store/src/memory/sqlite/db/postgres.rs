@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::time::Duration;
 
+use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
@@ -11,6 +12,7 @@ use super::dialect::{Translated, translated};
 use super::given::Given;
 use super::{Error, Result, Who};
 use crate::memory::sqlite::near::Near;
+use crate::memory::sqlite::server::{LOCK_TO_WRITE, refuse_other_schema};
 use crate::memory::{Episode, Message};
 use crate::postgres::{Delays, Pool, Pooled, is_retriable};
 
@@ -330,8 +332,8 @@ impl Postgres {
     pub(super) fn begin_writing(&self) -> Result<()> {
         let key = new_key();
         let begin = format!(
-            "begin transaction isolation level read committed; {} \
-             insert into hermes.done (profile, key) values ({profile}, {key}); \
+            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
+             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}; \
              update hermes.profile set changed = changed + 1 where profile = {profile} returning changed",
             self.settings(),
             profile = self.profile,
@@ -345,8 +347,8 @@ impl Postgres {
     pub(super) fn begin_claiming(&self) -> Result<()> {
         let key = new_key();
         let begin = format!(
-            "begin transaction isolation level read committed; {} \
-             insert into hermes.done (profile, key) values ({}, {key})",
+            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
+             insert into hermes.done (profile, key) values ({}, {key}) {TELL_SCHEMA}",
             self.settings(),
             self.profile,
         );
@@ -376,12 +378,18 @@ impl Postgres {
                 return Err(error.into());
             }
         };
-        let change = answers.iter().rev().find_map(|answer| match answer {
-            ::postgres::SimpleQueryMessage::Row(row) => {
-                row.get(0).and_then(|text| text.parse().ok())
-            }
-            _ => None,
-        });
+        let found = |column: &str| -> Option<i64> {
+            answers.iter().find_map(|answer| match answer {
+                SimpleQueryMessage::Row(row) => row.try_get(column).ok()??.parse().ok(),
+                _ => None,
+            })
+        };
+        if let Some(schema) = found("schema")
+            && let Err(error) = refuse_other_schema(&self.pool, schema)
+        {
+            client.give_up();
+            return Err(error.into());
+        }
         self.ahead.take();
         let mut state = self.state.borrow_mut();
         *state = State {
@@ -389,7 +397,7 @@ impl Postgres {
             mode,
             told: Some(self.who.get()),
             key: None,
-            change: change.unwrap_or(0),
+            change: found("changed").unwrap_or(0),
         };
         Ok(())
     }
@@ -476,7 +484,7 @@ fn tell(who: Who) -> String {
     format!("select {}", user_setting(who))
 }
 
-fn new_key() -> i64 {
+pub(crate) fn new_key() -> i64 {
     let mut bytes = [0; 8];
     for part in bytes.chunks_mut(3) {
         part.copy_from_slice(&crate::sessions::random_bytes()[..part.len()]);
@@ -486,4 +494,6 @@ fn new_key() -> i64 {
 
 /// A function, type, table or column that is not there, or may not be used.
 const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
+/// Part of a statement behind the one that waits for migrations, so that it sees what they did.
+const TELL_SCHEMA: &str = "returning (select max(number) from hermes.migration) as schema";
 const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";
