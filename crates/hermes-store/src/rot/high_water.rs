@@ -4,7 +4,7 @@
 //! it survives the death of the process, and after a power cut it may be an older one, which says less and never
 //! something false.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -199,12 +199,11 @@ impl Water {
         self.written = Some(mark);
     }
 
-    /// What is acknowledged is in the database: a mark that cannot be written takes nothing from that.
+    /// What is acknowledged is in the database: a mark that cannot be written takes nothing from that. Two processes in
+    /// the same microseconds may leave the lower of their marks until the next one; a lock would cost more than all
+    /// else here.
     fn put(&self, mark: Mark, is_wanted: impl Fn(&Mark) -> bool) {
         let Some(file) = &self.file else { return };
-        if !is_locked(file) {
-            return;
-        }
         let found = slots(file).unwrap_or_default();
         let before = newest(&found);
         if before.is_none_or(|slot| is_wanted(&slot.mark)) {
@@ -213,23 +212,8 @@ impl Water {
             let place = (number % 2) * SLOT as u64;
             let _ = write_at(file, &Slot { number, mark }.to_bytes(), place);
         }
-        let _ = file.unlock();
     }
 }
-
-/// Holds the file alone. Whoever holds it writes 48 bytes: one who takes longer was stopped meanwhile, and is not
-/// waited for. Where a file system knows no locks it is as if nobody else wrote.
-fn is_locked(file: &File) -> bool {
-    for _ in 0..TRIES {
-        match file.try_lock() {
-            Ok(()) | Err(TryLockError::Error(_)) => return true,
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-        }
-    }
-    false
-}
-
-const TRIES: usize = 1_000;
 
 const SLOT: usize = 48;
 const MAGIC: [u8; 8] = *b"hermeswm";

@@ -8,6 +8,7 @@ use hermes_home::Home;
 use hermes_home::databases::{self, Database, Noted};
 use hermes_home::init::{self, Owner};
 use hermes_store::Error as StoreError;
+use hermes_store::rot::Which;
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
@@ -82,6 +83,11 @@ fn begin_anew(app: &App, home: &Home, database: Database) -> anyhow::Result<()> 
     }
     if Noted::read(home).has(database) {
         databases::begin_anew(home, database, app.now)?;
+    }
+    // An empty one is not to be missed what the lost one had.
+    match database {
+        Database::State => app.high_water(home).forget(Which::Sessions)?,
+        Database::Memory => app.memory_marks(home)?.forget(Which::Memory)?,
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::background::{self, Trouble};
 use crate::cli::backup;
-use crate::cli::doctor::lost;
+use crate::cli::doctor::behind;
 use crate::clock;
 use crate::daemon::{self, Found, jobs};
 use crate::failure::{Kind, Outcome, Problem, message};
@@ -142,9 +142,9 @@ fn look(app: &App, home: &Home, found: &Found) -> Profile {
     if let Err(error) = seen.count(&own, home) {
         seen.trouble.get_or_insert(message(&error));
     }
-    if let Some((which, behind)) = lost::databases(&own, home).first() {
+    if let Some((which, missing)) = behind::databases(&own, home).first() {
         let zone = own.zone(home).unwrap_or(TimeZone::UTC);
-        let said = lost::said(*which, behind, &zone);
+        let said = behind::said(*which, missing, &zone);
         seen.trouble.get_or_insert(format!("{said}; see `hermes doctor`"));
     }
     seen

@@ -132,8 +132,13 @@ fn a_row_that_no_backup_has_can_be_taken_as_it_is() {
     let id = sandbox.json(&["backup", "list"])["results"][0]["id"].as_str().unwrap().to_owned();
     let ran = sandbox.run(&["--yes", "backup", "restore", &id, "--rows"]);
     assert!(ran.stdout.contains("lost") && ran.stdout.contains("0 rows back"), "{}", ran.stdout);
-    assert_eq!(deep(&sandbox).len(), 2);
-    sandbox.ok(&["doctor", "--deep", "--accept"]);
+    let rows =
+        || deep(&sandbox).into_iter().filter(|line| line.contains("is not what was written"));
+    assert_eq!(rows().count(), 2);
+    sandbox.run(&["doctor", "--deep", "--accept"]);
+    assert_eq!(rows().count(), 0);
+    // The words that are there now are to be found.
+    sandbox.ok(&["--yes", "sessions", "repair"]);
     assert_eq!(deep(&sandbox), Vec::<String>::new());
 }
 

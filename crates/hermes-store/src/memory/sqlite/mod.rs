@@ -5,6 +5,7 @@ mod audit;
 mod best;
 mod candidates;
 mod code;
+mod code_check;
 mod counters;
 mod covered;
 mod db;

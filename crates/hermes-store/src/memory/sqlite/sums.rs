@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection as File, OptionalExtension as _, Row, params_from_iter};
 
-use super::{SqliteMemory, Step, audit, segments};
+use super::{SqliteMemory, Step, audit, code_check, segments};
 use crate::memory::{Admin, Change, ChunkKey, ItemKind};
 use crate::rot::{self, BroughtBack, Compared, DifferingRow};
 use crate::sqlite::{self, Access};
@@ -364,7 +364,7 @@ impl SqliteMemory {
     /// How many codes of vectors are not what their vectors give; they can be made anew.
     pub fn differing_codes(&self) -> Result<u64> {
         let Some(file) = self.connection.sqlite() else { return Ok(0) };
-        let look = || segments::differing_codes(&self.connection, file);
+        let look = || code_check::differing_codes(&self.connection, file);
         look().map_err(|source| self.failed(source))
     }
 }

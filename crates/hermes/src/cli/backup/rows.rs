@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::keys::Opening;
 use super::wanted::Wanted;
 use crate::app::App;
+use crate::cli::doctor::behind;
 use crate::cli::doctor::deep::{self, Differing};
-use crate::cli::doctor::lost;
 use crate::cli::progress::Progress;
 use crate::confirm;
 use crate::failure::Outcome;
@@ -37,7 +37,7 @@ pub(super) fn run(
     let mut found = deep::differing(app, &home)?;
     // Vectors are made anew from their text.
     found.memory.differing.retain(|row| row.kind != "vector");
-    let lost = lost::databases(app, &home);
+    let lost = behind::databases(app, &home);
     let count = found.sessions.differing.len() + found.memory.differing.len();
     if count == 0 && lost.is_empty() {
         app.out.show(&Rows::default())?;
@@ -47,8 +47,8 @@ pub(super) fn run(
         app.out.note(format_args!("{} is not what was written", row.said()));
     }
     let zone = app.zone(&home)?;
-    for (which, behind) in &lost {
-        app.out.note(lost::said(*which, behind, &zone));
+    for (which, missing) in &lost {
+        app.out.note(behind::said(*which, missing, &zone));
     }
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let question = format!("bring these rows back from {name}? (nothing else is changed)");

@@ -11,7 +11,7 @@ use hermes_store::sessions::{self, SessionStore, compare_sessions};
 use hermes_store::snapshot::{self, Depth};
 use hermes_store::sqlite::Access;
 
-use super::{Check, lost};
+use super::{Check, behind};
 use crate::app::App;
 use crate::output::counted;
 
@@ -184,7 +184,7 @@ fn is_wrong(said: &str) -> bool {
 
 /// One line for each row that differs, else one for all of them.
 fn rows(app: &App, home: &Home, found: &Differing) -> Vec<Check> {
-    let restore = lost::bring_back_command(app, home, None);
+    let restore = behind::bring_back_command(app, home, None);
     let mut results = Vec::new();
     for (file, compared) in [("state.db", &found.sessions), ("memory.db", &found.memory)] {
         results

@@ -1,13 +1,13 @@
 //! hermes doctor: every check has a name, a status, evidence and the command that repairs it
 
 mod backups;
+pub(crate) mod behind;
 mod daemon;
 mod databases;
 pub(crate) mod deep;
 mod files;
 mod fix;
 mod integrations;
-pub(crate) mod lost;
 mod machine;
 mod memory;
 mod server;
@@ -123,7 +123,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
-    results.extend(lost::checks(app, home));
+    results.extend(behind::checks(app, home));
     results.extend(daemon::checks(app, home));
     results.extend(backups::checks(app, home));
     results.extend(integrations::checks(app, home));
