@@ -15,7 +15,8 @@ use crate::vfs::{Fault, Watched};
 const DATABASE: &str = "state.db";
 
 fn open(folder: &Path) -> Result<Store> {
-    SessionStore::open(&folder.join(DATABASE), Access::Write, DEFAULT_WAIT).map(Store::Sessions)
+    SessionStore::open(&folder.join(DATABASE), Access::Write, DEFAULT_WAIT)
+        .map(|store| Store::Sessions(Box::new(store)))
 }
 
 fn opened(store: &mut Store) -> &mut SessionStore {

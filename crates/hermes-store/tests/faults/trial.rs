@@ -12,7 +12,7 @@ use crate::vfs::{Event, Fault, Watched};
 
 /// What is opened and then worked on.
 pub(crate) enum Store {
-    Sessions(SessionStore),
+    Sessions(Box<SessionStore>),
     Memory(Box<SqliteMemory>),
     /// The work is done by a function that opens files itself.
     None,
