@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hermes_home::atomic;
+use hermes_home::{Home, atomic};
 use jiff::Timestamp;
 
 use crate::archive::{self, Form, Limits, Packed};
@@ -57,7 +57,7 @@ fn write(
     begun: Instant,
     tell: Tell<'_>,
 ) -> Result<Built> {
-    let staging = Scratch::in_home(request.home)?;
+    let staging = place_to_stage(request.home, staging::bytes_of(&contents))?;
     let lost = lacking::lost(request.home, &request.scope, &contents)?;
     let mut staged = staging::stage(contents, staging.path(), &mut *tell)?;
     staged.lacks(lost);
@@ -77,6 +77,27 @@ fn write(
         .extend(packed.changed.iter().map(|path| format!("{path} was changed while it was read")));
     let (verified, checking) = (later(request.now, begun), staged.checking);
     Ok(Built { name, packed, partial, verified, remarks, checking })
+}
+
+/// In the home, where the words of its databases are anyway. One whose disk takes nothing more is worth a backup most of
+/// all: then it is the system's temporary folder, never the folder of backups, which others may read.
+fn place_to_stage(home: &Home, copies: u64) -> Result<Scratch> {
+    let own = home.sibling(None).own();
+    match takes_files(&own, copies) {
+        true => Scratch::in_home(home),
+        false => Scratch::in_temporary_folder(),
+    }
+}
+
+/// Whether so much can be written to a folder, in a handful of files.
+fn takes_files(folder: &Path, bytes: u64) -> bool {
+    const HANDFUL: u64 = 64;
+    let Ok(found) = nix::sys::statvfs::statvfs(folder) else { return true };
+    let is_read_only = found.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY);
+    // File systems that make inodes as they are needed say that they have none at all.
+    let has_inodes = found.files() == 0 || found.files_available() >= HANDFUL;
+    let free = found.blocks_available().saturating_mul(found.fragment_size());
+    !is_read_only && has_inodes && free >= bytes
 }
 
 fn later(now: Timestamp, begun: Instant) -> Timestamp {
@@ -301,15 +322,14 @@ fn free_bytes(folder: &Path) -> Result<u64> {
     Ok(found.blocks_available().saturating_mul(found.fragment_size()))
 }
 
-/// Says that the disk is full where that is why something could not be written.
+/// Says that the disk of the backups is full where that is why something could not be written.
 fn name_full_disk(error: Error, folder: &Path, needed: u64) -> Error {
     let Ok(free) = free_bytes(folder) else { return error };
-    let no_space = Error::NoSpace { folder: folder.to_owned(), needed, free };
-    match &error {
-        // SQLite has one word for a disk that is full and one that fails.
-        Error::Store(hermes_store::Error::CopyUnwritten { .. }) if free < needed => no_space,
-        _ if says_full(&error) => no_space,
-        _ => error,
+    // SQLite has one word for a disk that is full and one that fails.
+    let may_be = matches!(&error, Error::Store(hermes_store::Error::CopyUnwritten { .. }));
+    match free < needed && (may_be || says_full(&error)) {
+        true => Error::NoSpace { folder: folder.to_owned(), needed, free },
+        false => error,
     }
 }
 

@@ -106,9 +106,18 @@ impl Scratch {
         Scratch::within(&own)
     }
 
+    /// A new folder among the temporary files of the system, which takes away what is left there itself.
+    pub(crate) fn in_temporary_folder() -> Result<Scratch> {
+        Scratch::numbered(&std::env::temp_dir())
+    }
+
     /// A new folder in a folder that others may work in too; takes away what a killed run left there.
     pub(crate) fn within(folder: &Path) -> Result<Scratch> {
         sweep(folder)?;
+        Scratch::numbered(folder)
+    }
+
+    fn numbered(folder: &Path) -> Result<Scratch> {
         for number in 0u32..1000 {
             let name = format!("{STAGING}{}-{number}", std::process::id());
             if let Some(made) = Scratch::named(&folder.join(name))? {

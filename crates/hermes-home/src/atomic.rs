@@ -118,7 +118,8 @@ fn make_each(
         let around = folder.parent().filter(|around| !around.as_os_str().is_empty());
         sync(around.unwrap_or(Path::new(".")))?;
     }
-    match path.is_dir() {
+    // An empty path is the folder we are in.
+    match path.as_os_str().is_empty() || path.is_dir() {
         true => Ok(()),
         false => Err(io::ErrorKind::NotADirectory.into()),
     }
@@ -238,6 +239,7 @@ mod tests {
         assert_eq!(make(&root.join("a/b/c")), [Path::new(""), Path::new("a"), Path::new("a/b")]);
         assert_eq!(make(&root.join("a/b/c")), [] as [&Path; 0]);
         assert_eq!(make(&root.join("a/b/d")), [Path::new("a/b")]);
+        assert_eq!(make(Path::new("")), [] as [&Path; 0]);
         write(&root.join("file"), b"x").unwrap();
         assert!(make_folder(&root.join("file")).is_err());
         assert!(make_folder(&root.join("file/inside")).is_err());

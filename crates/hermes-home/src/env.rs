@@ -80,6 +80,14 @@ pub const VARIABLES: &[Variable] = &[
         does: "Where agents keep their settings, for `hermes integrate`: the variables of the agents themselves.",
     },
     Variable {
+        name: "CLAUDE_PROJECT_DIR",
+        does: "Where Claude Code works: a bare `hermes` that gets one of its events looks there for the home that its settings name.",
+    },
+    Variable {
+        name: "XDG_STATE_HOME, TMPDIR",
+        does: "Where a turn waits when the home cannot be written: `$XDG_STATE_HOME/hermes/spool` (or `~/.local/state/hermes/spool`), else a private folder in `$TMPDIR` (or `/tmp`).",
+    },
+    Variable {
         name: "PATH",
         does: "Searched by `hermes doctor` for other programs called `hermes`, and by `hermes integrate` for agents.",
     },

@@ -237,14 +237,14 @@ impl Home {
         self.own().join("home.json")
     }
 
-    /// How far the databases had come when something was acknowledged, and the checksums of messages.
-    pub fn high_water(&self) -> PathBuf {
-        self.own().join("high-water")
-    }
-
     /// Who this home is, and which databases it has.
     pub fn databases(&self) -> PathBuf {
         self.own().join("databases.json")
+    }
+
+    /// How far the databases had come when something was acknowledged, and the checksums of messages.
+    pub fn high_water(&self) -> PathBuf {
+        self.own().join("high-water")
     }
 
     /// Earlier versions of the memory files.

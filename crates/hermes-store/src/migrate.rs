@@ -7,8 +7,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::memory::text_hash;
-use crate::rot;
-use crate::{Error, Result};
+use crate::{Error, Result, rot};
 
 /// The schema files of state.db in order; the number of a file is its place, from 1.
 pub(crate) const STATE: &[&str] = &[
@@ -56,6 +55,12 @@ pub(crate) fn refuse_newer(connection: &Connection, path: &Path, files: &[&str])
     Ok(())
 }
 
+/// The functions that the schema files use.
+fn add_functions(connection: &Connection) -> rusqlite::Result<()> {
+    add_text_hash(connection)?;
+    rot::register(connection)
+}
+
 /// The function that the schema files use to hash texts; null stays null.
 fn add_text_hash(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -73,8 +78,7 @@ pub(crate) fn apply(connection: &mut Connection, files: &[&str]) -> rusqlite::Re
     if applied(connection)? >= newest(files) {
         return Ok(());
     }
-    add_text_hash(connection)?;
-    rot::register(connection)?;
+    add_functions(connection)?;
     let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read inside the transaction: another program may have been faster.
     let found = match applied(&step)? {
@@ -97,8 +101,7 @@ fn number_of_restored(connection: &Connection, files: &[&str]) -> rusqlite::Resu
         return Ok(0);
     }
     let model = Connection::open_in_memory()?;
-    add_text_hash(&model)?;
-    rot::register(&model)?;
+    add_functions(&model)?;
     let mut last = 0;
     for (number, text) in (1_i64..).zip(files) {
         model.execute_batch(text)?;

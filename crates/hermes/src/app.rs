@@ -243,6 +243,22 @@ impl App {
         }
     }
 
+    /// How far state.db had come when something was acknowledged.
+    pub(crate) fn high_water(&self, home: &Home) -> HighWater {
+        HighWater::at(home.high_water())
+    }
+
+    /// The same for memory.db; one that the settings keep elsewhere has a mark by its path.
+    pub(crate) fn memory_marks(&self, home: &Home) -> anyhow::Result<HighWater> {
+        let path = self.own_memory_path(home)?;
+        if path == home.folder().join("memory.db") {
+            return Ok(self.high_water(home));
+        }
+        let mut name = versions::hash(path.as_os_str().as_encoded_bytes());
+        name.truncate(16);
+        Ok(HighWater::at(home.high_water().join(name)))
+    }
+
     /// Keeps a copy of a database that is about to be brought up to a newer schema.
     fn keep_before_upgrade(&self, home: &Home, path: &Path, schema: i64) -> StoreResult<()> {
         let failed = |error: hermes_home::Error| StoreError::File {
@@ -266,22 +282,6 @@ impl App {
         let wanted = WantedMemory { path, profile: home.profile_name() };
         let mut keep = |schema| self.keep_before_upgrade(home, path, schema);
         SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
-    }
-
-    /// How far state.db had come when something was acknowledged.
-    pub(crate) fn high_water(&self, home: &Home) -> HighWater {
-        HighWater::at(home.high_water())
-    }
-
-    /// The same for memory.db; one that the settings keep elsewhere has a mark by its path.
-    pub(crate) fn memory_marks(&self, home: &Home) -> anyhow::Result<HighWater> {
-        let path = self.own_memory_path(home)?;
-        if path == home.folder().join("memory.db") {
-            return Ok(self.high_water(home));
-        }
-        let mut name = versions::hash(path.as_os_str().as_encoded_bytes());
-        name.truncate(16);
-        Ok(HighWater::at(home.high_water().join(name)))
     }
 
     /// Where memory.db is, or will be; an error for a memory that is on a server.
@@ -359,8 +359,8 @@ impl App {
         };
         self.opened.note(home, &store)?;
         if access == Access::Write {
-            store.keep_mark(&self.memory_marks(home)?)?;
             self.note_memory(home, &store);
+            store.keep_mark(&self.memory_marks(home)?)?;
         }
         Ok(Memory { store, path, exists: true, _scratch: None })
     }

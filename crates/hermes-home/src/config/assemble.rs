@@ -176,7 +176,7 @@ impl<'a> Assembly<'a> {
                 }),
                 None => {
                     let message = format!("there is no setting `{name}` (given with --set)");
-                    self.no_such_key(Severity::Error, (name, None), message);
+                    self.no_such_key(Severity::Error, (name.as_str(), None), message);
                 }
             }
         }
@@ -278,7 +278,7 @@ impl<'a> Assembly<'a> {
             Owner::HermesAgent => return,
         };
         let message = format!("there is no setting `{path}`");
-        self.no_such_key(severity, (&path, Some(entry.value.line)), message);
+        self.no_such_key(severity, (path.as_str(), Some(entry.value.line)), message);
     }
 
     fn no_such_key(&mut self, severity: Severity, place: (&str, Option<usize>), message: String) {
@@ -296,7 +296,7 @@ impl<'a> Assembly<'a> {
         let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
         let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
         let severity = if must_be_right { Severity::Error } else { Severity::Warning };
-        self.no_such_key(severity, (&path, None), message);
+        self.no_such_key(severity, (path.as_str(), None), message);
     }
 
     fn report_variables_not_unicode(&mut self) {

@@ -24,6 +24,7 @@ mod time;
 mod transcript;
 mod whose;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,8 +68,10 @@ pub struct SessionStore {
     layout: Layout,
     path: PathBuf,
     access: Access,
-    keeping: Option<sums::Keeping>,
     file: OpenedFile,
+    keeping: Option<sums::Keeping>,
+    /// Whether the last change did not come to its end.
+    unfinished: Cell<bool>,
 }
 
 impl SessionStore {
@@ -109,8 +112,15 @@ impl SessionStore {
         if access == Access::Read {
             sqlite::forbid_writing(&connection).map_err(failed)?;
         }
-        let keeping = None;
-        Ok(SessionStore { connection, layout, path: path.to_owned(), access, file, keeping })
+        Ok(SessionStore {
+            connection,
+            layout,
+            path: path.to_owned(),
+            access,
+            file,
+            keeping: None,
+            unfinished: Cell::new(false),
+        })
     }
 
     /// How the tables of this file are laid out.
@@ -155,6 +165,9 @@ impl SessionStore {
     /// Begins a transaction that holds the write lock from its first statement.
     pub(crate) fn begin(&mut self) -> Result<Writing<'_>> {
         self.require_writable()?;
+        if self.unfinished.get() {
+            self.open_anew()?;
+        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -165,7 +178,23 @@ impl SessionStore {
         self.file.must_be_in_place()?;
         let keeping = self.keeping.as_ref();
         keeping.inspect(|keeping| keeping.begin());
-        Ok(Writing { transaction, layout: &self.layout, path: &self.path, keeping })
+        self.unfinished.set(true);
+        let (layout, path, unfinished) = (&self.layout, self.path.as_path(), &self.unfinished);
+        Ok(Writing { transaction, layout, path, keeping, unfinished })
+    }
+
+    /// A connection in which a change failed is not written through again: after an error of the disk FTS5 may hold
+    /// totals that it never read, and would write them with the next change.
+    fn open_anew(&mut self) -> Result<()> {
+        self.file.must_be_in_place()?;
+        let wait: u32 = self
+            .connection
+            .pragma_query_value(None, "busy_timeout", |row| row.get(0))
+            .map_err(|source| self.fault(source))?;
+        let keeping = self.keeping.take();
+        let anew = SessionStore::open(&self.path, self.access, Duration::from_millis(wait.into()))?;
+        *self = SessionStore { keeping, ..anew };
+        Ok(())
     }
 }
 
@@ -175,13 +204,15 @@ pub(crate) struct Writing<'a> {
     pub(crate) layout: &'a Layout,
     path: &'a Path,
     keeping: Option<&'a sums::Keeping>,
+    unfinished: &'a Cell<bool>,
 }
 
 impl Writing<'_> {
     /// Makes it last.
     pub(crate) fn commit(self) -> Result<()> {
-        let Writing { transaction, path, keeping, .. } = self;
+        let Writing { transaction, path, keeping, unfinished, .. } = self;
         transaction.commit().map_err(|source| Error::from_sqlite(path, source))?;
+        unfinished.set(false);
         keeping.inspect(|keeping| keeping.committed());
         Ok(())
     }

@@ -295,11 +295,12 @@ impl Made {
         };
         let damaged = manifest.files.iter().filter(is_damaged).map(|file| &file.path);
         let lost = manifest.left_out.iter().filter(|left| left.why == lacking::LOST);
-        let is_bad = |one: &&hermes_backup::manifest::Database| !one.differing.is_empty();
-        let differing = manifest.databases.iter().filter(is_bad);
-        let differing = differing.filter(|_| backup.name.damaged).map(|one| &one.path);
-        let damaged = damaged.chain(lost.map(|left| &left.path)).chain(differing);
-        let damaged = damaged.cloned().collect();
+        let mut damaged: Vec<String> =
+            damaged.chain(lost.map(|left| &left.path)).cloned().collect();
+        if backup.name.damaged {
+            let differing = manifest.databases.iter().filter(|one| !one.differing.is_empty());
+            damaged.extend(differing.map(|one| one.path.clone()));
+        }
         let sidecar = backup.sidecar;
         Made {
             id: backup.name.id(),
