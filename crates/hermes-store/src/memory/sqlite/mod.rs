@@ -20,6 +20,7 @@ mod jobs;
 mod kernel;
 mod leases;
 mod lifecycle;
+mod marked;
 mod models;
 mod near;
 mod origins;
@@ -49,7 +50,7 @@ use jiff::Timestamp;
 
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
-use crate::rot::{Behind, HighWater, Water, Which};
+use crate::rot::Water;
 use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, migrate, still};
 
@@ -208,50 +209,6 @@ impl SqliteMemory {
     /// Where the file is; for a memory on a server, a name that says so.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Whether the memory has less than was acknowledged: an entry of the chain of changes is missing or another one.
-    pub fn behind(&self, marks: &HighWater) -> Result<Option<Behind>> {
-        if let Some(noted) = marks.noted(Which::Memory) {
-            return Ok(Some(noted));
-        }
-        self.compare_with_mark(marks)
-    }
-
-    /// Raises the mark with each change from now on. What is missing by now is noted first, so that it is not hidden.
-    pub fn keep_mark(&mut self, marks: &HighWater) -> Result<()> {
-        if self.access == Access::Read || self.connection.sqlite().is_none() {
-            return Ok(());
-        }
-        let mut water = Water::open(marks, Which::Memory);
-        let behind = self.compare_with_mark(marks)?;
-        let last = audit::mark(&self.connection).map_err(|source| self.failed(source))?;
-        if let Some(behind) = behind {
-            marks.note(Which::Memory, behind);
-            water.set(last.unwrap_or_default());
-        } else if let Some(last) = last {
-            water.raise(last);
-        }
-        self.water = Some(RefCell::new(water));
-        Ok(())
-    }
-
-    /// Takes the memory as it is: what is missing is given up, and the mark is what is there.
-    pub fn accept_as_is(&self, marks: &HighWater) -> Result<()> {
-        let last = audit::mark(self.asking(Admin)).map_err(|source| self.failed(source))?;
-        marks.forget_note(Which::Memory)?;
-        Water::open(marks, Which::Memory).set(last.unwrap_or_default());
-        Ok(())
-    }
-
-    /// The mark is read first: what it says was in the database by then.
-    fn compare_with_mark(&self, marks: &HighWater) -> Result<Option<Behind>> {
-        let Some(mark) = marks.read(Which::Memory).filter(|_| self.connection.sqlite().is_some())
-        else {
-            return Ok(None);
-        };
-        let compared = audit::behind(self.asking(Admin), mark);
-        compared.map_err(|source| self.failed(source))
     }
 
     /// Notes the new name of the profile that the memory belongs to.
