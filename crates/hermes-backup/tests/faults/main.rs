@@ -46,8 +46,11 @@ fn create(sandbox: &Sandbox, tag: u32) -> hermes_backup::Result<create::Created>
     create::create(&request, &mut |_| {})
 }
 
+/// Files by their path, with their modes.
+type Files = BTreeMap<String, (u32, Vec<u8>)>;
+
 /// What a home says: its files, and what was said in its databases.
-fn home_of(sandbox: &Sandbox) -> (BTreeMap<String, (u32, Vec<u8>)>, Vec<Vec<String>>) {
+fn home_of(sandbox: &Sandbox) -> (Files, Vec<Vec<String>>) {
     let mut files = tree(&sandbox.root());
     files.retain(|path, _| !path.contains(".db") && path != ".moved-aside.json");
     let said = ["state.db", "profiles/coder/state.db"].map(|database| sandbox.said(database));
@@ -95,11 +98,7 @@ fn a_backup_that_meets_an_error_is_whole_or_not_there() {
 }
 
 /// What was answered as a backup brings back the home, unless it says itself that it is damaged.
-fn is_of(
-    created: &create::Created,
-    home: &(BTreeMap<String, (u32, Vec<u8>)>, Vec<Vec<String>>),
-    what: &str,
-) {
+fn is_of(created: &create::Created, home: &(Files, Vec<Vec<String>>), what: &str) {
     if created.backup.name.damaged {
         assert!(!created.remarks.is_empty(), "{what}: damaged, and nothing is said");
         return;
