@@ -247,7 +247,7 @@ fn unlimited() -> Listening {
 fn is_kept(daemon: &Listening, acknowledged: &[String]) {
     let marks = || -> HashMap<String, usize> {
         let sql = "select content from messages where content like '%mark-%'";
-        let state = rusqlite::Connection::open(daemon.sandbox.path("state.db")).unwrap();
+        let state = daemon.sandbox.database("state.db");
         let mut found = HashMap::new();
         let mut statement = state.prepare(sql).unwrap();
         let texts = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
