@@ -76,7 +76,7 @@ impl Unfinished {
 pub fn all(home: &Home) -> Vec<Kept> {
     let mut kept: Vec<Kept> =
         files(&home.before_upgrade()).into_iter().filter_map(Kept::parse).collect();
-    kept.sort_by(|left, right| right.at.cmp(&left.at));
+    kept.sort_by_key(|kept| std::cmp::Reverse(kept.at));
     kept
 }
 

@@ -81,6 +81,7 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
 
 /// Ends the process when it was asked to stop and something in it waits for what never comes, such as the answer of a
 /// server. All that is written is whole at any moment, and work that is cut short is done again.
+#[expect(clippy::exit, reason = "what keeps the daemon from ending cannot be asked to end")]
 fn end_in_any_case(signals: &Signals, home: &Home, manner: Manner) -> anyhow::Result<()> {
     let (bell, home) = (signals.stop_bell()?, home.clone());
     std::thread::Builder::new().name("stop".to_owned()).spawn(move || {

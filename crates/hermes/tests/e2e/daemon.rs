@@ -207,7 +207,7 @@ fn a_job_whose_daemon_dies_again_and_again_is_not_given_up_and_doctor_says_that_
         send(pid, Signal::SIGKILL);
         until("it is gone", || !is_running(&sandbox));
         // As if it had died many times more.
-        let memory = rusqlite::Connection::open(sandbox.path("memory.db")).unwrap();
+        let memory = sandbox.database("memory.db");
         memory.execute("update job set attempts = attempts + ?1", [deaths]).unwrap();
     }
     start(&sandbox);

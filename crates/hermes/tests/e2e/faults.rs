@@ -91,7 +91,7 @@ fn kept_copies(sandbox: &Sandbox) -> Vec<(String, i64)> {
         .flatten()
         .map(|entry| {
             let path = entry.unwrap().path();
-            let copy = rusqlite::Connection::open(&path).unwrap();
+            let copy = sandbox.database(path.to_str().unwrap());
             let schema = copy.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             (name.rsplit_once('-').unwrap().0.to_owned(), schema)
@@ -104,7 +104,7 @@ fn kept_copies(sandbox: &Sandbox) -> Vec<(String, i64)> {
 #[test]
 fn a_copy_is_kept_before_an_upgrade_until_somebody_in_it_is_erased() {
     let sandbox = Sandbox::ready();
-    let older = rusqlite::Connection::open(sandbox.path("memory.db")).unwrap();
+    let older = sandbox.database("memory.db");
     older
         .execute_batch(include_str!(
             "../../../hermes-store/migrations/memory/0001_first_schema.sql"
@@ -127,7 +127,7 @@ fn a_copy_is_kept_before_an_upgrade_until_somebody_in_it_is_erased() {
     sandbox.ok(&["memory", "fact", "add", "ice is cold"]);
     assert_eq!(kept_copies(&sandbox).len(), 1);
     // As a dump gives it back: with all its tables and no number.
-    let restored = rusqlite::Connection::open(sandbox.path("state.db")).unwrap();
+    let restored = sandbox.database("state.db");
     restored.pragma_update(None, "user_version", 0).unwrap();
     drop(restored);
     sandbox.ok(&["sessions", "create"]);

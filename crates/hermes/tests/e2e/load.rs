@@ -247,7 +247,7 @@ fn unlimited() -> Listening {
 fn is_kept(daemon: &Listening, acknowledged: &[String]) {
     let marks = || -> HashMap<String, usize> {
         let sql = "select content from messages where content like '%mark-%'";
-        let state = rusqlite::Connection::open(daemon.sandbox.path("state.db")).unwrap();
+        let state = daemon.sandbox.database("state.db");
         let mut found = HashMap::new();
         let mut statement = state.prepare(sql).unwrap();
         let texts = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
@@ -278,7 +278,7 @@ fn must_be_clean(daemon: &Listening, mut outcome: Outcome) -> Duration {
     let (all, maps) = (held.all / 1024, held.maps / 1024);
     eprintln!("{line}; the daemon holds {all} MB, {maps} MB of them maps of databases");
     assert!(outcome.failures.is_empty(), "{line}\n{:#?}", &outcome.failures);
-    assert!(outcome.statuses.get(&200).is_some(), "{line}");
+    assert!(outcome.statuses.contains_key(&200), "{line}");
     is_kept(daemon, &outcome.acknowledged);
     high
 }

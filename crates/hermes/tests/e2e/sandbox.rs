@@ -55,6 +55,12 @@ impl Sandbox {
         fs::write(path, text).unwrap();
     }
 
+    /// A database as another program opens it, which makes one that is not there.
+    #[expect(clippy::disallowed_methods, reason = "tests open databases as other programs do")]
+    pub(crate) fn database(&self, inside_home: &str) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.path(inside_home)).unwrap()
+    }
+
     /// The program with a clean environment; only the sandbox is its world.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_hermes")), arguments)
