@@ -88,10 +88,7 @@ impl Place {
     /// The file as it is now, without anything beside it.
     fn copy_to(&self, path: &Path) {
         let _ = fs::remove_file(path);
-        Connection::open(self.state_db())
-            .unwrap()
-            .execute("vacuum into ?1", [path.to_str().unwrap()])
-            .unwrap();
+        raw(self.state_db()).execute("vacuum into ?1", [path.to_str().unwrap()]).unwrap();
     }
 
     fn replace_by(&self, path: &Path) {
@@ -100,6 +97,17 @@ impl Place {
         }
         fs::copy(path, self.state_db()).unwrap();
     }
+}
+
+/// A database as another program opens it.
+#[expect(clippy::disallowed_methods, reason = "another program opens it")]
+fn raw(path: PathBuf) -> Connection {
+    Connection::open(path).unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a disk does not write whole files")]
+fn put(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
 }
 
 fn turn_of(text: &str) -> Turn {
@@ -216,14 +224,11 @@ fn a_repair_that_lost_messages_lets_others_take_their_numbers() {
         home.say(&mut memory, &format!("message {number} {}", "filler ".repeat(80)));
     }
     home.catch_up(&mut memory);
-    Connection::open(home.state_db())
-        .unwrap()
-        .query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))
-        .unwrap();
+    raw(home.state_db()).query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
     let mut bytes = fs::read(home.state_db()).unwrap();
     let length = bytes.len();
     bytes[length / 2..length / 2 + 4096 * 4].fill(0xaa);
-    fs::write(home.state_db(), bytes).unwrap();
+    put(&home.state_db(), &bytes);
     let mended = repair(&home.state_db(), home.time, WAIT).unwrap();
     assert!(mended.salvaged.is_some_and(|saved| saved.messages_lost > 0), "{mended:?}");
     for number in 0..4 {
@@ -236,7 +241,7 @@ fn a_repair_that_lost_messages_lets_others_take_their_numbers() {
 
 /// The memory as a program left it that knew messages by their numbers alone.
 fn as_before(folder: &Path, ids: &[(i64, i64)]) {
-    let raw = Connection::open(folder.join("memory.db")).unwrap();
+    let raw = raw(folder.join("memory.db"));
     raw.execute("delete from taken", []).unwrap();
     raw.execute("delete from origin where kind = 0", []).unwrap();
     for (number, item) in ids {
@@ -254,7 +259,7 @@ fn as_before(folder: &Path, ids: &[(i64, i64)]) {
 
 /// The messages of the memory in their order, with the numbers they have there.
 fn items(folder: &Path) -> Vec<i64> {
-    let raw = Connection::open(folder.join("memory.db")).unwrap();
+    let raw = raw(folder.join("memory.db"));
     let mut all = raw.prepare("select id from message order by id").unwrap();
     all.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
@@ -300,7 +305,7 @@ fn a_database_of_another_program_is_known_again_by_its_messages() {
     let (folder, mut memory) = memory();
     let mut home = Place::new();
     let strip = |home: &Place| {
-        let raw = Connection::open(home.state_db()).unwrap();
+        let raw = raw(home.state_db());
         raw.execute_batch("drop table if exists database_identity; drop view message_text")
             .unwrap();
     };
@@ -312,7 +317,7 @@ fn a_database_of_another_program_is_known_again_by_its_messages() {
     let note = fs::read_to_string(home.folder.path().join("transcript.json")).unwrap();
     assert_eq!(home.catch_up(&mut memory).added, 0);
     // The other program prunes its oldest messages: it is the same database still.
-    let raw = Connection::open(home.state_db()).unwrap();
+    let raw = raw(home.state_db());
     raw.execute_batch("pragma recursive_triggers = off; delete from messages where id <= 2")
         .unwrap();
     drop(raw);

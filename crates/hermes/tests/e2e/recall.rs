@@ -395,14 +395,21 @@ fn status_counts_in_the_documented_form() {
 fn the_setting_moves_the_memory_and_a_profile_has_its_own() {
     let sandbox = remembering();
     sandbox.ok(&["config", "set", "memory.path", "~/elsewhere/mind.db"]);
-    assert!(search(&sandbox, &["docker compose", "--type", "episodes"]).is_empty());
+    // The memory that the home has is not left behind for an empty one.
+    let elsewhere = sandbox.folder().join("elsewhere/mind.db");
+    sandbox.fails(&["memory", "search", "docker compose"], 10, &["is missing", "move it with"]);
+    assert!(!elsewhere.exists());
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(sandbox.path("memory.db"), &elsewhere).unwrap();
+    assert!(!search(&sandbox, &["docker compose", "--type", "episodes"]).is_empty());
     sandbox.ok(&["memory", "fact", "add", "Kept elsewhere"]);
-    assert!(sandbox.folder().join("elsewhere/mind.db").exists());
+    assert!(!sandbox.path("memory.db").exists());
+    fs::rename(&elsewhere, sandbox.path("memory.db")).unwrap();
     sandbox.ok(&["config", "unset", "memory.path"]);
     sandbox.ok(&["profile", "create", "work"]);
     assert!(search(&sandbox, &["docker compose", "--profile", "work"]).is_empty());
     sandbox.ok(&["memory", "fact", "add", "Only at work", "--profile", "work"]);
-    assert_eq!(sandbox.json(&["memory", "status"])["facts"], 3);
+    assert_eq!(sandbox.json(&["memory", "status"])["facts"], 4);
     sandbox.fails(&["profile", "rename", "work", "no/name"], 2, &[]);
     sandbox.ok(&["profile", "rename", "work", "job"]);
     assert_eq!(sandbox.json(&["memory", "status", "--profile", "job"])["facts"], 1);
@@ -420,7 +427,11 @@ fn a_home_of_hermes_agent_gets_a_memory_and_nothing_else_is_touched() {
     assert_eq!(first(&sandbox, "where does Ana live?"), "Ana lives in Lisbon");
     sandbox.ok(&["memory", "context", "What is the cat called?"]);
     let mut after = sandbox.snapshot();
-    after.retain(|path, _| !path.to_string_lossy().contains("memory.db"));
+    let is_ours = |path: &std::path::Path| {
+        let path = path.to_string_lossy();
+        path.contains("memory.db") || path.contains("/hermesd/")
+    };
+    after.retain(|path, _| !is_ours(path));
     assert_eq!(before, after);
 }
 
