@@ -46,15 +46,15 @@ fn create(sandbox: &Sandbox, tag: u32) -> hermes_backup::Result<create::Created>
     create::create(&request, &mut |_| {})
 }
 
-/// Files by their path, with their modes.
-type Files = BTreeMap<String, (u32, Vec<u8>)>;
+/// Files by their path; a restore makes some of them private.
+type Files = BTreeMap<String, Vec<u8>>;
 
 /// What a home says: its files, and what was said in its databases.
 fn home_of(sandbox: &Sandbox) -> (Files, Vec<Vec<String>>) {
     let mut files = tree(&sandbox.root());
     files.retain(|path, _| !path.contains(".db") && path != ".moved-aside.json");
     let said = ["state.db", "profiles/coder/state.db"].map(|database| sandbox.said(database));
-    (files, said.to_vec())
+    (files.into_iter().map(|(path, (_, content))| (path, content)).collect(), said.to_vec())
 }
 
 fn archives(sandbox: &Sandbox) -> Vec<String> {
