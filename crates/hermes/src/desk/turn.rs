@@ -195,7 +195,7 @@ impl Recording<'_> {
     ) -> anyhow::Result<Told> {
         let because = why_of(&error);
         let is_noted = self.note.is_some() || !kept.messages.is_empty() || kept.is_theirs;
-        if !is_noted && !error.chain().any(|cause| cause.is::<StoreError>()) {
+        if !is_noted && store_error(&error).is_none() {
             return Err(error);
         }
         if kept.messages.is_empty() && !kept.is_theirs {
@@ -232,6 +232,13 @@ fn is_of_database(error: &Error) -> bool {
 
 /// Why something must wait, in the words of the database if it was that.
 fn why_of(error: &anyhow::Error) -> Why {
-    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>());
-    store.map_or_else(|| Why { text: format!("{error:#}"), is_damage: false }, Why::from)
+    let otherwise = || Why { text: format!("{error:#}"), is_damage: false };
+    store_error(error).map_or_else(otherwise, Why::from)
+}
+
+fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<Error>() {
+        Some(Error::Store(store)) => Some(store),
+        _ => cause.downcast_ref::<StoreError>(),
+    })
 }

@@ -115,7 +115,8 @@ fn a_copy_is_kept_before_an_upgrade_until_somebody_in_it_is_erased() {
             "pragma user_version = 1; pragma journal_mode = wal;
              insert into meta (key, value) values ('profile', 'default'),
                ('home_id', '018f0000-0000-7000-8000-000000000001');
-             insert into user (id, uid, name, created_at) values (0, x'00', '', 0), (1, x'01', 'owner', 0);
+             insert into user (id, uid, name, created_at) values
+               (0, x'00000000000000000000000000000000', '', 0), (1, x'00000000000000000000000000000001', 'owner', 0);
              insert into fact (uid, user_id, statement, kind, confidence, origin, trust, recorded_at,
                norm_hash) values (x'00000000000000000000000000000002', 1, 'tea is hot', 'fact', 1,
                'user', 2, 0, x'00000000000000000000000000000003')",

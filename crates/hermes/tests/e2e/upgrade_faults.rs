@@ -34,10 +34,8 @@ struct Upgrade {
 
 /// The upgrades that the oldest home needs.
 fn upgrades() -> Vec<Upgrade> {
-    let databases = [
-        ("memory.db", "memory", LOOK),
-        ("state.db", "state", ["sessions", "unpin", "Moving the bakery"]),
-    ];
+    let databases =
+        [("memory.db", "memory", LOOK), ("state.db", "state", ["memory", "catch-up", "--quiet"])];
     let (home, new) = (&WITH_FILES[0], new_memory());
     let upgrade = |(file, of, command)| {
         let before = home.unpacked();
@@ -178,7 +176,8 @@ fn an_upgrade_on_a_full_disk_is_refused_in_one_sentence_and_can_be_made_later() 
         let step = if is_full() { 8 } else { 96 };
         let (mut refused, mut room) = (0, 0);
         while let Some(ran) = refused_with(&upgrade, room) {
-            ran.failed(1, &[upgrade.file, "disk"]);
+            // What does not fit is the database, or the copy that is kept of it before.
+            ran.failed(1, &[upgrade.of, "disk"]);
             (refused, room) = (refused + 1, room + step);
             assert!(room < 32 * 1024, "it never ended well: {}", ran.stderr);
         }

@@ -102,7 +102,9 @@ fn every_schema_of_a_server_but_the_newest_has_a_home() {
 fn an_old_server_is_refused_until_it_is_migrated_and_has_every_row_then() {
     for home in ON_SERVERS {
         let old = OldServer::of(home);
-        let (columns, dump) = (old.columns(), old.dump(&[]));
+        let (mut columns, dump) = (old.columns(), old.dump(&[]));
+        // How far transcripts were taken in is found out anew.
+        columns.retain(|(table, _)| table != "taken");
         let before = old.rows(&columns);
         if home.schema < newest("postgres") {
             let words = format!("its schema {} must become {}", home.schema, newest("postgres"));
