@@ -41,7 +41,6 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     /// Begins to count.
-    #[expect(clippy::exit, reason = "an agent must not wait for a disk or a lock that hangs")]
     pub(super) fn begin(caller: Option<Caller>, env: &Env, now: jiff::Timestamp) -> Deadline {
         let stake = Arc::new(Mutex::new(Stake::default()));
         let (guard, over) = mpsc::channel::<()>();
