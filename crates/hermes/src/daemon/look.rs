@@ -388,7 +388,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.db");
         let wanted = Wanted { path: &path, profile: "default" };
-        let mut now = crate::clock::now();
+        // To the millisecond, as databases keep times.
+        let mut now = Timestamp::from_millisecond(1_800_000_000_000).unwrap();
         SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
         let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
         queue(&mut store, "extract", now).unwrap();
