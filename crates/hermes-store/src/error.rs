@@ -389,9 +389,7 @@ impl Error {
             Error::LeftOverLog { .. } => {
                 "move it away, or bring back the database it belongs to: it may hold messages"
             }
-            Error::ForeignLog { .. } => {
-                "nothing was changed: move the log away to use the database without it, or put back the database it was written for"
-            }
+            Error::ForeignLog { .. } => "move the log away, or put back the database it belongs to",
             Error::Locked { .. } => "try again when the other program is done with it",
             Error::Damaged { why, .. } if why == EMPTY => {
                 "there is nothing in it to save: move it away, then `hermes init` names the backup that has it"
@@ -436,14 +434,13 @@ impl Error {
     /// Whether what was to be written must be kept elsewhere until the database can be had again: it is locked,
     /// damaged, lost, replaced or of another version, or a server is in the way.
     pub fn must_wait(&self) -> bool {
-        matches!(
-            self,
-            Error::Server(_)
-                | Error::NewerSchema { .. }
-                | Error::OlderSchema { .. }
-                | Error::Lost { .. }
-                | Error::Replaced { .. }
-        ) || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
+        let is_another = matches!(self, Error::NewerSchema { .. } | Error::OlderSchema { .. });
+        let is_gone = matches!(self, Error::Lost { .. } | Error::Replaced { .. });
+        let is_away = matches!(self, Error::Server(_));
+        is_another
+            || is_gone
+            || is_away
+            || matches!(self.kind(), ErrorKind::Locked | ErrorKind::Damaged)
     }
 
     /// Whether the same thing may work a moment later, with nothing else done about it.
@@ -457,10 +454,10 @@ impl Error {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked { path },
-            Some(ErrorCode::DatabaseCorrupt) => Error::Damaged {
-                path,
-                why: format!("the database is damaged ({})", words_of(&source)),
-            },
+            Some(ErrorCode::DatabaseCorrupt) => {
+                let why = format!("the database is damaged ({})", words_of(&source));
+                Error::Damaged { path, why }
+            }
             Some(ErrorCode::ReadOnly) => Error::NotWritable { path },
             Some(ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: "the file is not a SQLite database".to_owned() }
@@ -493,14 +490,10 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_sqlite_are_said_once() {
+    fn the_words_of_sqlite_are_said_once_and_statements_are_not_quoted() {
         let broken = refusal("create table t (a unique); insert into t values (1), (1)");
         assert_eq!(broken.to_string(), "could not use state.db: UNIQUE constraint failed: t.a");
         assert!(broken.source().is_none());
-    }
-
-    #[test]
-    fn a_refused_statement_is_not_quoted() {
         let long = format!("create table t (a); create table t ({}a)", "-- a remark\n".repeat(100));
         assert_eq!(refusal(&long).to_string(), "could not use state.db: table t already exists");
     }

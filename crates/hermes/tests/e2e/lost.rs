@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::edges::sqlite3;
 use crate::pg_server::{self, Flavour};
 use crate::postgres::{found, join};
+use crate::recall::{remembering, search};
 use crate::sandbox::Sandbox;
 use crate::server::Listening;
 
@@ -346,4 +347,30 @@ fn nothing_goes_to_a_stranger_in_the_place_of_the_memory_and_turns_wait() {
         !found(sandbox, "ladder cellar").contains("cellar"),
         "what was refused was not written"
     );
+}
+
+#[test]
+fn the_setting_moves_the_memory_and_a_profile_has_its_own() {
+    let sandbox = remembering();
+    sandbox.ok(&["config", "set", "memory.path", "~/elsewhere/mind.db"]);
+    // The memory that the home has is not left behind for an empty one.
+    let elsewhere = sandbox.folder().join("elsewhere/mind.db");
+    sandbox.fails(&["memory", "search", "docker compose"], 10, &["is missing", "move it with"]);
+    assert!(!elsewhere.exists());
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(sandbox.path("memory.db"), &elsewhere).unwrap();
+    assert!(!search(&sandbox, &["docker compose", "--type", "episodes"]).is_empty());
+    sandbox.ok(&["memory", "fact", "add", "Kept elsewhere"]);
+    assert!(!sandbox.path("memory.db").exists());
+    fs::rename(&elsewhere, sandbox.path("memory.db")).unwrap();
+    sandbox.ok(&["config", "unset", "memory.path"]);
+    sandbox.ok(&["profile", "create", "work"]);
+    assert!(search(&sandbox, &["docker compose", "--profile", "work"]).is_empty());
+    sandbox.ok(&["memory", "fact", "add", "Only at work", "--profile", "work"]);
+    assert_eq!(sandbox.json(&["memory", "status"])["facts"], 4);
+    sandbox.fails(&["profile", "rename", "work", "no/name"], 2, &[]);
+    sandbox.ok(&["profile", "rename", "work", "job"]);
+    assert_eq!(sandbox.json(&["memory", "status", "--profile", "job"])["facts"], 1);
+    fs::copy(sandbox.path("memory.db"), sandbox.path("profiles/job/memory.db")).unwrap();
+    sandbox.fails(&["memory", "status", "--profile", "job"], 5, &["belongs to profile default"]);
 }

@@ -90,7 +90,7 @@ fn record(sandbox: &Sandbox, file: &str) -> Value {
     sandbox.json(&["memory", "record", sandbox.path(file).to_str().unwrap()])
 }
 
-fn search(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
+pub(crate) fn search(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let all: Vec<&str> = ["memory", "search"].iter().chain(arguments).copied().collect();
     sandbox.json(&all)["results"].as_array().unwrap().clone()
 }
@@ -389,32 +389,6 @@ fn status_counts_in_the_documented_form() {
     assert!(status.contains("Users: owner") && status.contains("Path: "), "{status}");
     let mode = fs::metadata(sandbox.path("memory.db")).unwrap();
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777, 0o600);
-}
-
-#[test]
-fn the_setting_moves_the_memory_and_a_profile_has_its_own() {
-    let sandbox = remembering();
-    sandbox.ok(&["config", "set", "memory.path", "~/elsewhere/mind.db"]);
-    // The memory that the home has is not left behind for an empty one.
-    let elsewhere = sandbox.folder().join("elsewhere/mind.db");
-    sandbox.fails(&["memory", "search", "docker compose"], 10, &["is missing", "move it with"]);
-    assert!(!elsewhere.exists());
-    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
-    fs::rename(sandbox.path("memory.db"), &elsewhere).unwrap();
-    assert!(!search(&sandbox, &["docker compose", "--type", "episodes"]).is_empty());
-    sandbox.ok(&["memory", "fact", "add", "Kept elsewhere"]);
-    assert!(!sandbox.path("memory.db").exists());
-    fs::rename(&elsewhere, sandbox.path("memory.db")).unwrap();
-    sandbox.ok(&["config", "unset", "memory.path"]);
-    sandbox.ok(&["profile", "create", "work"]);
-    assert!(search(&sandbox, &["docker compose", "--profile", "work"]).is_empty());
-    sandbox.ok(&["memory", "fact", "add", "Only at work", "--profile", "work"]);
-    assert_eq!(sandbox.json(&["memory", "status"])["facts"], 4);
-    sandbox.fails(&["profile", "rename", "work", "no/name"], 2, &[]);
-    sandbox.ok(&["profile", "rename", "work", "job"]);
-    assert_eq!(sandbox.json(&["memory", "status", "--profile", "job"])["facts"], 1);
-    fs::copy(sandbox.path("memory.db"), sandbox.path("profiles/job/memory.db")).unwrap();
-    sandbox.fails(&["memory", "status", "--profile", "job"], 5, &["belongs to profile default"]);
 }
 
 #[test]
