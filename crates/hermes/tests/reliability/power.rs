@@ -227,7 +227,8 @@ deeds! {
     extraction: Deed::of(to_be_drawn_from, &["memory", "extract"]);
     compression: Deed::of(old, &["memory", "compact"]);
     an_import: Deed::of(exported, &["memory", "import", "export.json"]);
-    a_backup: Deed::of(saved, &["backup", "create", "--plaintext"]);
+    a_backup: Deed::of(talked, &["backup", "create", "--plaintext"]);
+    a_profile: Deed::of(talked, &["profile", "create", "other"]);
     a_restore: Deed::of(saved, &["--yes", "backup", "restore"]);
     a_repair: Deed::of(broken, &["sessions", "repair", "--yes"]);
 }

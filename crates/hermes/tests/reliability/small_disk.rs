@@ -104,6 +104,7 @@ macro_rules! doors {
 }
 
 doors! {
+    a_turn_is_kept_or_refused_as_answered: Door::Turn;
     a_turn_with_ids_is_kept_or_refused_as_answered: Door::TurnWithIds;
     a_message_is_kept_or_refused_as_answered: Door::Append;
     a_fact_is_kept_or_refused_as_answered: Door::Fact;
