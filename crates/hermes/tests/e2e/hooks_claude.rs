@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
+use crate::daemon::send;
 use crate::edges::sqlite3;
 use crate::moments::is_full;
 use crate::sandbox::{Ran, Sandbox, until};
@@ -64,7 +65,7 @@ impl<'a> Claude<'a> {
 }
 
 impl Talk<'_> {
-    fn event(&self, name: &str, more: Value) -> Value {
+    fn event(&self, name: &str, more: &Value) -> Value {
         let mut event = json!({"hook_event_name": name, "session_id": self.id,
             "transcript_path": self.transcript, "cwd": self.claude.sandbox.folder()});
         let Value::Object(more) = more else { panic!("{more} is no object") };
@@ -73,7 +74,7 @@ impl Talk<'_> {
     }
 
     /// An event that the agent waits for; exit code 2 would block it.
-    fn send(&self, name: &str, more: Value) {
+    fn send(&self, name: &str, more: &Value) {
         let ran = self.claude.run(&self.event(name, more));
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
     }
@@ -96,11 +97,11 @@ impl Talk<'_> {
     /// longer than `moments` of this thread.
     fn print_mode(&self, number: usize, moments: usize) {
         let (asked, answered) = (format!("question {number}"), format!("reply {number}"));
-        self.send("SessionStart", json!({"source": "startup"}));
+        self.send("SessionStart", &json!({"source": "startup"}));
         if number.is_multiple_of(2) {
             self.writes("user", &asked);
         }
-        self.send("UserPromptSubmit", json!({"prompt": asked}));
+        self.send("UserPromptSubmit", &json!({"prompt": asked}));
         if !number.is_multiple_of(2) {
             self.writes("user", &asked);
         }
@@ -113,7 +114,7 @@ impl Talk<'_> {
             true => json!({}),
             false => json!({"last_assistant_message": answered}),
         };
-        let mut stop = self.claude.start(&self.event("Stop", more));
+        let mut stop = self.claude.start(&self.event("Stop", &more));
         if is_behind {
             self.writes("assistant", &answered);
         }
@@ -122,15 +123,24 @@ impl Talk<'_> {
         stop.wait().unwrap();
         // One that is killed itself says no end.
         if !number.is_multiple_of(5) {
-            self.send("SessionEnd", json!({"reason": "other"}));
+            self.send("SessionEnd", &json!({"reason": "other"}));
         }
     }
+}
+
+/// What the memory answers; whoever writes to it is waited for.
+pub(crate) fn patient_sqlite3(sandbox: &Sandbox, sql: &str) -> String {
+    let mut command = std::process::Command::new("sqlite3");
+    command.args(["-cmd", ".timeout 20000"]).arg(sandbox.path("memory.db")).arg(sql);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// How often each text is in the memory.
 fn kept(sandbox: &Sandbox) -> BTreeMap<String, usize> {
     let mut kept = BTreeMap::new();
-    for line in sqlite3(sandbox, "memory.db", "select text from message").lines() {
+    for line in patient_sqlite3(sandbox, "select text from message").lines() {
         *kept.entry(line.to_owned()).or_default() += 1;
     }
     kept
@@ -183,9 +193,10 @@ fn no_turn_of_claude_p_is_lost_or_twice_whenever_its_stop_hook_is_killed() {
 #[test]
 fn the_next_hook_of_any_session_finishes_what_is_left() {
     let sandbox = Sandbox::ready();
+    sandbox.ok(&["memory", "fact", "add", "The shop is in Porto."]);
     let claude = Claude::connected(&sandbox);
     let first = claude.talk("first");
-    first.send("UserPromptSubmit", json!({"prompt": "Where is the heron?"}));
+    first.send("UserPromptSubmit", &json!({"prompt": "Where is the heron?"}));
     first.writes("user", "Where is the heron?");
     first.writes("assistant", "On the roof.");
     grow_old(&sandbox);
@@ -196,11 +207,15 @@ fn the_next_hook_of_any_session_finishes_what_is_left() {
     let minute_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let file = OpenOptions::new().append(true).open(file.unwrap()).unwrap();
     file.set_modified(minute_ago).unwrap();
-    claude.talk("second").send("SessionStart", json!({"source": "startup"}));
+    // One that is short of time leaves it to the next.
+    until("a hook of another session has recorded the turn", || {
+        claude.talk("second").send("SessionStart", &json!({"source": "startup"}));
+        kept(&sandbox).contains_key("On the roof.")
+    });
     let kept = kept(&sandbox);
     assert_eq!(kept.get("On the roof."), Some(&1), "{kept:?}");
     // Its own hook, should it come after all, adds nothing.
-    first.send("Stop", json!({"last_assistant_message": "On the roof."}));
+    first.send("Stop", &json!({"last_assistant_message": "On the roof."}));
     assert_eq!(self::kept(&sandbox), kept);
 }
 
@@ -211,13 +226,16 @@ fn the_daemon_finishes_what_is_left() {
     let claude = Claude::connected(&sandbox);
     sandbox.ok(&["start"]);
     let talk = claude.talk("left");
-    talk.send("UserPromptSubmit", json!({"prompt": "Who feeds the heron?"}));
+    talk.send("UserPromptSubmit", &json!({"prompt": "Who feeds the heron?"}));
     talk.writes("user", "Who feeds the heron?");
-    talk.send("SessionEnd", json!({"reason": "other"}));
+    talk.send("SessionEnd", &json!({"reason": "other"}));
     talk.writes("assistant", "Marta does.");
-    // Any change of a file of the home wakes the daemon.
-    claude.talk("other").send("UserPromptSubmit", json!({"prompt": "thanks"}));
-    until("the turn is in the memory", || kept(&sandbox).get("Marta does.") == Some(&1));
+    let pid = i32::try_from(sandbox.json(&["status"])["daemon"]["pid"].as_i64().unwrap()).unwrap();
+    until("the turn is in the memory", || {
+        // It looks every minute; this wakes it.
+        send(pid, Signal::SIGUSR1);
+        kept(&sandbox).get("Marta does.") == Some(&1)
+    });
 }
 
 #[test]
@@ -239,8 +257,8 @@ fn an_outdated_connection_works_is_named_and_is_written_anew() {
     sandbox.write("../.claude/settings.json", old.to_string());
     let claude = Claude::as_configured(&sandbox);
     let talk = claude.talk("old");
-    talk.send("UserPromptSubmit", json!({"prompt": "Where is the kestrel?"}));
-    talk.send("Stop", json!({"last_assistant_message": "In the tower."}));
+    talk.send("UserPromptSubmit", &json!({"prompt": "Where is the kestrel?"}));
+    talk.send("Stop", &json!({"last_assistant_message": "In the tower."}));
     assert_eq!(kept(&sandbox).get("In the tower."), Some(&1));
     let checked = sandbox.run(&["integrate", "--check", "claude-code"]);
     assert_eq!(checked.code, 6, "{}", checked.stdout);
@@ -291,8 +309,8 @@ fn a_program_and_a_home_with_spaces_and_quotes_are_found_by_a_shell() {
     }
     let claude = Claude::as_configured(&sandbox);
     let talk = claude.talk("quoted");
-    talk.send("UserPromptSubmit", json!({"prompt": "Where is the wren?"}));
-    talk.send("Stop", json!({"last_assistant_message": "Under the eaves."}));
+    talk.send("UserPromptSubmit", &json!({"prompt": "Where is the wren?"}));
+    talk.send("Stop", &json!({"last_assistant_message": "Under the eaves."}));
     let kept = std::process::Command::new("sqlite3")
         .arg(home.join("memory.db"))
         .arg("select count(*) from message where text = 'Under the eaves.'")
@@ -341,7 +359,7 @@ fn the_bare_program_records_in_the_home_that_the_settings_name() {
     sandbox.write("../.claude/settings.json", settings.to_string());
     let claude = Claude::as_configured(&sandbox);
     let stop = json!({"prompt": "Where is the owl?", "last_assistant_message": "In the barn."});
-    claude.talk("elsewhere").send("Stop", stop);
+    claude.talk("elsewhere").send("Stop", &stop);
     assert!(!sandbox.path("memory.db").exists());
     assert!(other.join("memory.db").exists());
 }

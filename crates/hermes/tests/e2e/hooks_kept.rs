@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::edges::sqlite3;
+use crate::hooks_claude::patient_sqlite3;
 use crate::sandbox::{Ran, Sandbox, until};
 
 fn turn(number: usize) -> Value {
@@ -35,7 +36,7 @@ fn times_kept(sandbox: &Sandbox, number: usize) -> usize {
         return 0;
     }
     let sql = format!("select count(*) from message where text = 'Box {number} is in the cellar.'");
-    sqlite3(sandbox, "memory.db", &sql).parse().unwrap()
+    patient_sqlite3(sandbox, &sql).parse().unwrap()
 }
 
 /// Taken in once, however often that is done.
