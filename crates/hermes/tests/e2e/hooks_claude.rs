@@ -68,8 +68,7 @@ impl Talk<'_> {
     fn event(&self, name: &str, more: &Value) -> Value {
         let mut event = json!({"hook_event_name": name, "session_id": self.id,
             "transcript_path": self.transcript, "cwd": self.claude.sandbox.folder()});
-        let Value::Object(more) = more else { panic!("{more} is no object") };
-        event.as_object_mut().unwrap().extend(more);
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         event
     }
 
