@@ -176,8 +176,8 @@ fn an_upgrade_on_a_full_disk_is_refused_in_one_sentence_and_can_be_made_later() 
         let step = if is_full() { 8 } else { 96 };
         let (mut refused, mut room) = (0, 0);
         while let Some(ran) = refused_with(&upgrade, room) {
-            // What does not fit is the database, or the copy that is kept of it before.
-            ran.failed(1, &[upgrade.of, "disk"]);
+            // What does not fit is a database, or the copy that is kept of it before.
+            ran.failed(1, &["disk"]);
             (refused, room) = (refused + 1, room + step);
             assert!(room < 32 * 1024, "it never ended well: {}", ran.stderr);
         }

@@ -95,8 +95,11 @@ fn is_exempt(path: &std::path::Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_database = [".db", ".db-wal", ".db-journal"].iter().any(|end| name.ends_with(end));
     let is_log = name.ends_with(".jsonl") || name.ends_with(".log");
+    // Two slots, each with a checksum: one that is torn is known as such, and an older one says less.
+    let is_mark = path.iter().any(|part| part == "high-water");
     is_database
         || is_log
+        || is_mark
         || name.ends_with(".lock")
         || name.starts_with(".new-")
         || name.contains(".tmp")
