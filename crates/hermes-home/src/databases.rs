@@ -208,6 +208,7 @@ mod tests {
     fn a_note_that_cannot_be_read_lets_nothing_be_made() {
         let root = tempfile::tempdir().unwrap();
         let home = testing::home(&root);
+        atomic::make_folder(home.databases().parent().unwrap()).unwrap();
         atomic::write(&home.databases(), b"{\"databases\": 7").unwrap();
         let noted = Noted::read(&home);
         assert!(noted.has(Database::Memory) && noted.has(Database::State));

@@ -52,9 +52,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// What a home says: its files, and what was said in its databases.
 fn home_of(sandbox: &Sandbox) -> (Files, Vec<Vec<String>>) {
     let mut files = tree(&sandbox.root());
-    // Marks are in no backup, and a folder of ours may hold nothing else.
-    let is_own = |path: &str| path.contains("high-water") || path.ends_with("hermesd");
-    files.retain(|path, _| !path.contains(".db") && path != ".moved-aside.json" && !is_own(path));
+    files.retain(|path, _| !path.contains(".db") && path != ".moved-aside.json");
     let said = ["state.db", "profiles/coder/state.db"].map(|database| sandbox.said(database));
     (files.into_iter().map(|(path, (_, content))| (path, content)).collect(), said.to_vec())
 }

@@ -176,9 +176,11 @@ pub(crate) fn said_in(path: &Path) -> Vec<String> {
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     walk(folder, folder, &mut found);
-    // The folder of our own is made when something is staged or locked in it.
-    found.remove("hermesd");
-    found.remove("hermesd/daemon.lock");
+    // The folder of our own is made when something is staged or locked in it; marks are in no backup.
+    let is_own = |path: &str| {
+        path.ends_with("hermesd") || path.ends_with("daemon.lock") || path.contains("high-water")
+    };
+    found.retain(|path, _| !is_own(path));
     found
 }
 
