@@ -111,10 +111,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The tables but for those in which an index keeps its own pages, and those that only show what is in an index.
+/// The tables but for those in which an index keeps its own pages, those that only show what is in an index, and the one
+/// that says which file it is.
 fn tables(connection: &Connection) -> Vec<(String, String)> {
     let sql = "select name, type from pragma_table_list where schema = 'main' and type in ('table', 'virtual')
-        and name in (select name from sqlite_schema where sql not like '%fts5vocab%') order by name";
+        and name <> 'database_identity' and name in (select name from sqlite_schema where sql not like '%fts5vocab%') order by name";
     let mut statement = connection.prepare(sql).unwrap();
     statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -255,7 +255,8 @@ fn a_summary_goes_with_each_of_its_sessions_and_leaves_no_trace_of_what_it_told(
         assert_eq!(recent(&memory, alice()), left);
         assert_eq!(memory.unfinished_summaries(Admin).unwrap(), []);
         assert!(is_whole(&memory));
-        let two = memory.record(alice(), &[message("two", "1", "again")], by("u", 11)).unwrap();
+        let two = [message("two", "1", "I said quagmire below")];
+        let two = memory.record(alice(), &two, by("u", 11)).unwrap();
         assert_eq!(two, Recorded { known: 1, ..Recorded::default() });
     }
 }

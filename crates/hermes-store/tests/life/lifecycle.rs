@@ -194,7 +194,8 @@ fn what_was_dropped_stays_known_and_a_session_goes_on_at_new_places() {
     let mut memory = filled(&place);
     let summary = keep(&mut memory, &[1, 2, 3, 4], "all of monday").unwrap();
     memory.drop_raw(alice(), summary, "all of monday", by("compress", 91)).unwrap();
-    let again = memory.record(alice(), &[message("monday", "0a", "changed")], by("u", 92)).unwrap();
+    let again = [message("monday", "0a", "where is harbor0")];
+    let again = memory.record(alice(), &again, by("u", 92)).unwrap();
     assert_eq!(again, Recorded { known: 1, ..Recorded::default() });
     let late = NewMessage { role: "assistant", ..message("monday", "9b", "a late answer") };
     memory.record(alice(), &[late], by("u", 92)).unwrap();

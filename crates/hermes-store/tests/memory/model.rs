@@ -39,7 +39,7 @@ pub(crate) struct ModelMemory {
     pub(crate) sessions: BTreeMap<SessionKey, ModelSession>,
     pub(crate) episodes: Vec<ModelEpisode>,
     pub(crate) messages: BTreeMap<i64, Message>,
-    pub(crate) recorded: HashSet<(UserNumber, String, String, String)>,
+    pub(crate) recorded: HashSet<(UserNumber, [String; 4])>,
     pub(crate) chunks: BTreeMap<ChunkKey, NewChunk>,
     pub(crate) models: Vec<EmbedModel>,
     pub(crate) vectors: BTreeMap<(i64, ChunkKey), Vec<f32>>,

@@ -73,13 +73,8 @@ impl ModelMemory {
     }
 
     fn record_one(&mut self, scope: Scope, new: &NewMessage<'_>, done: &mut Recorded) {
-        let known_by = (
-            scope.user(),
-            new.source.to_owned(),
-            new.session_id.to_owned(),
-            new.external_id.to_owned(),
-        );
-        if !self.recorded.insert(known_by) {
+        let known_by = [new.source, new.session_id, new.external_id, new.text].map(str::to_owned);
+        if !self.recorded.insert((scope.user(), known_by)) {
             done.known += 1;
             return;
         }
