@@ -267,10 +267,12 @@ fn open_with_index(path: &Path, wait: Duration) -> Result<Connection> {
     keep_log(&connection, has_log).map_err(failed)?;
     connection.pragma_update(None, "temp_store", "memory").map_err(failed)?;
     connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024).map_err(failed)?;
-    // The first read is what needs the files beside it.
+    // The first read is what needs the files beside it. Damage is for whoever reads on.
     let read = connection.pragma_query_value(None, "schema_version", |_| Ok(()));
-    read.map_err(failed)?;
-    Ok(connection)
+    match read.map_err(failed) {
+        Err(refusal) if still::is_worth_a_try(path, &refusal) => Err(refusal),
+        _ => Ok(connection),
+    }
 }
 
 /// Leaves a log that was there before us as it is: folding it in would change the main file.

@@ -79,7 +79,11 @@ impl SessionStore {
     pub fn create(path: &Path) -> Result<()> {
         sqlite::create(path, |connection| {
             migrate::apply(connection, migrate::STATE)
-                .map_err(|source| Error::from_sqlite(path, source))
+                .map_err(|source| Error::from_sqlite(path, source))?;
+            // The file keeps its number when it gets its name.
+            let unnamed = connection.path().map(PathBuf::from).unwrap_or_default();
+            let layout = detect(connection, path)?;
+            identity::settle(connection, &layout, &unnamed)
         })
     }
 

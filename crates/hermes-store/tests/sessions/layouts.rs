@@ -179,7 +179,7 @@ fn a_database_restored_from_a_dump_is_ours_as_before() {
     assert_eq!(sqlite3(&restored.path(), "pragma user_version;"), "0");
     assert_eq!(restored.read().layout().owner(), Owner::Ours);
     converse(&mut restored.write(), 2, 1, &["another harpoon"]);
-    assert_eq!(sqlite3(&restored.path(), "pragma user_version;"), "1");
+    assert_eq!(sqlite3(&restored.path(), "pragma user_version;"), "2");
     assert_eq!(schema(&restored.path()), schema(&place.path()));
     assert_whole(&restored.path());
 }
