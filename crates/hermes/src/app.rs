@@ -76,6 +76,22 @@ pub(crate) struct Memory {
 /// Who makes the changes that are typed.
 pub(crate) const ACTOR: &str = "user";
 
+/// Keeps a copy of a database that is about to be brought up to a newer schema.
+pub(crate) fn keep_before_upgrade(
+    home: &Home,
+    (path, schema): (&Path, i64),
+    now: Timestamp,
+) -> StoreResult<()> {
+    let failed = |error: hermes_home::Error| StoreError::File {
+        doing: "keep a copy before the upgrade in",
+        path: home.before_upgrade(),
+        source: std::io::Error::other(error),
+    };
+    let copy = before_upgrade::begin(home, (path, schema), now).map_err(failed)?;
+    snapshot::take(path, &copy.path, COPY_LIMITS, &mut |_, _| {})?;
+    copy.finish(home, now).map_err(failed)
+}
+
 impl App {
     pub(crate) fn new(global: Global) -> App {
         let color = match global.no_color {
@@ -227,7 +243,7 @@ impl App {
     pub(crate) fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
         let path = home.state_db();
-        let mut keep = |schema| self.keep_before_upgrade(home, &path, schema);
+        let mut keep = |schema| keep_before_upgrade(home, (&path, schema), self.now);
         match SessionStore::open_keeping(&path, access, wait, &mut keep) {
             Err(missing @ StoreError::Missing { .. }) => {
                 self.refuse_lost(home, Database::State)?;
@@ -259,18 +275,6 @@ impl App {
         Ok(HighWater::at(home.high_water().join(name)))
     }
 
-    /// Keeps a copy of a database that is about to be brought up to a newer schema.
-    fn keep_before_upgrade(&self, home: &Home, path: &Path, schema: i64) -> StoreResult<()> {
-        let failed = |error: hermes_home::Error| StoreError::File {
-            doing: "keep a copy before the upgrade in",
-            path: home.before_upgrade(),
-            source: std::io::Error::other(error),
-        };
-        let copy = before_upgrade::begin(home, (path, schema), self.now).map_err(failed)?;
-        snapshot::take(path, &copy.path, COPY_LIMITS, &mut |_, _| {})?;
-        copy.finish(home, self.now).map_err(failed)
-    }
-
     /// The memory in a file that exists; before an upgrade a copy is kept.
     pub(crate) fn opened_memory(
         &self,
@@ -280,7 +284,7 @@ impl App {
         wait: Duration,
     ) -> StoreResult<SqliteMemory> {
         let wanted = WantedMemory { path, profile: home.profile_name() };
-        let mut keep = |schema| self.keep_before_upgrade(home, path, schema);
+        let mut keep = |schema| keep_before_upgrade(home, (path, schema), self.now);
         SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
     }
 

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{Look, Need};
 use super::work::Worker;
-use crate::app::App;
+use crate::app::{App, keep_before_upgrade};
 use crate::background::Background;
 use crate::desk::rules;
 use crate::hook::finish;
@@ -202,7 +202,10 @@ pub(crate) fn sessions_to_write(
     wait: Duration,
 ) -> Result<Option<SessionStore>, StoreError> {
     let path = home.state_db();
-    let open = |access| SessionStore::open(&path, access, wait);
+    let open = |access| {
+        let mut keep = |schema| keep_before_upgrade(home, (&path, schema), clock::now());
+        SessionStore::open_keeping(&path, access, wait, &mut keep)
+    };
     match open(Access::Write).or_else(|error| match error.kind() {
         ErrorKind::Refused => open(Access::Read),
         _ => Err(error),
