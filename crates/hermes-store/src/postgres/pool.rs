@@ -214,9 +214,11 @@ impl Pooled {
         self.is_broken = true;
     }
 
-    /// What an error of this connection means.
-    pub fn refused(&self, error: &postgres::Error) -> Error {
-        self.shared.address.refused(error)
+    /// What an error of this connection means. One that was cut is not used again, though it may not know it yet.
+    pub fn refused(&mut self, error: &postgres::Error) -> Error {
+        let refused = self.shared.address.refused(error);
+        self.is_broken |= matches!(refused, Error::Server(ServerError::ConnectionCut { .. }));
+        refused
     }
 }
 
