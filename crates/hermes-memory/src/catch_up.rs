@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, TakenIn};
-use hermes_store::sessions::{LiveMessage, LiveSession, RowNames, SessionMark, SessionStore};
+use hermes_store::sessions::{
+    COMMAND_LINE, LiveMessage, LiveSession, RowNames, SessionMark, SessionStore, name_in,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -242,7 +244,7 @@ impl Intake<'_> {
             return Ok(());
         }
         let change = self.change();
-        let scope = identity::resolve(self.store, settings.mode, who(session), change)?;
+        let scope = identity::resolve(self.store, who(session), change)?;
         let zone = identity::zone_of(self.store, scope.user(), settings.zone)?;
         let conversation = Conversation {
             session_id: session.id.as_str(),
@@ -347,7 +349,7 @@ impl Intake<'_> {
     }
 
     fn find(&self, session: &LiveSession) -> Result<Option<Scope>> {
-        identity::find(self.store, self.settings.mode, who(session))
+        identity::find(self.store, who(session))
     }
 
     fn note(
@@ -380,6 +382,9 @@ pub(crate) fn who(session: &LiveSession) -> Option<Who<'_>> {
     };
     let channel = session.source.as_str();
     let native_id = match (session.user_id.as_deref(), chat) {
+        (Some(id), _) if channel != COMMAND_LINE && name_in(channel, id).is_some() => {
+            return name_in(channel, id).map(Who::named);
+        }
         (Some(id), _) => id,
         (None, Chat::Direct) => return None,
         (None, Chat::Group) => session.chat_id.as_deref().unwrap_or(session.id.as_str()),

@@ -1,5 +1,6 @@
 //! The one place that turns flags, environment and settings into opened parts.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +51,7 @@ pub(crate) struct App {
     pub(crate) asking: Asking,
     pub(crate) json: bool,
     /// By whom changes are made, as the chain of changes says it.
-    pub(crate) actor: &'static str,
+    pub(crate) actor: Cow<'static, str>,
     wanted: Wanted,
     flags: Vec<String>,
     /// Whether it goes on where settings hold names that no setting has.
@@ -104,7 +105,7 @@ impl App {
             out: Output::new(global.json, global.quiet, color, global.place()),
             asking: Asking { yes: global.yes, no_input: global.no_input },
             json: global.json,
-            actor: ACTOR,
+            actor: Cow::Borrowed(ACTOR),
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
             is_forgiving: false,
@@ -163,7 +164,7 @@ impl App {
             out: Output::new(false, true, anstream::ColorChoice::Never, String::new()),
             asking: Asking { yes: false, no_input: true },
             json: false,
-            actor: self.actor,
+            actor: self.actor.clone(),
             wanted,
             flags,
             is_forgiving: self.is_forgiving,
@@ -421,8 +422,8 @@ impl App {
     }
 
     /// Who changes something now.
-    pub(crate) fn change(&self) -> Change<'static> {
-        Change { actor: self.actor, at: self.now }
+    pub(crate) fn change(&self) -> Change<'_> {
+        Change { actor: &self.actor, at: self.now }
     }
 
     /// The embedding model the settings ask for.

@@ -106,8 +106,7 @@ pub fn run(
 ) -> Result<Report> {
     let waiting = store.waiting_episodes(Admin, settings.idle_since, settings.limit)?;
     let mut run = Run::new(store, settings);
-    let mut batch: Vec<Read> = Vec::new();
-    let mut cost = 0;
+    let mut batches: Vec<Batch> = Vec::new();
     for episode in waiting {
         let read = run.read(episode)?;
         let by_model = ask.is_some() && (!read.episode.imported || settings.imported_with_model);
@@ -115,16 +114,37 @@ pub fn run(
             run.by_rules(&read)?;
             continue;
         }
-        let next = read.cost();
-        if !batch.is_empty() && cost + next > TOKENS_PER_CALL {
-            run.by_model(&std::mem::take(&mut batch), ask.as_deref_mut())?;
-            cost = 0;
-        }
-        cost += next;
-        batch.push(read);
+        let user = read.episode.user;
+        let place = batches.iter().position(|batch| batch.user == user).unwrap_or_else(|| {
+            batches.push(Batch { user, reads: Vec::new(), cost: 0 });
+            batches.len() - 1
+        });
+        let full = batches[place].add(read);
+        run.by_model(&full, ask.as_deref_mut())?;
     }
-    run.by_model(&batch, ask)?;
+    for batch in batches {
+        run.by_model(&batch.reads, ask.as_deref_mut())?;
+    }
     Ok(run.report)
+}
+
+/// What one call of a model will read: words of one user alone, so that nobody's are told to draw facts of another.
+struct Batch {
+    user: UserNumber,
+    reads: Vec<Read>,
+    cost: usize,
+}
+
+impl Batch {
+    /// Takes one more; returns those that were there, if it would be too much for one call with them.
+    fn add(&mut self, read: Read) -> Vec<Read> {
+        let next = read.cost();
+        let is_full = !self.reads.is_empty() && self.cost + next > TOKENS_PER_CALL;
+        let full = if is_full { std::mem::take(&mut self.reads) } else { Vec::new() };
+        self.cost = if is_full { next } else { self.cost + next };
+        self.reads.push(read);
+        full
+    }
 }
 
 /// An episode with its messages and the ones just before it.

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use hermes_home::config::UsersMode;
 use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
 use hermes_store::sessions::{
-    AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore,
+    AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore, kept_name,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -93,8 +92,6 @@ pub enum Caller {
 /// How turns are recorded.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// Whether one person or several talk to this agent.
-    pub mode: UsersMode,
     /// The zone of users who named none.
     pub zone: &'a TimeZone,
     /// The time of messages that have none, and of the change.
@@ -163,10 +160,35 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
         Err(hermes_store::Error::NotFound { .. }) => None,
         other => other?,
     };
-    let Some(session) = known else { return Ok(!turn.is_by(turn.told())) };
+    let Some(session) = known else { return Ok(false) };
     let ids = sessions.external_ids(&session.id, i64::MIN)?;
     let others_spoke = ids.iter().any(|(_, id)| spool::is_mark(id));
-    Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
+    Ok(others_spoke || turn.told() != catch_up::who(&session))
+}
+
+/// Whether the turn would be added to a conversation of the transcript in which somebody else talks. In a group several
+/// do; everywhere else a session is one user's, however they come in.
+pub fn is_of_another(
+    sessions: &SessionStore,
+    store: &dyn MemoryStore,
+    turn: &Turn,
+) -> Result<bool> {
+    let Some(id) = turn.session_id.clone().filter(|_| is_writable(sessions, &turn.from)) else {
+        return Ok(false);
+    };
+    let session = match sessions.live_session(&SessionId::from(id)) {
+        Err(hermes_store::Error::NotFound { .. }) => return Ok(false),
+        other => other?,
+    };
+    let (told, speaker) = (turn.told(), catch_up::who(&session));
+    let is_group = |who: Option<Who<'_>>| who.is_some_and(|who| who.chat == Chat::Group);
+    let is_same_group =
+        is_group(told) && is_group(speaker) && told.map(|who| who.channel) == Some(&session.source);
+    if told == speaker || is_same_group {
+        return Ok(false);
+    }
+    let users = (identity::find(store, told)?, identity::find(store, speaker)?);
+    Ok(users.0.is_none() || users.0 != users.1)
 }
 
 fn is_writable(sessions: &SessionStore, from: &Caller) -> bool {
@@ -225,7 +247,7 @@ pub fn remember(
     settings: &Settings<'_>,
 ) -> Result<RecordedTurn> {
     let change = Change { actor: super::ACTOR, at: settings.now };
-    let scope = turn.scope(store, settings, change)?;
+    let scope = turn.scope(store, change)?;
     let mut done = RecordedTurn {
         session_id: kept.session_id.clone(),
         user: scope.user(),
@@ -283,22 +305,9 @@ impl Turn {
         Some(Who { channel: &self.channel, native_id, chat: *chat })
     }
 
-    /// Who a session that begins with this turn would tell of.
+    /// Who asked, by name where they are known by name: what a session that begins with this turn tells.
     fn told(&self) -> Option<Who<'_>> {
-        let identity = self.identity.as_ref();
-        let native_id = self.user.as_deref().or(identity.map(|one| one.native_id.as_str()))?;
-        let chat = identity.map_or(Chat::Direct, |one| one.chat);
-        Some(Who { channel: &self.channel, native_id, chat })
-    }
-
-    /// Whether somebody is the one who asked.
-    fn is_by(&self, who: Option<Who<'_>>) -> bool {
-        let named = self.user.as_deref().map(|name| Who {
-            channel: identity::COMMAND_LINE,
-            native_id: name,
-            chat: Chat::Direct,
-        });
-        who == named.or_else(|| self.who())
+        self.user.as_deref().map(Who::named).or_else(|| self.who())
     }
 
     /// What is wrong with it, if it cannot be recorded: it says nothing, or its session has no fit name.
@@ -312,15 +321,10 @@ impl Turn {
         (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
     }
 
-    fn scope(
-        &self,
-        store: &mut dyn MemoryStore,
-        settings: &Settings<'_>,
-        change: Change<'_>,
-    ) -> Result<Scope> {
+    fn scope(&self, store: &mut dyn MemoryStore, change: Change<'_>) -> Result<Scope> {
         match &self.user {
             Some(name) => Ok(Scope::of(store.user_or_new(name, change)?)),
-            None => identity::resolve(store, settings.mode, self.who(), change),
+            None => identity::resolve(store, self.who(), change),
         }
     }
 
@@ -342,7 +346,7 @@ impl Turn {
         });
         let native_id = self.identity.as_ref().map(|identity| identity.native_id.clone());
         NewSession {
-            user_id: self.user.clone().or(native_id),
+            user_id: self.user.as_deref().map(|name| kept_name(&self.channel, name)).or(native_id),
             cwd: self.project.clone(),
             chat_type,
             display_name: self.identity.as_ref().and_then(|identity| identity.name.clone()),

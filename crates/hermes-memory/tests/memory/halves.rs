@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::{self, Report};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool;
@@ -19,7 +18,6 @@ use crate::support::{memory, now};
 
 fn settings(zone: &TimeZone) -> Settings<'_> {
     Settings {
-        mode: UsersMode::Several,
         zone,
         now: now(),
         vectors: Vectors::Now,

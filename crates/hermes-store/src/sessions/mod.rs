@@ -54,7 +54,7 @@ pub use search::{
 pub use stats::{SessionStats, SourceStats};
 pub use sums::compare_sessions;
 pub use transcript::{Message, MessageState, Window};
-pub use whose::Whose;
+pub use whose::{COMMAND_LINE, Whose, kept_name, name_in, shown_user};
 
 /// The words of a text exactly as FTS5's tokenizer unicode61 cuts them.
 pub(crate) fn split_words(text: &str) -> Vec<String> {

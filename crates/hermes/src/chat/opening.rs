@@ -44,7 +44,7 @@ impl Conversation {
     ) -> anyhow::Result<Conversation> {
         let home = app.existing_home()?;
         let mut own = app.for_profile(&home);
-        own.actor = ACTOR;
+        own.actor = ACTOR.into();
         own.now = clock::now();
         let mut seat = Seat::alone(own)?;
         let model = talker(&seat.app, &seat.home, opening.model.as_deref())?;
@@ -197,14 +197,8 @@ pub(super) fn own(
     whose: &Whose,
     selector: &str,
 ) -> anyhow::Result<SessionId> {
-    let id = store.find(selector)?;
-    let session = store.session(&id)?;
-    let is_own = whose.has(&session.source, session.user_id.as_deref());
-    match is_own {
-        true => Ok(id),
-        // That there is such a session of somebody else is nobody's business.
-        false => Err(hermes_store::Error::NotFound { selector: selector.to_owned() }.into()),
-    }
+    // That there is such a session of somebody else is nobody's business.
+    Ok(store.find_of(selector, Some(whose))?)
 }
 
 /// What a session was: its prompt, its window and its cost.

@@ -5,6 +5,7 @@ use clap::Args;
 use crate::app::App;
 use crate::desk::context;
 use crate::failure::Outcome;
+use crate::server::Whom;
 use crate::server::mcp::{Scoped, Surface, stdio};
 use crate::server::pool::Seat;
 
@@ -31,18 +32,21 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let home = app.existing_home()?;
     let project = arguments.project.clone();
     let scoped = Scoped {
-        user: arguments
-            .user
-            .as_deref()
-            .filter(|name| *name != "owner")
-            .map(str::parse)
-            .transpose()?,
+        whom: Whom::bound(
+            arguments
+                .user
+                .as_deref()
+                .filter(|name| *name != "owner")
+                .map(str::parse)
+                .transpose()?,
+        ),
+        grant: None,
         read_only: arguments.read_only,
         project: project.or_else(|| context::project_of(&std::env::current_dir().ok()?)),
         surface: arguments.compat,
     };
     let mut own = app.for_profile(&home);
-    own.actor = ACTOR;
+    own.actor = ACTOR.into();
     stdio::serve(Seat::alone(own)?, scoped)?;
     Ok(Outcome::Done)
 }

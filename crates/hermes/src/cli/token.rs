@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::{Args, Subcommand};
+use hermes_home::UserId;
 use hermes_home::layout::parse_profile;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -91,13 +92,11 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
             if let Some(profile) = &arguments.only_profile {
                 home.sibling(parse_profile(profile)?).must_exist()?;
             }
-            if let Some(user) = &arguments.user {
-                user.parse::<hermes_home::UserId>()?;
-            }
+            let user = arguments.user.as_deref().map(str::parse::<UserId>).transpose()?;
             let wanted = Wanted {
                 name,
                 profile: arguments.only_profile.clone(),
-                user: arguments.user.clone(),
+                user: user.map(|user| user.to_string()),
                 read_only: arguments.read_only,
                 now: app.now,
             };

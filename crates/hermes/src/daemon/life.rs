@@ -91,7 +91,6 @@ fn take_in_telling(
 ) -> anyhow::Result<catch_up::Report> {
     let zone = app.zone(home)?;
     let settings = turn::Settings {
-        mode: app.config(home)?.config.users.mode,
         zone: &zone,
         now: clock::now(),
         vectors: vectors(store)?,

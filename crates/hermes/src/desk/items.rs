@@ -101,6 +101,21 @@ pub(crate) fn show(store: &SqliteMemory, scope: Scope, wanted: Wanted) -> anyhow
     }
 }
 
+/// Whose it is, if the asker may read it.
+pub(crate) fn whose(
+    store: &SqliteMemory,
+    scope: Scope,
+    wanted: Wanted,
+) -> anyhow::Result<UserNumber> {
+    let found = match wanted {
+        Wanted::Episode(id) => store.episodes(scope, &[id])?.first().map(|one| one.user),
+        Wanted::Procedure(id) => store.procedures(scope, &[id])?.first().map(|one| one.user),
+        Wanted::Event(id) => store.events(scope, &[id])?.first().map(|one| one.user),
+    };
+    let missing = || Problem::new(Kind::NotFound, format!("could not find {}", wanted.name()));
+    Ok(found.ok_or_else(missing)?)
+}
+
 /// Takes something out of every answer.
 pub(crate) fn retire(
     store: &mut SqliteMemory,

@@ -16,7 +16,7 @@ pub(crate) mod turn;
 
 use hermes_home::UserId;
 use hermes_store::memory::{
-    Admin, Chat, MergedUser, People as _, Scope, SqliteMemory, User, UserNumber, Users as _,
+    Admin, Chat, People as _, Scope, SqliteMemory, User, UserNumber, Users as _,
 };
 use hermes_store::sessions::Whose;
 
@@ -51,26 +51,28 @@ impl Asker {
         }
     }
 
-    /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they
-    /// speak alone with the agent. The owner's are those that are nobody else's.
+    /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they speak alone with
+    /// the agent, as far as somebody linked it. Those that name nobody are the owner's.
     pub(crate) fn own_sessions(&self, store: &SqliteMemory) -> anyhow::Result<Whose> {
         let number = self.scope.user();
-        let known = store.identities(Admin)?.into_iter().chain(store.unlinked_identities(Admin)?);
-        let Some(user) = self.user.as_ref().filter(|_| number != UserNumber::OWNER) else {
-            let users = store.users(Admin)?;
-            let owner = users.iter().find(|one| one.number == number).map(|one| one.name.clone());
-            let users = users.into_iter().filter(|one| one.number != number);
-            let named = users.fold(Whose::everybody_but(), |whose, one| whose.and(&one.name));
-            let merged = store.merged_users(Admin)?;
-            let is_other = |one: &&MergedUser| owner.as_deref() != Some(one.into.as_str());
-            let named = merged.iter().filter(is_other).fold(named, |all, one| all.and(&one.name));
-            let others = known.filter(|one| one.user != number);
-            return Ok(others.fold(named, |whose, one| whose.and_at(&one.channel, &one.native_id)));
+        let is_owner = number == UserNumber::OWNER;
+        let name = match &self.user {
+            Some(user) if !is_owner => user.as_str().to_owned(),
+            _ => {
+                let users = store.users(Admin)?;
+                let owner = users.into_iter().find(|one| one.number == UserNumber::OWNER);
+                owner.map_or_else(|| "owner".to_owned(), |owner| owner.name)
+            }
         };
         let merged = store.merged_users(Admin)?;
-        let before = merged.iter().filter(|one| one.into == user.as_str());
-        let named = before.fold(Whose::named(user.as_str()), |whose, one| whose.and(&one.name));
-        let own = known.filter(|one| {
+        let before = merged.iter().filter(|one| one.into == name);
+        let named = before.fold(Whose::named(&name), |whose, one| whose.and(&one.name));
+        let named = if is_owner { named.and_unnamed() } else { named };
+        let mut known = store.identities(Admin)?;
+        if !is_owner {
+            known.extend(store.unlinked_identities(Admin)?);
+        }
+        let own = known.iter().filter(|one| {
             one.user == number && number != UserNumber::SHARED && one.chat == Chat::Direct
         });
         Ok(own.fold(named, |whose, one| whose.and_at(&one.channel, &one.native_id)))

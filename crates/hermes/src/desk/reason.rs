@@ -76,7 +76,7 @@ impl Why {
 }
 
 /// Who changes something now, with a usual reason; only a person has one.
-pub(crate) fn change(app: &App, why: Option<&Why>) -> Change<'static> {
+pub(crate) fn change<'a>(app: &'a App, why: Option<&Why>) -> Change<'a> {
     let change = app.change();
     match why {
         Some(Why::Usual(reason)) if change.is_by_a_person() => {

@@ -187,9 +187,11 @@ fn in_sessions(
     wish: &Wish<'_>,
 ) -> anyhow::Result<Answer> {
     let store = app.sessions(home, Access::Read)?;
-    let session = wish.session.map(|session| store.find(session)).transpose()?;
+    let user = asker.sessions(memory)?;
+    let find = |session| store.find_of(session, user.as_ref());
+    let session = wish.session.map(find).transpose()?;
     let filter = SearchFilter {
-        user: asker.sessions(memory)?,
+        user,
         session,
         source: wish.channel.map(str::to_owned),
         since: wish.since,

@@ -89,10 +89,8 @@ pub(crate) fn record_in(
     (sessions, memory): (&mut Result<Option<SessionStore>, StoreError>, Option<&mut Memory>),
 ) -> anyhow::Result<Told> {
     let zone = app.zone(home)?;
-    let mode = app.config(home)?.config.users.mode;
     let random = random_bytes();
     let settings = Settings {
-        mode,
         zone: &zone,
         now: app.now,
         vectors: Vectors::Later,

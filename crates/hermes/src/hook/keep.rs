@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use hermes_home::Home;
-use hermes_home::config::UsersMode;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool;
 use hermes_memory::record::turn::{Settings, Turn, TurnMessage};
@@ -202,7 +201,6 @@ fn wait(
 /// Puts a turn into the spool of the home.
 pub(super) fn spool_put(home: &Home, turn: &Turn, now: Timestamp) -> anyhow::Result<()> {
     let settings = Settings {
-        mode: UsersMode::Single,
         zone: &TimeZone::UTC,
         now,
         vectors: Vectors::Later,

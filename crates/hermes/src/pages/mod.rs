@@ -137,7 +137,7 @@ pub(crate) fn refused(pool: &Pool, visit: &Visit, fault: &Fault) -> Reply {
 fn try_answer(pool: &Pool, notices: &Notices, run: Run, visit: &Visit) -> anyhow::Result<Reply> {
     let mut seat = pool.take(&visit.profile)?;
     // A person sits before the page: what they take back stays so.
-    let usual = std::mem::replace(&mut seat.app.actor, ACTOR);
+    let usual = std::mem::replace(&mut seat.app.actor, ACTOR.into());
     let answer = run(&mut seat, visit);
     seat.app.actor = usual;
     let reply = match answer? {

@@ -25,12 +25,13 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::call::{Call, Fault, PROFILE, Reply, USER, named_user};
+use super::call::{Call, Fault, Reply};
 use super::connection::{self, Patient};
 use super::guard::Refused;
 use super::mcp::Scoped;
 use super::route::{Needs, Route, Run};
 use super::tokens::Grant;
+use super::whom::{Whom, named_profile};
 use super::{Shared, changes, mcp, pages, routes};
 use crate::failure::Problem;
 
@@ -222,9 +223,27 @@ async fn try_answer(
         Needs::Nothing => Grant::owner(),
         needs => admit(shared, request.headers(), needs == Needs::Writing)?,
     };
+    let token = grant.name.clone();
+    let done = work_on(shared, route, (params, grant), request).await;
+    done.inspect_err(|fault| {
+        shared.note_refusal(&token, &format!("{} {}", route.method, route.path), fault);
+    })
+}
+
+/// A request of somebody who was let in.
+async fn work_on(
+    shared: &Arc<Shared>,
+    route: &Arc<Route>,
+    (params, grant): (Vec<(String, String)>, Grant),
+    request: Request,
+) -> Result<Reply, Fault> {
     let (parts, body) = request.into_parts();
+    let (whom, profile) = match route.needs {
+        Needs::Nothing => (Whom::default(), "default".to_owned()),
+        _ => asked(&grant, None, &parts.headers)?,
+    };
     let body = whole(shared, body).await?;
-    let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant };
+    let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant, whom, profile };
     match route.run {
         Run::Changes => changes::listen(shared, &call).await,
         run => {
@@ -311,20 +330,34 @@ fn run_at(shared: &Shared, run: Run, call: &Call) -> anyhow::Result<Reply> {
         Run::At(run) => run,
         Run::Changes => return Err(anyhow::anyhow!("changes are listened to, not worked on")),
     };
-    let mut seat = shared.pool.take(&profile_of(call)?)?;
+    let mut seat = shared.pool.take(&call.profile)?;
+    seat.app.actor = call.grant.actor();
     let reply = run(&mut seat, call)?;
     shared.pool.give_back(seat);
     Ok(reply)
 }
 
-/// The profile that the header or the token names.
-pub(super) fn profile_of(call: &Call) -> anyhow::Result<String> {
-    narrow(&call.grant, call.header(PROFILE))
+/// For whom and at which profile something is asked: what the token, the address and the headers say.
+fn asked(
+    grant: &Grant,
+    path: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<(Whom, String), Fault> {
+    let read = || -> anyhow::Result<(Whom, String)> {
+        let header = named_profile(headers)?;
+        if let (Some(path), Some(header)) = (path, &header)
+            && path != header
+        {
+            let what = format!("the address names the profile {path}, the header {header}");
+            return Err(Problem::usage(what).into());
+        }
+        Ok((Whom::of(grant, headers)?, narrow(grant, path.or(header.as_deref()))?))
+    };
+    read().map_err(|error| Fault::of(&error))
 }
 
 /// The profile that is asked for, if the token is good for it.
 fn narrow(grant: &Grant, asked: Option<&str>) -> anyhow::Result<String> {
-    let asked = asked.filter(|name| !name.is_empty());
     match (&grant.profile, asked) {
         (Some(bound), Some(asked)) if bound != asked => Err(Problem::new(
             crate::failure::Kind::Refused,
@@ -377,7 +410,9 @@ fn admit(shared: &Shared, headers: &HeaderMap, is_writing: bool) -> Result<Grant
         return Err(fault);
     }
     if is_writing && grant.read_only {
-        return Err(Fault::new(StatusCode::FORBIDDEN, "refused", "the token is for reading alone"));
+        let fault = Fault::new(StatusCode::FORBIDDEN, "refused", "the token is for reading alone");
+        shared.note_refusal(&grant.name, "a change", &fault);
+        return Err(fault);
     }
     Ok(grant)
 }
@@ -400,12 +435,10 @@ fn mcp_grant(
 ) -> Result<(Scoped, String), Fault> {
     guard(shared, headers)?;
     let grant = admit(shared, headers, false)?;
-    let header = headers.get(PROFILE).and_then(|value| value.to_str().ok());
-    let profile = narrow(&grant, profile.or(header)).map_err(|error| Fault::of(&error))?;
+    let (whom, profile) = asked(&grant, profile, headers)
+        .inspect_err(|fault| shared.note_refusal(&grant.name, "/mcp", fault))?;
     shared.pool.home_of(&profile).map_err(|error| Fault::of(&error))?;
-    let user = headers.get(USER).map(|value| value.to_str().unwrap_or("?"));
-    let user = named_user(&grant, user).map_err(|error| Fault::of(&error))?;
-    let scoped = Scoped { user, read_only: grant.read_only, ..Scoped::default() };
+    let scoped = Scoped { whom, read_only: grant.read_only, grant: Some(grant), ..Scoped::default() };
     Ok((scoped, profile))
 }
 

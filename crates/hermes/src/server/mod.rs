@@ -14,6 +14,9 @@ mod rate;
 mod route;
 pub(crate) mod routes;
 pub(crate) mod tokens;
+mod whom;
+
+pub(crate) use whom::Whom;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -21,6 +24,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use axum::http::StatusCode;
 use hermes_home::Home;
 use hermes_home::config::ServerSettings;
 use tokio::net::TcpListener;
@@ -28,8 +32,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::daemon::log::Log;
 use crate::failure::{Kind, Problem};
 use crate::pages::notice::Notices;
+use call::Fault;
 use guard::Hosts;
 use metrics::Metrics;
 use pool::Pool;
@@ -53,6 +59,8 @@ pub(crate) struct Shared {
     rates: Rates,
     notices: Notices,
     is_tls: bool,
+    /// Where it is written whom something was refused.
+    log: Mutex<Log>,
     metrics: Metrics,
     /// One permit for each request that is worked on.
     workers: Arc<Semaphore>,
@@ -61,6 +69,16 @@ pub(crate) struct Shared {
     /// The largest body, in bytes.
     most_bytes: usize,
     stop: CancellationToken,
+}
+
+impl Shared {
+    /// Writes down which token was refused what; the log holds names and reasons, never what somebody said.
+    fn note_refusal(&self, token: &str, asked: &str, fault: &Fault) {
+        if fault.status == StatusCode::FORBIDDEN {
+            let line = format!("refused: token {token}, {asked}: {}", fault.told().0);
+            lock(&self.log).line(crate::clock::now(), &line);
+        }
+    }
 }
 
 /// A listener at work.
@@ -111,7 +129,7 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
     let address = listener.local_addr().context("could not find out the port")?;
     let stop = CancellationToken::new();
     let mut own = app.for_profile(home);
-    own.actor = ACTOR;
+    own.actor = ACTOR.into();
     let shared = Arc::new(Shared {
         pool: Pool::new(own, home.clone()),
         tokens: Tokens::new(home),
@@ -119,6 +137,7 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         rates: Rates::new(settings.requests_per_minute),
         notices: Notices::default(),
         is_tls,
+        log: Mutex::new(Log::new(home, false)),
         metrics: Metrics::default(),
         workers: Arc::new(Semaphore::new(WORKERS)),
         writing: Arc::new(Semaphore::new(1)),

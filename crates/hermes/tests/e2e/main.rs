@@ -6,6 +6,7 @@ mod backup;
 mod backup_places;
 mod backup_schedule;
 mod bench;
+mod bound;
 mod browser;
 mod carry;
 mod chat;

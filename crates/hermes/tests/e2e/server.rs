@@ -55,9 +55,14 @@ impl Listening {
 
     /// One request as it stands, on a connection of its own.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
+        self.send_bytes(head.as_bytes(), body)
+    }
+
+    /// The same with a head that need not be text.
+    pub(crate) fn send_bytes(&self, head: &[u8], body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(head);
         let _ = stream.write_all(body);
         read(stream)
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use clap::Args;
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn::{self, Caller, Places, Settings, Turn, TurnMessage};
@@ -148,7 +147,6 @@ fn made_up(vocabulary: &Vocabulary, numbers: &mut Numbers, number: usize) -> Tur
 fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Settings<'_>> {
     let later = SignedDuration::from_secs(i64::try_from(number)?);
     Ok(Settings {
-        mode: UsersMode::Single,
         zone,
         now: now.checked_add(later)?,
         vectors: Vectors::Now,

@@ -1,5 +1,6 @@
 //! An exported session as a conversation to read: the common ground of Markdown and HTML.
 
+use hermes_store::sessions::shown_user;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ impl Conversation {
         let details = [
             ("id", Some(id.clone())),
             ("source", text("source").map(str::to_owned)),
-            ("user", text("user_id").map(str::to_owned)),
+            ("user", text("user_id").map(|user| shown_user(user).to_owned())),
             ("model", text("model").map(str::to_owned)),
             ("started", time("started_at")),
             ("ended", time("ended_at")),

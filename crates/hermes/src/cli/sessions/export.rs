@@ -108,7 +108,7 @@ fn chosen(
     }
     let filter = SessionFilter {
         source: arguments.narrow.source.clone(),
-        user: arguments.narrow.user.as_deref().map(Whose::named),
+        user: arguments.narrow.user.as_deref().map(Whose::called),
         since: span.since,
         until: span.until,
         include_archived: true,

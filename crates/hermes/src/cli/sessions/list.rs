@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     let limit = Some(arguments.limit).filter(|limit| *limit > 0);
     let filter = SessionFilter {
         source: arguments.narrow.source.clone(),
-        user: arguments.narrow.user.as_deref().map(Whose::named),
+        user: arguments.narrow.user.as_deref().map(Whose::called),
         since: span.since,
         until: span.until,
         include_archived: arguments.all,

@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
     let span = arguments.narrow.span(app, &zone)?;
     let store = reading(app, home)?;
     let filter = SearchFilter {
-        user: arguments.narrow.user.as_deref().map(Whose::named),
+        user: arguments.narrow.user.as_deref().map(Whose::called),
         session: arguments.session.as_deref().map(|session| store.find(session)).transpose()?,
         source: arguments.narrow.source.clone(),
         roles: arguments.role.clone(),

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use hermes_home::{Home, pins};
-use hermes_store::sessions::{Message, MessageState, SessionSummary, Window};
+use hermes_store::sessions::{Message, MessageState, SessionSummary, Window, shown_user};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl Show for Shown {
         page.line(format_args!("{BOLD}{}{BOLD:#}", printable(title)))?;
         let started = self.time(session.started_at);
         let mut details = vec![session.id.to_string(), session.source.clone(), started];
-        details.extend(session.user_id.clone().map(|user| format!("user {user}")));
+        details.extend(session.user_id.clone().map(|user| format!("user {}", shown_user(&user))));
         details.extend(session.model.clone());
         details.extend(session.parent.as_ref().map(|parent| format!("continues {parent}")));
         details.extend(session.pinned.then(|| "pinned".to_owned()));

@@ -48,15 +48,18 @@ fn file_command(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
     }
     let target = match asked.path.as_str() {
         "/memories/MEMORY.md" => MemoryTarget::Memory,
-        "/memories/USER.md" => MemoryTarget::User(scoped.user.clone()),
+        "/memories/USER.md" => scoped.whom.user_file(),
         other => {
             return Err(Problem::new(Failed::NotFound, format!("there is no file {other}"))
                 .hint("the files are /memories/MEMORY.md and /memories/USER.md")
                 .into());
         }
     };
+    if asked.command != "view" {
+        scoped.whom.may_write(&target)?;
+    }
     let (app, home) = (&seat.app, &seat.home);
-    let context = rules::of_change(app, home, &target, "mcp")?;
+    let context = rules::of_change(app, home, &target, &app.actor)?;
     let read = memory_file::read(home, &target, context.rules)?;
     let before = read.document.text().to_owned();
     let text = match asked.command.as_str() {

@@ -224,8 +224,11 @@ fn take_out(
     is_meant: impl Fn(&Fact) -> bool,
 ) -> anyhow::Result<usize> {
     let found = facts_listed(seat, scoped, Some(entity), MOST)?;
+    let found: Vec<&Fact> = found.iter().filter(|fact| is_meant(fact)).collect();
+    // All or nothing: what is shared may be none of theirs to take out.
+    found.iter().try_for_each(|fact| scoped.whom.may_change(fact.user))?;
     let mut count = 0;
-    for fact in found.iter().filter(|fact| is_meant(fact)) {
+    for fact in found {
         let id = name_of(fact.id);
         let scope = existing(seat, scoped, &id)?;
         let (app, home, memory) = seat.writer()?;

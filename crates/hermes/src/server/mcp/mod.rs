@@ -12,7 +12,6 @@ mod writing;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hermes_home::UserId;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -26,16 +25,20 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::Shared;
+use super::call::Fault;
 use super::pool::Seat;
+use super::tokens::Grant;
+use super::{Shared, Whom};
 use crate::failure;
 use tool::{Entry, Told};
 
 /// Who asks, and what they may do; it comes from flags, the address or the token, never from a model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scoped {
-    /// Whose memory; none is the owner's.
-    pub(crate) user: Option<UserId>,
+    /// Whose memory.
+    pub(crate) whom: Whom,
+    /// The token that was shown; none where a program on this machine was started with flags.
+    pub(crate) grant: Option<Grant>,
     /// Whether nothing may be changed.
     pub(crate) read_only: bool,
     /// The folder or repository the work is about.
@@ -108,6 +111,9 @@ impl Door {
                 tokio::task::spawn_blocking(move || {
                     let _permit = permit;
                     let mut seat = shared.pool.take(&profile)?;
+                    if let Some(grant) = &scoped.grant {
+                        seat.app.actor = grant.actor();
+                    }
                     let done = deed(&mut seat, &scoped)?;
                     shared.pool.give_back(seat);
                     Ok(done)
@@ -141,7 +147,12 @@ impl Door {
                 result.content = vec![ContentBlock::text(text)];
                 result
             }
-            Err(error) => failed(&error),
+            Err(error) => {
+                if let (Place::Daemon(shared, _), Some(grant)) = (&self.place, &self.scoped.grant) {
+                    shared.note_refusal(&grant.name, &format!("tool {name}"), &Fault::of(&error));
+                }
+                failed(&error)
+            }
         })
     }
 }

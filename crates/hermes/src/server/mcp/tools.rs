@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::pool::Seat;
 use super::Scoped;
-use super::tool::{ADDS, CHANGES, Entry, One, READS, Told, arguments, asker, schema};
+use super::tool::{ADDS, CHANGES, Entry, One, READS, Told, arguments, schema};
 use super::writing::{Add, Reflect, Update, add, forget, reflect, update};
 use crate::app::App;
 use crate::clock;
@@ -179,7 +179,7 @@ fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
         as_of: moment(&asked.as_of)?,
         ..Wish::default()
     };
-    found(app, home, (&memory.store, &asker(&memory.store, scoped)?), &wish)
+    found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish)
 }
 
 /// A short list: what it is, when it was, and the part that answers.
@@ -224,7 +224,7 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
         no_files: false,
     };
     let (app, home, memory) = seat.reader()?;
-    let asker = asker(&memory.store, scoped)?;
+    let asker = scoped.whom.asker(&memory.store)?;
     let given = context::give(app, home, (&memory.store, &asker), &wish)?;
     if memory.exists && !scoped.read_only {
         let asked = (asker.scope, wish.session);
@@ -247,7 +247,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
         return Err(Problem::usage(format!("{MOST} memories at a time")).into());
     }
     let (app, home, memory) = seat.reader()?;
-    let scope = asker(&memory.store, scoped)?.scope;
+    let scope = scoped.whom.asker(&memory.store)?.scope;
     let (mut results, mut lines) = (Vec::new(), Vec::new());
     for id in &asked.ids {
         let shown = match Wanted::parse(id) {
@@ -274,7 +274,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
 fn history(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let One { id } = arguments(value)?;
     let (app, home, memory) = seat.reader()?;
-    let asker = asker(&memory.store, scoped)?;
+    let asker = scoped.whom.asker(&memory.store)?;
     let (fact, changes) = facts::history(&memory.store, asker.scope, &id)?;
     let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
     let name = name_of(fact.id);
@@ -302,16 +302,13 @@ fn sessions(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<To
         let query = asked.query.as_deref().unwrap_or_default();
         let (app, home, memory) = seat.reader()?;
         let wish = Wish { text: query, kind: Kind::Sessions, limit, ..Wish::default() };
-        return found(app, home, (&memory.store, &asker(&memory.store, scoped)?), &wish);
+        return found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish);
     };
-    let (app, home) = (&seat.app, &seat.home);
+    let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
-    let id = store.find(id)?;
+    let whose = scoped.whom.asker(&memory.store)?.sessions(&memory.store)?;
+    let id = store.find_of(id, whose.as_ref())?;
     let session = store.session(&id)?;
-    let own = scoped.user.as_ref().map(|user| user.as_str().to_owned());
-    if own.is_some() && session.user_id != own {
-        return Err(Problem::new(Failed::NotFound, "could not find the session").into());
-    }
     let window = match asked.around {
         Some(message) => Window::Around { message, before: limit / 2, after: limit / 2 },
         None => Window::Last(limit),
@@ -334,7 +331,7 @@ fn status(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
     let Nothing {} = arguments(value)?;
     let (app, home, memory) = seat.reader()?;
     let background = crate::daemon::models_line(app, home);
-    if scoped.user.is_some() {
+    if scoped.whom.is_narrow() {
         let text = format!("profile {}; {background}", home.profile_name());
         let value = json!({ "profile": home.profile_name(), "background": background });
         return Ok(Told { text, value });
@@ -362,7 +359,7 @@ pub(super) fn resource(seat: &mut Seat, scoped: &Scoped, uri: &str) -> anyhow::R
     let target = match path {
         "soul" => Some(MemoryTarget::Soul),
         "memory" => Some(MemoryTarget::Memory),
-        "user" => Some(MemoryTarget::User(scoped.user.clone())),
+        "user" => Some(scoped.whom.user_file()),
         _ => None,
     };
     if let Some(target) = target {

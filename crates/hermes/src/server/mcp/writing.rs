@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::pool::Seat;
 use super::Scoped;
-use super::tool::{One, Told, arguments, asker, existing, writer};
+use super::tool::{One, Told, arguments, existing};
 use crate::clock;
 use crate::desk::fact_view::name_of;
 use crate::desk::facts::{self, New};
@@ -69,7 +69,7 @@ pub(super) fn add(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Res
     };
     new.check()?;
     let (app, home, memory) = seat.writer()?;
-    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let added = facts::add(app, home, (memory, scope), &new)?;
     let value = serde_json::to_value(&added)?;
     let how = if value["change"] == "known" { "is known already" } else { "is kept" };
@@ -102,8 +102,7 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
     let name = match Wanted::parse(&id) {
         Some(wanted) => {
             let (_, _, memory) = seat.reader()?;
-            let scope = asker(&memory.store, scoped)?.scope;
-            items::show(&memory.store, scope, wanted)?;
+            let scope = scoped.whom.changer_of(&memory.store, wanted)?;
             let (app, _, memory) = seat.writer()?;
             items::retire(&mut memory.store, scope, wanted, app.change())?;
             wanted.name()
@@ -122,7 +121,7 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
 pub(super) fn reflect(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let asked: Reflect = arguments(value)?;
     let (app, _, memory) = seat.writer()?;
-    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let lesson = Lesson {
         text: &asked.lesson,
         task: asked.task.as_deref(),

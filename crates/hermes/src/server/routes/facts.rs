@@ -16,7 +16,7 @@ use crate::clock;
 use crate::desk::fact_view::{Change, Shown, name_of};
 use crate::desk::facts::{self, New};
 use crate::desk::reason::Why;
-use crate::failure::Problem;
+use crate::failure::{Kind, Problem};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -60,7 +60,7 @@ struct NewBody {
     /// Whether every user may read it.
     #[serde(default)]
     shared: bool,
-    /// Who says so: `agent` when nothing is said.
+    /// Who says so: `agent` when nothing is said; `user` with a token that is bound to no user.
     #[serde(default)]
     origin: OriginBody,
 }
@@ -164,6 +164,15 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: NewBody = call.json()?;
+    if body.shared {
+        call.must_be_wide()?;
+    }
+    if body.origin == OriginBody::User && call.whom.is_narrow() {
+        let what = "who says so comes from the token, and this one is for programs";
+        return Err(Problem::new(Kind::Refused, what)
+            .hint("leave `origin` out, or ask with a token that is not bound to a user")
+            .into());
+    }
     let (app, home) = (&seat.app, &seat.home);
     let zone = app.zone(home)?;
     let new = New {
@@ -228,12 +237,10 @@ fn restore(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     Reply::json(&facts::restore(app, home, (memory, scope), call.param("id"))?)
 }
 
-/// Who changes a fact that must be there: nobody is made, and no memory, only to find nothing.
+/// Who changes a fact that must be there, and be theirs to change.
 fn changer(seat: &mut Seat, call: &Call) -> anyhow::Result<Scope> {
     let (_, _, memory) = seat.reader()?;
-    let scope = call.asker(&memory.store)?.scope;
-    memory.store.find_fact(scope, call.param("id"))?;
-    Ok(scope)
+    call.whom.changer_of_fact(&memory.store, call.param("id"))
 }
 
 fn moment(

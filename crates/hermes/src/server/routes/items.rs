@@ -155,7 +155,7 @@ fn show(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Resu
 fn forget(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Result<Reply> {
     let wanted = wanted(number(call)?);
     let (_, _, memory) = seat.reader()?;
-    let scope = call.asker(&memory.store)?.scope;
+    let scope = call.whom.changer_of(&memory.store, wanted)?;
     let shown = items::show(&memory.store, scope, wanted)?;
     let (app, _, memory) = seat.writer()?;
     items::retire(&mut memory.store, scope, wanted, app.change())?;

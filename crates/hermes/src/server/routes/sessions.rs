@@ -12,7 +12,7 @@ use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use super::Part;
 use crate::desk::search::{self, Kind, Wish};
-use crate::failure::{Kind as Failed, Problem};
+use crate::failure::Problem;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -79,14 +79,9 @@ fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ShowQuery = call.query()?;
     let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
-    let id = store.find(call.param("id"))?;
-    let session = store.session(&id)?;
     let whose = call.asker(&memory.store)?.sessions(&memory.store)?;
-    let is_theirs =
-        whose.is_none_or(|whose| whose.has(&session.source, session.user_id.as_deref()));
-    if !is_theirs {
-        return Err(Problem::new(Failed::NotFound, "could not find the session").into());
-    }
+    let id = store.find_of(call.param("id"), whose.as_ref())?;
+    let session = store.session(&id)?;
     let side = usize::from(asked.window.unwrap_or(5));
     let window = match (asked.around, asked.last) {
         (Some(message), _) => Window::Around { message, before: side, after: side },

@@ -57,7 +57,7 @@ fn metrics(shared: &Shared, call: &Call) -> anyhow::Result<Reply> {
 fn status(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let (app, home, memory) = seat.reader()?;
     let background = daemon::models_line(app, home);
-    let counts = match call.grant.is_narrow() {
+    let counts = match call.whom.is_narrow() {
         true => None,
         false => Some(memory.store.counts(Admin)?),
     };

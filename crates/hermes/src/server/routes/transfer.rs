@@ -96,9 +96,9 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let zone = app.zone(home)?;
     let since = asked.since.as_deref();
     let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
-    let user: Option<UserNumber> = match call.named_user()? {
-        None => None,
-        Some(_) => Some(call.asker(&memory.store)?.scope.user()),
+    let user: Option<UserNumber> = match call.whom.is_narrow() {
+        false => None,
+        true => Some(call.asker(&memory.store)?.scope.user()),
     };
     stream(seat, Wish { user, since, redact: asked.redact })
 }
