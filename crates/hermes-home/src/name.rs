@@ -232,7 +232,8 @@ mod tests {
             assert_eq!(id.parse::<UserId>().unwrap().as_str(), id);
         }
         assert_eq!("jose\u{301}".parse::<UserId>().unwrap().as_str(), "josé");
-        for trick in ["ａna", "ﬁn", "x\u{3164}", "a\u{200d}b", "a\u{301}\u{301}", "\u{feff}a", "½"] {
+        for trick in ["ａna", "ﬁn", "x\u{3164}", "a\u{200d}b", "a\u{301}\u{301}", "\u{feff}a", "½"]
+        {
             assert!(trick.parse::<UserId>().is_err(), "{trick:?}");
         }
     }

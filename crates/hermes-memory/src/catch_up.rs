@@ -7,14 +7,15 @@ use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, Tak
 use hermes_store::sessions::{
     COMMAND_LINE, LiveMessage, LiveSession, RowNames, SessionMark, SessionStore, name_in,
 };
+use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::identity::{self, Who};
 use crate::record::ready::{self, Conversation, Named, Ready, Spoken};
 use crate::record::spool::{self, Drained};
-use crate::record::transcript;
 use crate::record::turn::{self, STATE_DB, Settings, Turn};
+use crate::record::{summaries, transcript, whose};
 use crate::{Error, Result};
 
 /// What catching up did.
@@ -32,6 +33,10 @@ pub struct Report {
     pub ended: u64,
     /// What became of the turns that waited in files.
     pub spool: Drained,
+    /// Sessions of an earlier version that say now by which name their user is known.
+    pub sessions_named: u64,
+    /// Summaries of an earlier version that are known by their numbers now.
+    pub summaries_noted: u64,
     /// Sessions that could not be taken in, and why.
     pub problems: Vec<String>,
 }
@@ -69,8 +74,13 @@ pub fn catch_up_telling(
 ) -> Result<Report> {
     let drained = drain(sessions.as_deref_mut(), store, spool, settings, tell)?;
     let mut report = Report { spool: drained, ..Report::default() };
-    let Some(sessions) = sessions.as_deref() else { return Ok(report) };
+    let Some(sessions) = sessions else { return Ok(report) };
     let names = transcript::names(sessions, settings.transcript_note, settings.now)?;
+    report.summaries_noted = summaries::adopt(sessions, store, &names)?;
+    if sessions.access() == Access::Write {
+        report.sessions_named = whose::put_right(sessions, store, names.database())?;
+    }
+    let sessions = &*sessions;
     let taken = taken_in(store, &names)?;
     for mark in sessions.marks()? {
         let before = taken.get(mark.session_id.as_str());
@@ -175,7 +185,8 @@ impl Intake<'_> {
     ) -> Result<()> {
         let after = before.map_or(0, |taken| taken.last_message);
         self.retire(session, before)?;
-        let mut messages = self.sessions.live_messages(session, after)?;
+        let ours = summaries::of_session(self.sessions, self.store, &session.id, self.names)?;
+        let mut messages = self.sessions.live_messages(session, after, &ours)?;
         let all = messages.len();
         messages.truncate(finished(&messages, session, self.settings.now));
         self.leave_to_file(session, after, &mut messages)?;
@@ -256,7 +267,10 @@ impl Intake<'_> {
             now: settings.now,
             vectors: settings.vectors,
         };
-        let others = self.others(scope, session)?;
+        let others = match self.has_one_speaker(session)? {
+            true => Vec::new(),
+            false => self.others(scope, session)?,
+        };
         let first_noted = self.first_noted(session, &others)?;
         let id = session.id.as_str();
         let mut is_known = self.known(scope, id, &ready, is_first)?;
@@ -319,6 +333,17 @@ impl Intake<'_> {
         let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
         let first = noted.iter().find(|(_, mark)| spool::is_mark(mark));
         Ok(first.map_or(i64::MIN, |(id, _)| *id))
+    }
+
+    /// Whether all of a session was said by the one whom it names: nobody else's turn was noted in it. Such a session may
+    /// be known as another's from before somebody said who that is.
+    fn has_one_speaker(&self, session: &LiveSession) -> Result<bool> {
+        let is_alone = who(session).is_some_and(|who| who.chat == Chat::Direct);
+        if !is_alone || !self.sessions.keeps_external_ids() {
+            return Ok(false);
+        }
+        let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
+        Ok(!noted.iter().any(|(_, mark)| spool::is_mark(mark)))
     }
 
     /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,

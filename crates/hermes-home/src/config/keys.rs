@@ -85,7 +85,7 @@ pub const KEYS: &[Key] = &[
     used("memory.embeddings.document_prefix", Kind::Text, "What the model wants before a text to be found; none: what its makers ask for."),
     used("memory.compression.enabled", Kind::Switch, "Let old episodes become summaries in the background."),
     used("memory.compression.after_days", Kind::Whole(1, 36_500), "After how many days an episode is old and becomes part of a summary."),
-    used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent: single, whoever writes alone is the owner; several, everybody unknown is a user of their own."),
+    used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent. Whoever writes and is linked to nobody is a user of their own; with single they are told only what is shared, with several also what they said themselves."),
     used("model.default", Kind::Text, "The model for conversations, as provider/name, such as anthropic/claude-sonnet-5 or ollama/llama3.2.").shared(),
     used("model.provider", Kind::Text, "The provider of model.default, where its name does not begin with one; none or auto: its name says it.").shared(),
     used("model.base_url", Kind::Text, "Where the provider of model.default is; none: its usual address.").shared(),

@@ -5,9 +5,11 @@ pub(crate) mod ready;
 pub mod spool;
 mod steps;
 pub mod strip;
+pub mod summaries;
 pub(crate) mod transcript;
 pub mod turn;
 mod turn_json;
+pub mod whose;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

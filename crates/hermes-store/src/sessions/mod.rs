@@ -87,6 +87,11 @@ impl SessionStore {
         })
     }
 
+    /// How it was opened.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
     /// Opens a database that exists; fails if it is missing, locked, damaged or has no sessions.
     pub fn open(path: &Path, access: Access, wait: Duration) -> Result<SessionStore> {
         SessionStore::open_keeping(path, access, wait, &mut |_| Ok(()))

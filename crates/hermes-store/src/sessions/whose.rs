@@ -1,6 +1,9 @@
 //! Whose sessions are meant. A session says who talks in it by the name of a user, or by a channel and an id there; the
 //! two are never taken for one another.
 
+use super::{SessionId, SessionStore};
+use crate::Result;
+
 /// The channel of the command line: an id there is the name of a user.
 pub const COMMAND_LINE: &str = "cli";
 
@@ -26,6 +29,34 @@ pub fn name_in<'a>(source: &str, user_id: &'a str) -> Option<&'a str> {
 /// A user or an id as people read it.
 pub fn shown_user(user_id: &str) -> &str {
     user_id.strip_prefix(BY_NAME).unwrap_or(user_id)
+}
+
+const IDS_THAT_MAY_BE_NAMES: &str = "
+    select id, source, user_id from session_view
+    where coalesce(user_id, '') <> '' and source <> 'cli' and substr(user_id, 1, 1) <> char(31)";
+const SET_USER: &str = "update sessions set user_id = ?2 where id = ?1";
+
+impl SessionStore {
+    /// Sessions with an id that an earlier version may have written for the name of a user: session, source and id.
+    pub fn ids_that_may_be_names(&self) -> Result<Vec<(SessionId, String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(SessionId, String, String)>> {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((SessionId::from(row.get::<_, String>(0)?), row.get(1)?, row.get(2)?))
+            };
+            self.connection().prepare(IDS_THAT_MAY_BE_NAMES)?.query_map([], row)?.collect()
+        };
+        read().map_err(|source| self.fault(source))
+    }
+
+    /// Says of sessions, all or none, whose they are: what each keeps as its user.
+    pub fn set_users(&mut self, users: &[(SessionId, String)]) -> Result<()> {
+        let step = self.begin()?;
+        for (id, user) in users {
+            let done = step.transaction.execute(SET_USER, (id.as_str(), user));
+            done.map_err(|source| step.fault(source))?;
+        }
+        step.commit()
+    }
 }
 
 /// Whose sessions, by the ways in which sessions say it.

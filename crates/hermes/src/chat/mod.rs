@@ -24,7 +24,7 @@ use hermes_llm::chat::price::Price;
 use hermes_memory::reflect::retries;
 use hermes_store::Error as StoreError;
 use hermes_store::memory::Vectors as _;
-use hermes_store::sessions::{NewMessage, SessionId, SessionStore, Spending};
+use hermes_store::sessions::{SessionId, SessionStore, Spending};
 
 use crate::app::App;
 use crate::desk::Asker;
@@ -313,12 +313,9 @@ impl Conversation {
     }
 
     fn note_compacted(&mut self, compressed: &Compressed) -> anyhow::Result<()> {
-        let now = self.seat.app.now;
-        if let (Some(up_to), Ok(Some(sessions))) = (compressed.up_to, &mut self.sessions) {
-            let summary = NewMessage::summary(&compressed.summary, now);
-            sessions.compact(&self.session, up_to, &summary)?;
-        }
-        Ok(())
+        let Some(up_to) = compressed.up_to else { return Ok(()) };
+        let places = (&mut self.seat, &mut self.sessions);
+        record::compact(places, (&self.session, up_to), &compressed.summary)
     }
 
     /// Takes the last turn back and returns what was said in it; what tools changed stays changed.

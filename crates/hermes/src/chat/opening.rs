@@ -7,6 +7,7 @@ use hermes_agent::prompt::Prompt;
 use hermes_agent::window::{Row, Window, size_of};
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatLimits;
+use hermes_memory::record::summaries;
 use hermes_store::memory::{Scope, Users as _};
 use hermes_store::sessions::{
     Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
@@ -58,7 +59,7 @@ impl Conversation {
         };
         let size = window_size(&seat.app, &seat.home, &model.name)?;
         let (prompt, window, spent) = match (&taken_up, &sessions) {
-            (Some(id), Ok(Some(store))) => take_up(store, id, size)?,
+            (Some(id), Ok(Some(store))) => take_up((store, &mut seat), id, size)?,
             _ => (None, Window::new(size), Spending::default()),
         };
         let session =
@@ -203,18 +204,27 @@ pub(super) fn own(
 
 /// What a session was: its prompt, its window and its cost.
 fn take_up(
-    store: &SessionStore,
+    (store, seat): (&SessionStore, &mut Seat),
     id: &SessionId,
     size: usize,
 ) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
+    // Without the memory nothing is known for a summary: what it says is shown as the message that it is.
+    let ours = match seat.writer() {
+        Err(_) => Vec::new(),
+        Ok((app, home, memory)) => {
+            let note = home.transcript_note();
+            summaries::known(store, &mut memory.store, (id, &note), app.now)?
+        }
+    };
+    let is_summary = |message: &&&Message| ours.contains(&message.id);
     let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text)).filter(Prompt::is_ours);
     let messages = store.messages(id, Shown::Last(MOST_TAKEN_UP))?;
     let live: Vec<&Message> =
         messages.iter().filter(|message| message.state == MessageState::Active).collect();
-    let summary = live.iter().rev().find_map(|message| summary_in(&message.text));
+    let summary = live.iter().rev().find(is_summary).map(|message| summary_in(&message.text));
     let rows: Vec<Row> = live
         .iter()
-        .filter(|message| summary_in(&message.text).is_none())
+        .filter(|message| !is_summary(message))
         .map(|message| Row {
             number: message.id,
             role: message.role.clone(),
@@ -226,7 +236,7 @@ fn take_up(
     Ok((prompt, Window::restore(size, summary, &rows), store.spent(id)?))
 }
 
-/// The summary that a row holds, if it is one.
-fn summary_in(text: &str) -> Option<String> {
-    text.strip_prefix(OUR_SUMMARY).map(|summary| summary.trim().to_owned())
+/// What a row says that is known for a summary.
+fn summary_in(text: &str) -> String {
+    text.strip_prefix(OUR_SUMMARY).unwrap_or(text).trim().to_owned()
 }

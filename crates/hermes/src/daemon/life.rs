@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_home::Home;
 use hermes_home::databases::{Database, Noted};
 use hermes_memory::chunk::Vectors;
-use hermes_memory::record::turn;
+use hermes_memory::record::{turn, whose};
 use hermes_memory::{catch_up, extract, identity};
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use hermes_store::rot::HighWater;
@@ -67,10 +67,21 @@ pub(super) fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     going_on?;
     let (messages, sessions) =
         (counted(report.added, "message"), counted(report.sessions, "session"));
-    Ok(format!(
+    let mut said = format!(
         "{messages} from {sessions}, {} waited in files",
         counted(report.spool.turns, "turn")
-    ))
+    );
+    said.push_str(&put_right(&report).map(|line| format!("; {line}")).unwrap_or_default());
+    Ok(said)
+}
+
+/// What was put right of an earlier version, if anything.
+pub(crate) fn put_right(report: &catch_up::Report) -> Option<String> {
+    let (named, noted) = (report.sessions_named, report.summaries_noted);
+    (named + noted > 0).then(|| {
+        let named = counted(named, "session");
+        format!("put right: {named} known by the name of their user, {noted} summaries by number")
+    })
 }
 
 /// Takes in what the memory of a home lacks, and first of all what hooks left.
@@ -101,7 +112,15 @@ fn take_in_telling(
     // Turns that wait in files go to the transcript as well.
     let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
     let mut sessions = sessions(app, home)?;
-    if waiting || sessions.as_ref().is_some_and(lacks_identity) {
+    let is_due = match &sessions {
+        Some(sessions) if sessions.layout().owner() == Owner::Ours => {
+            let note = &home.transcript_note();
+            let database = catch_up::database(sessions, note, settings.now)?;
+            whose::is_due(sessions, store, &database)?
+        }
+        _ => false,
+    };
+    if waiting || is_due || sessions.as_ref().is_some_and(lacks_identity) {
         sessions = sessions_to_write(home, app.lock_wait(home)?)?;
     }
     Ok(catch_up::catch_up_telling(sessions.as_mut(), store, &home.spool(), &settings, tell)?)

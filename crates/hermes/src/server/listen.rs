@@ -338,11 +338,7 @@ fn run_at(shared: &Shared, run: Run, call: &Call) -> anyhow::Result<Reply> {
 }
 
 /// For whom and at which profile something is asked: what the token, the address and the headers say.
-fn asked(
-    grant: &Grant,
-    path: Option<&str>,
-    headers: &HeaderMap,
-) -> Result<(Whom, String), Fault> {
+fn asked(grant: &Grant, path: Option<&str>, headers: &HeaderMap) -> Result<(Whom, String), Fault> {
     let read = || -> anyhow::Result<(Whom, String)> {
         let header = named_profile(headers)?;
         if let (Some(path), Some(header)) = (path, &header)
@@ -438,7 +434,8 @@ fn mcp_grant(
     let (whom, profile) = asked(&grant, profile, headers)
         .inspect_err(|fault| shared.note_refusal(&grant.name, "/mcp", fault))?;
     shared.pool.home_of(&profile).map_err(|error| Fault::of(&error))?;
-    let scoped = Scoped { whom, read_only: grant.read_only, grant: Some(grant), ..Scoped::default() };
+    let scoped =
+        Scoped { whom, read_only: grant.read_only, grant: Some(grant), ..Scoped::default() };
     Ok((scoped, profile))
 }
 

@@ -112,11 +112,7 @@ impl Whom {
     }
 
     /// The same for an episode, a procedure or an event.
-    pub(super) fn changer_of(
-        &self,
-        store: &SqliteMemory,
-        wanted: Wanted,
-    ) -> anyhow::Result<Scope> {
+    pub(super) fn changer_of(&self, store: &SqliteMemory, wanted: Wanted) -> anyhow::Result<Scope> {
         let scope = self.asker(store)?.scope;
         self.may_change(items::whose(store, scope, wanted)?)?;
         Ok(scope)
@@ -181,7 +177,10 @@ mod tests {
         for josé in ["josé".as_bytes(), b"jos%C3%A9", b"jos%c3%a9", b"jose%CC%81"] {
             assert_eq!(of(&[josé]).unwrap().as_deref(), Some("josé"));
         }
-        assert_eq!(of(&[b"ana+work@example.org"]).unwrap().as_deref(), Some("ana+work@example.org"));
+        assert_eq!(
+            of(&[b"ana+work@example.org"]).unwrap().as_deref(),
+            Some("ana+work@example.org")
+        );
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     };
     results.extend([whole(name_of(app, home), &store), audit(&store)]);
     results.extend(model(app, home, &store));
-    results.extend(users::checks(&store));
+    let mode = app.config(home).map(|loaded| loaded.config.users.mode).unwrap_or_default();
+    results.extend(users::checks(&store, mode));
     results
 }
 

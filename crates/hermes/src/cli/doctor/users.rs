@@ -1,5 +1,6 @@
 //! Checks of who talks to the agent: identities that are linked to nobody.
 
+use hermes_home::config::UsersMode;
 use hermes_memory::identity;
 use hermes_store::memory::{Admin, SqliteMemory, Users as _};
 
@@ -9,8 +10,8 @@ use crate::output::printable;
 /// How many identities are named one by one.
 const NAMED: usize = 5;
 
-/// Each identity that is linked to nobody, with the command that links it.
-pub(super) fn checks(store: &SqliteMemory) -> Vec<Check> {
+/// Each identity that is linked to nobody, with the command that says who it is.
+pub(super) fn checks(store: &SqliteMemory, mode: UsersMode) -> Vec<Check> {
     let unlinked = match identity::to_link(store) {
         Ok(unlinked) => unlinked,
         Err(error) => return vec![Check::fail("identities", error.to_string())],
@@ -26,8 +27,19 @@ pub(super) fn checks(store: &SqliteMemory) -> Vec<Check> {
         .map(|(one, command)| {
             let (id, channel) = (printable(&one.native_id), printable(&one.channel));
             let name = printable(&name_of(one.user));
-            let evidence = format!("{id} of {channel} is linked to nobody: words went to {name}");
-            Check::warn("identities", evidence).repair(printable(command))
+            match mode {
+                UsersMode::Single => {
+                    let evidence = format!(
+                        "{id} of {channel} is linked to nobody and is told what is shared alone; words went to {name}"
+                    );
+                    Check::warn("identities", evidence).repair("hermes user confirm")
+                }
+                UsersMode::Several => {
+                    let evidence =
+                        format!("{id} of {channel} is linked to nobody: words went to {name}");
+                    Check::warn("identities", evidence).repair(printable(command))
+                }
+            }
         })
         .collect();
     if let Some(more) = unlinked.len().checked_sub(NAMED).filter(|more| *more > 0) {

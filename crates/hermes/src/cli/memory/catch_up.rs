@@ -43,6 +43,9 @@ impl Show for Report {
         if self.spool.busy {
             page.line("another program is recording the turns that wait")?;
         }
+        if let Some(line) = life::put_right(self) {
+            page.line(line)?;
+        }
         for problem in &self.problems {
             page.line(printable(problem))?;
         }

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use hermes_home::{Home, atomic};
 use hermes_memory::catch_up;
+use hermes_memory::record::summaries;
 use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::Access;
@@ -94,7 +95,11 @@ fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
     let last_message = match usize::try_from(live).ok().filter(|_| live < mark.live) {
         Some(count) => {
             let session = sessions.live_session(&mark.session_id)?;
-            let messages = sessions.live_messages(&session, 0)?;
+            let note = home.transcript_note();
+            let place = (&mark.session_id, note.as_path());
+            memory = app.memory(home, Access::Write)?;
+            let ours = summaries::known(&sessions, &mut memory.store, place, app.now)?;
+            let messages = sessions.live_messages(&session, 0, &ours)?;
             count.checked_sub(1).and_then(|at| messages.get(at)).map_or(0, |one| one.id)
         }
         None => mark.last_message,

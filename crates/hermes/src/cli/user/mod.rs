@@ -1,5 +1,6 @@
-//! hermes user list, add, link, unlink, timezone, merge, export, forget
+//! hermes user list, add, confirm, link, unlink, timezone, merge, export, forget
 
+mod confirm;
 mod export;
 mod forget;
 mod merge;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "ZONE")]
         timezone: Option<String>,
     },
+    /// Say which of those who wrote and are linked to nobody are you; each is asked about once
+    Confirm(confirm::Arguments),
     /// Say which user somebody is in a channel; from then on their words go to that user's memory
     Link {
         /// The channel, such as telegram
@@ -109,6 +112,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     match command {
         Command::List => list(app, &home),
         Command::Add { name, timezone } => add(app, &home, name, timezone.as_deref()),
+        Command::Confirm(arguments) => confirm::run(arguments, app, &home),
         Command::Link { channel, native_id, user } => link(app, &home, [channel, native_id], user),
         Command::Unlink { channel, native_id } => unlink(app, &home, [channel, native_id]),
         Command::Timezone { user, zone } => set_timezone(app, &home, user, zone),

@@ -2,9 +2,7 @@
 
 use axum::http::Method;
 use hermes_memory::record::turn::{Turn, is_of_another};
-use hermes_store::memory::{
-    Admin, Lifecycle as _, Scope, User, Users as _,
-};
+use hermes_store::memory::{Admin, Lifecycle as _, Scope, User, Users as _};
 use hermes_store::sessions::SessionStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
