@@ -72,7 +72,7 @@ pub fn resolve(
     let user = match decide(who, linked) {
         Decision::User(user) => return Ok(Scope::of(user)),
         Decision::Named(name) => return Ok(Scope::of(store.user_or_new(&name, change)?)),
-        Decision::OwnUser(name) => store.user_or_new(&name, change)?,
+        Decision::OwnUser(name) => store.user_or_new(&standing_for(store, name)?, change)?,
     };
     if let Some(who) = who {
         let identity = Identity {
@@ -91,10 +91,24 @@ pub fn resolve(
 pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scope>> {
     Ok(match decide(who, linked(store, who)?) {
         Decision::User(user) => Some(Scope::of(user)),
-        Decision::OwnUser(name) | Decision::Named(name) => {
+        Decision::OwnUser(name) => {
+            let name = standing_for(store, name)?;
             store.user(&name)?.map(|user| Scope::of(user.number))
         }
+        Decision::Named(name) => store.user(&name)?.map(|user| Scope::of(user.number)),
     })
+}
+
+/// The name of the user who stands for an identity that is linked to nobody. One that was merged into somebody, and was
+/// unlinked since, leads to nobody's memory but a new one.
+fn standing_for(store: &dyn MemoryStore, name: String) -> Result<String> {
+    let mut free = name.clone();
+    let mut number = 2;
+    while store.user(&free)?.is_some_and(|user| user.name != free) {
+        free = format!("{name}+n{number}");
+        number += 1;
+    }
+    Ok(free)
 }
 
 /// Whose things somebody may recall. Where one person talks to the agent, an identity that nobody linked is nobody:

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
+use super::batch::Batch;
 use super::model::{self, Source};
 use super::wishes::Wish;
 use super::{Found, Kind, Spoken, relate, rules};
@@ -89,8 +90,6 @@ impl Report {
     }
 }
 
-/// How many tokens of messages a model reads in one call.
-const TOKENS_PER_CALL: usize = 6_000;
 /// A message with more facts than this is a list that was pasted: the rest of it stays an episode.
 const MOST_A_MESSAGE: usize = 40;
 /// How many held facts of a user a new one is compared with, newest first.
@@ -116,7 +115,7 @@ pub fn run(
         }
         let user = read.episode.user;
         let place = batches.iter().position(|batch| batch.user == user).unwrap_or_else(|| {
-            batches.push(Batch { user, reads: Vec::new(), cost: 0 });
+            batches.push(Batch::of(user));
             batches.len() - 1
         });
         let full = batches[place].add(read);
@@ -128,25 +127,6 @@ pub fn run(
     Ok(run.report)
 }
 
-/// What one call of a model will read: words of one user alone, so that nobody's are told to draw facts of another.
-struct Batch {
-    user: UserNumber,
-    reads: Vec<Read>,
-    cost: usize,
-}
-
-impl Batch {
-    /// Takes one more; returns those that were there, if it would be too much for one call with them.
-    fn add(&mut self, read: Read) -> Vec<Read> {
-        let next = read.cost();
-        let is_full = !self.reads.is_empty() && self.cost + next > TOKENS_PER_CALL;
-        let full = if is_full { std::mem::take(&mut self.reads) } else { Vec::new() };
-        self.cost = if is_full { next } else { self.cost + next };
-        self.reads.push(read);
-        full
-    }
-}
-
 /// An episode with its messages and the ones just before it.
 pub(super) struct Read {
     pub(super) episode: Episode,
@@ -156,7 +136,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    fn cost(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         self.messages.iter().map(|message| tokens::estimate(&message.text) + 20).sum()
     }
 

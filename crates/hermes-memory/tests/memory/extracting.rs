@@ -78,6 +78,7 @@ fn a_bad_answer_leaves_the_episode_waiting_and_a_good_one_is_kept() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the numbers of docs/SECURITY.md")]
 fn no_call_of_a_model_reads_the_words_of_two_users() {
     const USERS: usize = 12;
     let (_folder, mut memory) = memory();

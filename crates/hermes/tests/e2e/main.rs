@@ -66,6 +66,7 @@ mod service;
 mod sessions;
 mod skills;
 mod small_disk;
+mod strangers;
 mod transfer;
 mod turns;
 mod upgrade;

@@ -92,18 +92,23 @@ fn judge(
     store: &mut SqliteMemory,
     (one, is_mine): (&Identity, bool),
 ) -> anyhow::Result<String> {
-    let own_name = identity::name_of(&one.channel, &one.native_id);
     let change = app.change();
-    if !is_mine {
-        let user = store.user_or_new(&own_name, change)?;
-        store.link_identity(&one.channel, &one.native_id, user, change)?;
-        return Ok(own_name);
-    }
     let owner = owner(store)?;
+    // An earlier version took whoever was unknown for the owner; since then they have a name of their own.
+    let users = store.users(Admin)?;
+    let meanwhile = users.into_iter().find(|user| user.number == one.user && *user != owner);
+    if !is_mine {
+        let own_name = identity::name_of(&one.channel, &one.native_id);
+        let (user, name) = match meanwhile {
+            Some(user) => (user.number, user.name),
+            None => (store.user_or_new(&own_name, change)?, own_name),
+        };
+        store.link_identity(&one.channel, &one.native_id, user, change)?;
+        return Ok(name);
+    }
     store.link_identity(&one.channel, &one.native_id, owner.number, change)?;
-    let meanwhile = store.user(&own_name)?.filter(|user| user.name == own_name);
     if let Some(meanwhile) = meanwhile {
-        let name: UserId = own_name.parse()?;
+        let name: UserId = meanwhile.name.parse()?;
         merge::carry_out(app, home, (&name, &meanwhile), &owner)?;
     }
     Ok(owner.name)
