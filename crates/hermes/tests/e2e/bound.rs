@@ -24,6 +24,7 @@ struct Shared {
 
 pub(crate) fn sql(sandbox: &Sandbox, database: &str, statement: &str) -> String {
     let ran = std::process::Command::new("sqlite3")
+        .args(["-cmd", ".timeout 10000"])
         .arg(sandbox.path(database))
         .arg(statement)
         .output()
