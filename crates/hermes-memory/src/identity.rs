@@ -72,7 +72,10 @@ pub fn resolve(
     let user = match decide(who, linked) {
         Decision::User(user) => return Ok(Scope::of(user)),
         Decision::Named(name) => return Ok(Scope::of(store.user_or_new(&name, change)?)),
-        Decision::OwnUser(name) => store.user_or_new(&standing_for(store, name)?, change)?,
+        Decision::OwnUser(name) => {
+            let name = standing_for(store, &name)?;
+            store.user_or_new(&name, change)?
+        }
     };
     if let Some(who) = who {
         let identity = Identity {
@@ -92,7 +95,7 @@ pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scop
     Ok(match decide(who, linked(store, who)?) {
         Decision::User(user) => Some(Scope::of(user)),
         Decision::OwnUser(name) => {
-            let name = standing_for(store, name)?;
+            let name = standing_for(store, &name)?;
             store.user(&name)?.map(|user| Scope::of(user.number))
         }
         Decision::Named(name) => store.user(&name)?.map(|user| Scope::of(user.number)),
@@ -101,8 +104,8 @@ pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scop
 
 /// The name of the user who stands for an identity that is linked to nobody. One that was merged into somebody, and was
 /// unlinked since, leads to nobody's memory but a new one.
-fn standing_for(store: &dyn MemoryStore, name: String) -> Result<String> {
-    let mut free = name.clone();
+fn standing_for(store: &dyn MemoryStore, name: &str) -> Result<String> {
+    let mut free = name.to_owned();
     let mut number = 2;
     while store.user(&free)?.is_some_and(|user| user.name != free) {
         free = format!("{name}+n{number}");
