@@ -166,7 +166,7 @@ fn a_turn_that_waited_is_in_the_transcript_and_in_the_memory_once_wherever_drain
 }
 
 #[test]
-fn who_is_named_at_another_place_than_the_command_line_is_noted() {
+fn who_is_named_is_told_by_the_transcript_wherever_they_speak() {
     let (folder, _memory) = memory();
     let sessions = sessions(folder.path());
     let named = |channel: &str| Turn {
@@ -176,7 +176,7 @@ fn who_is_named_at_another_place_than_the_command_line_is_noted() {
         ..by("1", "hello")
     };
     assert!(!needs_note(&sessions, &named("cli")).unwrap());
-    assert!(needs_note(&sessions, &named("telegram")).unwrap());
+    assert!(!needs_note(&sessions, &named("telegram")).unwrap());
     let other = Turn { from: Caller::Other("agent".to_owned()), ..named("telegram") };
     assert!(!needs_note(&sessions, &other).unwrap());
 }

@@ -94,9 +94,8 @@ const HAS_COMPACTED: &str =
     "select exists (select 1 from message_view where session_id = ?1 and compacted <> 0)";
 
 const OLD_SUMMARIES: &str = "
-    select m.session_id, m.id from message_view m join session_view s on s.id = m.session_id
+    select m.session_id, m.id from message_view m
     where substr(m.content, 1, length(?1)) = ?1 and m.role = 'user'
-        and coalesce(s.system_prompt, '') <> ''
         and exists (
             select 1 from message_view c
             where c.session_id = m.session_id and c.compacted <> 0 and c.id < m.id)
@@ -153,7 +152,16 @@ impl SessionStore {
             let row = |row: &Row<'_>| Ok((SessionId::from(row.get::<_, String>(0)?), row.get(1)?));
             self.connection().prepare(OLD_SUMMARIES)?.query_map([OUR_SUMMARY], row)?.collect()
         };
-        read().map_err(|source| self.fault(source))
+        let mut found = read().map_err(|source| self.fault(source))?;
+        let mut others = Vec::new();
+        for (id, _) in &found {
+            // Only our own conversation keeps its prompt with the session.
+            if self.prompt_of(id)?.is_none() {
+                others.push(id.clone());
+            }
+        }
+        found.retain(|(id, _)| !others.contains(id));
+        Ok(found)
     }
 
     /// How many messages up to one count.

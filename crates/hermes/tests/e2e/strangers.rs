@@ -145,7 +145,7 @@ fn a_stranger_is_told_what_is_shared_and_nothing_else() {
     // Whoever asks without an identity, with the owner's token, is the owner as before.
     let task = json!({ "task": "How much does the owner earn a year?" });
     assert!(daemon.post("/api/v1/context", &task).text.contains("91000"));
-    println!("{tries} strangers asked, 0 breaches");
+    println!("{} questions of strangers, 0 breaches", tries - 1);
 }
 
 #[test]
