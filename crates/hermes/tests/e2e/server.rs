@@ -125,6 +125,7 @@ fn a_turn_that_is_reported_is_found_and_put_in_front_of_a_model() {
     let daemon = Listening::new();
     let health = daemon.ask("GET", "/health", &[], "");
     assert_eq!((health.status, &health.json()["status"]), (200, &json!("ok")));
+    daemon.sandbox.ok(&["user", "link", "telegram", "42", "owner"]);
     let turn = json!({
         "session_id": "s1", "channel": "telegram", "identity": "42", "agent": "shopbot",
         "messages": [
