@@ -167,10 +167,11 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
 }
 
 /// Whether the turn would be added to a conversation of the transcript in which somebody else talks. In a group several
-/// do; everywhere else a session is one user's, however they come in.
+/// do; everywhere else a session is one user's, however they come in. Without the memory nobody knows that two ways to
+/// come in are one user's.
 pub fn is_of_another(
     sessions: &SessionStore,
-    store: &dyn MemoryStore,
+    store: Option<&dyn MemoryStore>,
     turn: &Turn,
 ) -> Result<bool> {
     let Some(id) = turn.session_id.clone().filter(|_| is_writable(sessions, &turn.from)) else {
@@ -187,6 +188,7 @@ pub fn is_of_another(
     if told == speaker || is_same_group {
         return Ok(false);
     }
+    let Some(store) = store else { return Ok(true) };
     let users = (identity::find(store, told)?, identity::find(store, speaker)?);
     Ok(users.0.is_none() || users.0 != users.1)
 }
