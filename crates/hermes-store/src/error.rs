@@ -14,6 +14,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The work was ended because nobody waits for it any more.
+    #[error("it took too long and was stopped")]
+    Stopped,
     /// There is no database file at the path.
     #[error("could not open {}: there is no such file", path.display())]
     Missing {
@@ -332,6 +335,8 @@ pub enum ErrorKind {
     Unauthorized,
     /// A server cannot be reached or talked to.
     Unreachable,
+    /// Whoever asked waits no longer.
+    Stopped,
 }
 
 impl Error {
@@ -341,6 +346,7 @@ impl Error {
             Error::Server(error) => error.kind(),
             Error::Missing { .. } | Error::Lost { .. } => ErrorKind::Missing,
             Error::Locked { .. } => ErrorKind::Locked,
+            Error::Stopped => ErrorKind::Stopped,
             Error::Damaged { .. } | Error::NotSessions { .. } | Error::NotMemory { .. } => {
                 ErrorKind::Damaged
             }
@@ -390,6 +396,7 @@ impl Error {
                 "move it away, or bring back the database it belongs to: it may hold messages"
             }
             Error::ForeignLog { .. } => "move the log away, or put back the database it belongs to",
+            Error::Stopped => "ask for less at a time",
             Error::Locked { .. } => "try again when the other program is done with it",
             Error::Damaged { why, .. } if why == EMPTY => {
                 "there is nothing in it to save: move it away, then `hermes init` names the backup that has it"
@@ -458,6 +465,7 @@ impl Error {
                 let why = format!("the database is damaged ({})", words_of(&source));
                 Error::Damaged { path, why }
             }
+            Some(ErrorCode::OperationInterrupted) => Error::Stopped,
             Some(ErrorCode::ReadOnly) => Error::NotWritable { path },
             Some(ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: "the file is not a SQLite database".to_owned() }

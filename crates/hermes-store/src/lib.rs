@@ -12,5 +12,7 @@ pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;
 mod still;
+mod stop;
 
 pub use error::{Error, ErrorKind, Result};
+pub use stop::Stop;

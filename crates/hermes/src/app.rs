@@ -18,7 +18,7 @@ use hermes_store::memory::{
 use hermes_store::rot::HighWater;
 use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, snapshot};
+use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, Stop, snapshot};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -51,6 +51,8 @@ pub(crate) struct App {
     pub(crate) json: bool,
     /// By whom changes are made, as the chain of changes says it.
     pub(crate) actor: &'static str,
+    /// Ends what is read when nobody waits for it any more.
+    pub(crate) stop: Stop,
     wanted: Wanted,
     flags: Vec<String>,
     /// Whether it goes on where settings hold names that no setting has.
@@ -105,6 +107,7 @@ impl App {
             asking: Asking { yes: global.yes, no_input: global.no_input },
             json: global.json,
             actor: ACTOR,
+            stop: Stop::default(),
             wanted: Wanted { home: global.home, profile: global.profile },
             flags: global.settings,
             is_forgiving: false,
@@ -164,6 +167,7 @@ impl App {
             asking: Asking { yes: false, no_input: true },
             json: false,
             actor: self.actor,
+            stop: Stop::default(),
             wanted,
             flags,
             is_forgiving: self.is_forgiving,
@@ -251,6 +255,9 @@ impl App {
             }
             opened => {
                 let mut store = opened?;
+                if access == Access::Read {
+                    store.heed(&self.stop)?;
+                }
                 if access == Access::Write {
                     store.keep_mark(&self.high_water(home))?;
                 }
@@ -328,7 +335,8 @@ impl App {
         wait: Duration,
     ) -> anyhow::Result<Memory> {
         if self.is_on_server(home)? {
-            let store = self.server_memory(home, access, wait)?;
+            let mut store = self.server_memory(home, access, wait)?;
+            store.heed(&self.stop)?;
             let path = store.path().to_owned();
             return Ok(Memory { store, path, exists: true, _scratch: None });
         }
@@ -362,6 +370,7 @@ impl App {
             Access::Write => self.made_memory(home, wanted, wait)?,
         };
         self.opened.note(home, &store)?;
+        store.heed(&self.stop)?;
         if access == Access::Write {
             self.note_memory(home, &store);
             store.keep_mark(&self.memory_marks(home)?)?;

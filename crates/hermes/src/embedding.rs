@@ -1,5 +1,6 @@
 //! Which embedding model the settings ask for, which one answers in a memory, and how each is reached.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hermes_home::config::{EmbeddingProvider, Embeddings};
@@ -10,6 +11,7 @@ use hermes_store::Result as StoreResult;
 use hermes_store::memory::{EmbedModel, SqliteMemory, View};
 
 use crate::failure::{Kind, Problem};
+use crate::variables::AUTHORITIES;
 
 /// What is needed to reach a model.
 pub(crate) struct Means<'a> {
@@ -158,6 +160,7 @@ impl Means<'_> {
         let model = HttpModel {
             key: key.as_deref().map(ApiKey::new),
             batch: self.settings.batch_size as usize,
+            authorities: (self.variable)(AUTHORITIES).map(PathBuf::from),
             limits: self.haste.limits(),
             ..model
         };

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::output::in_place;
+use crate::output::{in_place, printable, with_marks};
 
 /// How a command ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,10 +204,15 @@ fn print(shown: Shown, json: bool) {
     let mut stderr = anstream::stderr();
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let cyan = anstyle::AnsiColor::Cyan.on_default();
-    let _ = writeln!(stderr, "{red}hermes:{red:#} {}", shown.message);
+    let _ = writeln!(stderr, "{red}hermes:{red:#} {}", seen(&shown.message));
     if let Some(hint) = shown.hint {
-        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {}", seen(&hint));
     }
+}
+
+/// As a person may see it: an error may quote anything.
+fn seen(text: &str) -> String {
+    with_marks(&printable(text)).into_owned()
 }
 
 fn shown(error: &anyhow::Error) -> Shown {
@@ -279,7 +284,7 @@ fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
         ErrorKind::Missing => Kind::Missing,
         ErrorKind::Locked => Kind::Locked,
         ErrorKind::Unauthorized => Kind::WrongKey,
-        ErrorKind::Unreachable => Kind::Unavailable,
+        ErrorKind::Unreachable | ErrorKind::Stopped => Kind::Unavailable,
         _ => Kind::Failure,
     };
     (kind, store_hint(error))

@@ -1,5 +1,6 @@
 //! Text for people, JSON for programs, from the same struct.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex};
@@ -82,7 +83,7 @@ impl Output {
         match &self.sheet {
             Some(sheet) => sheet.clone().note(&text.to_string()),
             None if !self.json && !self.quiet => {
-                let _ = writeln!(anstream::stderr(), "{text}");
+                let _ = writeln!(anstream::stderr(), "{}", with_marks(&text.to_string()));
             }
             None => {}
         }
@@ -116,7 +117,7 @@ impl Sheet {
     }
 
     fn note(&mut self, text: &str) {
-        let _ = writeln!(self, "{DIM}{text}{DIM:#}");
+        let _ = writeln!(self, "{DIM}{}{DIM:#}", with_marks(text));
     }
 }
 
@@ -144,7 +145,7 @@ impl Page {
 
     /// One line.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.writer, "{text}")
+        writeln!(self.writer, "{}", with_marks(&text.to_string()))
     }
 
     /// A table without rules: columns two spaces apart, the head dimmed.
@@ -153,7 +154,7 @@ impl Page {
         table.load_style(comfy_table::presets::NOTHING);
         table.set_header(head.iter().map(|cell| cell.to_uppercase()));
         for row in rows {
-            table.add_row(row.iter().map(|cell| printable(cell)));
+            table.add_row(row.iter().map(|cell| with_marks(&printable(cell)).into_owned()));
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
@@ -249,6 +250,34 @@ pub(crate) fn printable(text: &str) -> String {
         .collect()
 }
 
+/// Characters that turn the direction of others, the ends of lines that nobody sees, and tags that no font shows: text that
+/// holds them may look like another.
+pub(crate) fn is_turning(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// The sign for a character that cannot be shown: `<U+202E>`.
+pub(crate) fn mark(c: char) -> String {
+    format!("<U+{:04X}>", u32::from(c))
+}
+
+/// Text as a person sees it: what turns its direction is a mark. Every line, remark and error goes through here; data for
+/// programs does not.
+pub(crate) fn with_marks(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_turning) {
+        return Cow::Borrowed(text);
+    }
+    let mut marked = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_turning(c) { marked.push_str(&mark(c)) } else { marked.push(c) }
+    }
+    Cow::Owned(marked)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +289,12 @@ mod tests {
         assert_eq!(bytes(999_999), "1.0 MB");
         assert_eq!(counted(1, "session"), "1 session");
         assert_eq!(counted(0, "session"), "0 sessions");
+    }
+
+    #[test]
+    fn what_turns_a_text_round_is_a_mark() {
+        assert_eq!(with_marks("abc\u{202e}fed\u{2066}\u{200f}"), "abc<U+202E>fed<U+2066><U+200F>");
+        assert_eq!(with_marks("שלום naïve 界 👩‍👧"), "שלום naïve 界 👩‍👧");
     }
 
     #[test]

@@ -5,6 +5,9 @@ use hermes_home::secret::Secrets;
 use hermes_home::{Home, Result};
 use serde::Serialize;
 
+/// Names a file of certificates that are trusted in the place of the built-in ones, as other programs know it.
+pub(crate) const AUTHORITIES: &str = "SSL_CERT_FILE";
+
 /// The environment, and behind it the home's `.env`.
 pub(crate) struct Variables<'a> {
     env: &'a Env,

@@ -255,9 +255,13 @@ pub fn context_among(
     scope: Scope,
     request: &Request<'_>,
 ) -> Result<Context> {
+    let note = search::bounded_note(request.task);
+    let task = search::bounded(request.task);
+    let request = &Request { task: &task, ..request.clone() };
     let task_type = task::infer(request.task);
     let asking = Asking { looks, store, embedder, scope, request, task_type };
     let mut found = Found { names: task::names(request.task), ..Found::default() };
+    found.notes.extend(note);
     found.candidates.extend(files(request.files));
     found.candidates.extend(recency::pass(&asking)?);
     found.candidates.extend(events::pass(&asking)?);
@@ -268,6 +272,7 @@ pub fn context_among(
         semantic::pass(&asking, &mut found)?;
         procedural::pass(&asking, &mut found)?;
     }
+    store.still_wanted()?;
     outdated::settle(&asking, &mut found)?;
     let ranked = merge(found.candidates, request.now);
     let mut context = fit(ranked, request.budget_tokens);

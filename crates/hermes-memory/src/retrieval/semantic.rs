@@ -59,6 +59,7 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
     }
     for hit in by_episode(answer.results, request) {
+        asking.store.still_wanted()?;
         let (least, least_single) = least_relevance(&hit.episode, request);
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
         let candidate = candidate(request, &hit, &messages);

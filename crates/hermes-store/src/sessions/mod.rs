@@ -31,7 +31,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::sqlite::{self, Access, OpenedFile};
-use crate::{Error, Result, migrate};
+use crate::{Error, Result, Stop, migrate, stop};
 
 pub use chat::{Beginning, OUR_SUMMARY, Spending};
 pub use check::{CheckReport, Depth, Finding, FindingKind, check};
@@ -125,6 +125,13 @@ impl SessionStore {
             keeping: None,
             unfinished: Cell::new(false),
         })
+    }
+
+    /// Ends what is read from now on when the flag says so.
+    pub fn heed(&mut self, stop: &Stop) -> Result<()> {
+        let stop = stop.clone();
+        let heeded = self.connection.progress_handler(stop::STEPS, Some(move || stop.is_asked()));
+        heeded.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 
     /// How the tables of this file are laid out.

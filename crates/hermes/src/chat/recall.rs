@@ -14,8 +14,6 @@ use crate::desk::context::{self, Given, Handed, Wish};
 
 /// How many tokens a message is given.
 const BUDGET: usize = 1_500;
-/// A longer message is a pasted file; its beginning says what it is about.
-const LONGEST_TASK: usize = 8_000;
 
 impl Conversation {
     /// Recalls what belongs to a message; nothing for a nod, and nothing that this window holds already.
@@ -59,12 +57,8 @@ impl Conversation {
 
     fn given(&mut self, text: &str) -> anyhow::Result<Given> {
         let project = context::project_of(&self.opening.folder);
-        let task = match text.char_indices().nth(LONGEST_TASK) {
-            Some((end, _)) => &text[..end],
-            None => text,
-        };
         let wish = Wish {
-            task,
+            task: text,
             session: Some(self.session.as_str()),
             project: project.as_deref(),
             channel: Some(&self.opening.channel),

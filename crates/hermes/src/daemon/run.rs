@@ -141,6 +141,7 @@ impl Daemon<'_> {
             }
         }
         self.state.url = self.server.as_ref().map(Running::url);
+        self.state.dashboard = self.server.as_ref().map(|server| server.dashboard.clone());
         self.state.address = self.server.as_ref().map(|server| server.address.to_string());
         if let Some(url) = &self.state.url {
             self.log.line(clock::now(), &format!("listens on {url}"));

@@ -23,6 +23,9 @@ pub(crate) struct State {
     /// Where other programs reach it, if it listens: `http://127.0.0.1:8420`.
     #[serde(default)]
     pub(crate) url: Option<String>,
+    /// Where a browser finds the dashboard, by the name that is its own.
+    #[serde(default)]
+    pub(crate) dashboard: Option<String>,
     /// Address and port alone.
     #[serde(default)]
     pub(crate) address: Option<String>,
@@ -43,6 +46,7 @@ impl State {
             beat_at: now,
             stopped_at: None,
             url: None,
+            dashboard: None,
             address: None,
             server_trouble: None,
             trouble: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! Search in the entries of the memory files: by words, and by what they mean.
 
+use std::collections::HashSet;
+
 use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, places};
@@ -20,6 +22,7 @@ const NEAR: f64 = 0.5;
 
 /// The entries of MEMORY.md, USER.md and workspace/MEMORY.md that answer a question, best first.
 pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow::Result<Vec<Hit>> {
+    let asked = Asked::new(text);
     let mut hits = Vec::new();
     for target in [MemoryTarget::Memory, MemoryTarget::User(asker.user.clone())] {
         let rules = rules::of_file(app, home, &target)?;
@@ -30,7 +33,8 @@ pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow:
         for (path, document) in files {
             let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
             for entry in document.entries() {
-                let scored = score(text, &entry.text);
+                app.stop.check()?;
+                let scored = score(&asked, &entry.text);
                 hits.extend(
                     scored.map(|scored| Hit::of_entry(&name, entry.number, &entry.text, scored)),
                 );
@@ -41,21 +45,34 @@ pub(crate) fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow:
     Ok(hits)
 }
 
-/// How well an entry answers; none if it does not.
-fn score(question: &str, entry: &str) -> Option<(Vec<Part>, Ways)> {
-    let mut asked = task::content_words(question);
-    if asked.is_empty() {
-        asked = chunk::question_words(question);
+/// A question, read once for all entries.
+struct Asked {
+    /// Its words, each with its stem.
+    words: Vec<(String, String)>,
+    meaning: Vec<f32>,
+}
+
+impl Asked {
+    fn new(question: &str) -> Asked {
+        let mut words = task::content_words(question);
+        if words.is_empty() {
+            words = chunk::question_words(question);
+        }
+        let words = chunk::question_words(&words.join(" ")).into_iter();
+        let words = words.map(|word| (word.clone(), stem(&word))).collect();
+        Asked { words, meaning: EmbeddedModel::get().embed(question) }
     }
+}
+
+/// How well an entry answers; none if it does not.
+fn score(asked: &Asked, entry: &str) -> Option<(Vec<Part>, Ways)> {
     let said = chunk::index_words(&chunk::Words { text: entry, ..chunk::Words::default() });
     let said = chunk::question_words(&said).into_iter().chain(task::content_words(entry));
-    let said: Vec<String> = said.map(|word| stem(&word)).collect();
-    let asked_words: Vec<String> = chunk::question_words(&asked.join(" "));
-    let all = asked_words.len().max(1) as f64;
-    let found: Vec<String> =
-        asked_words.into_iter().filter(|word| said.contains(&stem(word))).collect();
-    let words = found.len() as f64 / all;
-    let meaning = f64::from(likeness(question, entry)).max(0.0);
+    let said: HashSet<String> = said.map(|word| stem(&word)).collect();
+    let found = asked.words.iter().filter(|(_, stem)| said.contains(stem));
+    let found: Vec<String> = found.map(|(word, _)| word.clone()).collect();
+    let words = found.len() as f64 / asked.words.len().max(1) as f64;
+    let meaning = f64::from(likeness(&asked.meaning, entry)).max(0.0);
     let ways = Ways { words: found, cosine: Some(meaning), is_near: meaning >= NEAR };
     let parts = vec![
         Part { name: "words", value: WORDS * words },
@@ -64,10 +81,9 @@ fn score(question: &str, entry: &str) -> Option<(Vec<Part>, Ways)> {
     (!ways.words.is_empty() || ways.is_near).then_some((parts, ways))
 }
 
-fn likeness(left: &str, right: &str) -> f32 {
-    let model = EmbeddedModel::get();
-    let (left, right) = (model.embed(left), model.embed(right));
-    left.iter().zip(&right).map(|(a, b)| a * b).sum()
+fn likeness(asked: &[f32], entry: &str) -> f32 {
+    let said = EmbeddedModel::get().embed(entry);
+    asked.iter().zip(&said).map(|(a, b)| a * b).sum()
 }
 
 /// The word without the endings that English puts on: good enough for a handful of entries.
@@ -82,7 +98,8 @@ mod tests {
     use super::*;
 
     fn value(question: &str, entry: &str) -> f64 {
-        score(question, entry).map_or(0.0, |(parts, _)| parts.iter().map(|part| part.value).sum())
+        score(&Asked::new(question), entry)
+            .map_or(0.0, |(parts, _)| parts.iter().map(|part| part.value).sum())
     }
 
     #[test]
@@ -94,7 +111,8 @@ mod tests {
         assert_eq!(value("kubernetes rollout", tea), 0.0);
         assert!(value("季度计划", "白板上写着季度计划") > 0.0);
         assert_eq!(value("", tea), 0.0);
-        let label = |question: &str| score(question, tea).map(|(_, ways)| ways.label());
+        let label =
+            |question: &str| score(&Asked::new(question), tea).map(|(_, ways)| ways.label());
         assert_eq!((label("tea"), label("kubernetes")), (Some("both"), None));
         assert_eq!(label("What hot drink does she prefer?"), Some("keyword"));
     }

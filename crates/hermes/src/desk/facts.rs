@@ -1,5 +1,7 @@
 //! Facts are added, shown, changed and taken back, and the memory files follow.
 
+use std::collections::HashSet;
+
 use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
@@ -42,6 +44,16 @@ impl New<'_> {
         if self.kind.is_some_and(|kind| kind.trim().is_empty()) {
             return Err(Problem::usage("the kind is empty"));
         }
+        let is_long = |name: &str| name.len() > LONGEST_NAME;
+        if self.kind.is_some_and(is_long) || self.entities.iter().any(|name| is_long(name)) {
+            let what = format!("a kind and a name have at most {LONGEST_NAME} bytes");
+            return Err(Problem::usage(what));
+        }
+        if self.entities.len() > MOST_NAMES {
+            let count = self.entities.len();
+            let what = format!("a fact about {count} names: {MOST_NAMES} are the most");
+            return Err(Problem::usage(what));
+        }
         match self.valid_from.zip(self.valid_to).is_some_and(|(from, to)| from > to) {
             false => Ok(()),
             true => Err(Problem::usage("it would end before it begins")
@@ -52,6 +64,9 @@ impl New<'_> {
 
 /// Longer texts are no sentence.
 const LONGEST: usize = 4_000;
+/// How many names one fact is about, and how long each may be.
+const MOST_NAMES: usize = 100;
+const LONGEST_NAME: usize = 1_000;
 
 /// Keeps a fact; the same sentence twice is kept once.
 pub(crate) fn add(
@@ -325,9 +340,10 @@ fn chunks(text: &str, store: &SqliteMemory) -> anyhow::Result<Vec<NewChunk>> {
 /// The names that were given, then those in the sentence; each once.
 fn entities(text: &str, given: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     let given = given.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     for name in given.chain(task::names(text)) {
-        if names.iter().all(|known| known.to_lowercase() != name.to_lowercase()) {
+        if known.insert(name.to_lowercase()) {
             names.push(name);
         }
     }

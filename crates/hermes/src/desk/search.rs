@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::hit::{self, Hit};
 use super::{Asker, entries};
 use crate::app::App;
+use crate::failure::Problem;
 
 /// Where to look.
 #[derive(
@@ -108,13 +109,16 @@ pub(crate) struct Answer {
     pub(crate) notes: Vec<String>,
 }
 
-/// Looks for something.
+/// Looks for something; of a text that is too long, for a part of it.
 pub(crate) fn find(
     app: &App,
     home: &Home,
     (store, asker): (&SqliteMemory, &Asker),
     wish: &Wish<'_>,
 ) -> anyhow::Result<Answer> {
+    let text = search::bounded(wish.text);
+    let note = search::bounded_note(wish.text);
+    let wish = &Wish { text: &text, ..wish.clone() };
     let mut answer = match wish.kind {
         Kind::Sessions => in_sessions(app, home, (store, asker), wish)?,
         Kind::Files => {
@@ -130,6 +134,7 @@ pub(crate) fn find(
         }
     };
     answer.results.truncate(wish.limit);
+    answer.notes.extend(note);
     Ok(answer)
 }
 
@@ -208,6 +213,19 @@ fn in_sessions(
 }
 
 impl Wish<'_> {
+    /// Refuses what is longer than can be looked for: a program can be told, while of what a person types a part is
+    /// looked for.
+    pub(crate) fn must_be_short(&self) -> Result<(), Problem> {
+        let most = search::LONGEST_TEXT;
+        match self.text.len() {
+            length if length > most => Err(Problem::usage(format!(
+                "a text of {length} bytes cannot be looked for: {most} is the most"
+            ))
+            .hint("look for a few words or one sentence of it")),
+            _ => Ok(()),
+        }
+    }
+
     /// Entries of files have no session, channel or hour, so what asks for these leaves them out.
     fn takes_files(&self) -> bool {
         let Wish { session, channel, project, source, entity, since, until, as_of, .. } = self;

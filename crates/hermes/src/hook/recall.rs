@@ -17,8 +17,6 @@ const MOST_CHARACTERS: usize = 10_000;
 /// How many tokens a session is given, and a prompt.
 const START_TOKENS: usize = 2_200;
 const PROMPT_TOKENS: usize = 1_500;
-/// A longer prompt is a pasted file; its beginning says what it is about.
-const LONGEST_TASK: usize = 8_000;
 
 /// The text for a model, and what it is made of; none if there is nothing to say.
 pub(crate) fn text(
@@ -30,7 +28,7 @@ pub(crate) fn text(
     let project = event.folder.as_deref().map(project_of);
     let (task, budget) = match event.moment {
         Moment::Prompt => match event.prompt.as_deref().filter(|prompt| !task::is_nod(prompt)) {
-            Some(prompt) => (short(prompt).to_owned(), PROMPT_TOKENS),
+            Some(prompt) => (prompt.to_owned(), PROMPT_TOKENS),
             None => return Ok(None),
         },
         _ => (opening(project.as_deref()), START_TOKENS),
@@ -75,11 +73,4 @@ pub(crate) fn opening(project: Option<&str>) -> String {
 fn belongs(context: &Context) -> bool {
     let mut items = context.sections.iter().flat_map(|filled| &filled.items);
     items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
-}
-
-fn short(prompt: &str) -> &str {
-    match prompt.char_indices().nth(LONGEST_TASK) {
-        Some((end, _)) => &prompt[..end],
-        None => prompt,
-    }
 }

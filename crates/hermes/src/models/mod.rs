@@ -4,6 +4,7 @@ mod name;
 mod provider;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use hermes_home::config::Model as Settings;
 use hermes_llm::ApiKey;
@@ -12,7 +13,7 @@ use hermes_llm::chat::{ChatEndpoint, ChatLimits, HttpChat};
 use serde::{Serialize, Serializer};
 
 use crate::failure::{Kind, Problem};
-use crate::variables::{Place, Variables};
+use crate::variables::{AUTHORITIES, Place, Variables};
 pub(crate) use name::ModelName;
 pub(crate) use provider::Provider;
 
@@ -115,6 +116,7 @@ impl Models<'_> {
             key: key.map(|key| key.value),
             organization: organization.filter(|_| name.provider == Provider::OpenAi),
             limits,
+            authorities: self.variables.value(AUTHORITIES).map(PathBuf::from),
             ..usual
         };
         Ok(HttpChat::new(endpoint, Box::new(std::thread::sleep))?)

@@ -136,6 +136,7 @@ pub(crate) fn refused(pool: &Pool, visit: &Visit, fault: &Fault) -> Reply {
 
 fn try_answer(pool: &Pool, notices: &Notices, run: Run, visit: &Visit) -> anyhow::Result<Reply> {
     let mut seat = pool.take(&visit.profile)?;
+    seat.heed(&visit.stop)?;
     // A person sits before the page: what they take back stays so.
     let usual = std::mem::replace(&mut seat.app.actor, ACTOR);
     let answer = run(&mut seat, visit);
@@ -172,6 +173,7 @@ pub(crate) fn see(address: &str) -> Reply {
 
 /// A whole page as an answer.
 pub(crate) fn html(status: StatusCode, text: String) -> Reply {
+    let text = text::with_marks(text);
     Reply { status, ..Reply::text("text/html; charset=utf-8", text) }
 }
 

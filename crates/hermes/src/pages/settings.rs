@@ -60,6 +60,8 @@ struct Row {
     #[serde(skip)]
     is_secret: bool,
     #[serde(skip)]
+    is_for_terminal: bool,
+    #[serde(skip)]
     group: Option<&'static str>,
 }
 
@@ -96,6 +98,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             group: (group != last).then_some(group),
             is_in_file: matches!(setting.origin, Origin::File { .. }),
             is_secret: secret::is_secret_key(setting.key),
+            is_for_terminal: is_for_terminal(setting.key),
             is_default,
             from: from(&setting.origin),
             key: setting.key,
@@ -117,6 +120,17 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     };
     let command = "hermes config list".to_owned();
     show::view(visit, Head { title: NAME.to_owned(), section: NAME, command }, &list)
+}
+
+/// Whether a setting runs programs, lets the agent do more, opens the listener, or says where what is remembered goes: who
+/// gets hold of a browser must not be able to change it.
+fn is_for_terminal(key: &str) -> bool {
+    const BEGINNINGS: [&str; 2] = ["agent.", "server."];
+    const ENDINGS: [&str; 3] = ["_command", "_webhook", "base_url"];
+    const WHOLE: [&str; 3] = ["backup.targets", "backup.recipients", "memory.connection_string"];
+    BEGINNINGS.iter().any(|beginning| key.starts_with(beginning))
+        || ENDINGS.iter().any(|ending| key.ends_with(ending))
+        || WHOLE.contains(&key)
 }
 
 /// Whether keys are set, and where; never what they are.
@@ -149,6 +163,12 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     let app = seat.app.for_profile(&seat.home);
     let before = config::get(app.config(&seat.home)?, key)?;
+    if is_for_terminal(before.key) {
+        let why = format!("{} is changed in a terminal alone", before.key);
+        return Err(Problem::new(Kind::Refused, why)
+            .hint(format!("type `hermes config set {} VALUE`", before.key))
+            .into());
+    }
     let said = match visit.deed() {
         "set" => {
             match visit.said("value").unwrap_or_default() {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 use hermes_home::{Home, profile};
+use hermes_store::Stop;
 use hermes_store::sqlite::Access;
 
 use super::lock;
@@ -60,6 +61,7 @@ impl Pool {
         let seat = match waiting.filter(|seat| seat.stamp == stamp && seat.used.elapsed() < IDLE) {
             Some(mut seat) => {
                 seat.app.now = now;
+                seat.heed(&Stop::default())?;
                 seat
             }
             None => {
@@ -150,6 +152,15 @@ impl Seat {
         let home = app.existing_home()?;
         let stamp = stamp(&home);
         Ok(Seat { stamp, ..Seat::new(app, home) })
+    }
+
+    /// Ends what is read from now on when the flag says so.
+    pub(crate) fn heed(&mut self, stop: &Stop) -> anyhow::Result<()> {
+        self.app.stop = stop.clone();
+        for (memory, _) in [&mut self.read, &mut self.write].into_iter().flatten() {
+            memory.store.heed(stop)?;
+        }
+        Ok(())
     }
 
     /// The settings, the home and the memory to read; a missing one is read as an empty one.

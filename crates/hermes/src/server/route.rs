@@ -40,6 +40,10 @@ pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 /// Who answers.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
+    /// Outside the workers, because it costs next to nothing.
+    AtOnce(fn(&Shared, &Call) -> anyhow::Result<Reply>),
+    /// Counts, outside the workers: whoever watches must see that they are all taken.
+    Metrics,
     /// Without a profile.
     Plain(fn(&Shared, &Call) -> anyhow::Result<Reply>),
     /// At a profile.

@@ -63,13 +63,29 @@ impl Listening {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        self.ask_at(&self.address, (method, path), headers, body)
+    }
+
+    /// The same by another name.
+    pub(crate) fn ask_at(
+        &self,
+        host: &str,
+        (method, path): (&str, &str),
+        headers: &[&str],
+        body: &str,
+    ) -> Answer {
         let more: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n",
-            self.address,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n",
             body.len()
         );
         self.send(&head, body.as_bytes())
+    }
+
+    /// The name and port by which browsers find the dashboard.
+    pub(crate) fn own_host(&self) -> String {
+        let state: Value = serde_json::from_str(&self.sandbox.read("hermesd/daemon.json")).unwrap();
+        state["dashboard"].as_str().unwrap().trim_start_matches("http://").to_owned()
     }
 
     fn bearer(&self) -> String {

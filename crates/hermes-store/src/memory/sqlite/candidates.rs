@@ -38,6 +38,10 @@ impl Recall for SqliteMemory {
         self.connection.end_reading().map_err(|source| self.failed(source))
     }
 
+    fn still_wanted(&self) -> Result<()> {
+        self.stop.check()
+    }
+
     fn postings(
         &self,
         scope: Scope,
@@ -226,6 +230,7 @@ impl Recall for SqliteMemory {
             for (user, word) in
                 scope.readable().iter().flat_map(|user| words.iter().map(move |word| (user, word)))
             {
+                self.stop.check()?;
                 let names = statement.query_map(params![user.get(), word], |row| row.get(0))?;
                 found.extend(names.collect::<db::Result<Vec<String>>>()?);
             }

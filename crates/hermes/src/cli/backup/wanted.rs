@@ -16,7 +16,7 @@ use hermes_home::{Home, profile};
 use super::on_server::{self, Dump, Taken};
 use crate::app::App;
 use crate::failure::{Kind, Problem, message};
-use crate::variables::Variables;
+use crate::variables::{AUTHORITIES, Variables};
 
 /// `hermes 0.1.0`
 pub(super) const MADE_BY: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
@@ -219,6 +219,7 @@ impl Wanted {
             id,
             secret: secret.into(),
             token: variables.value("AWS_SESSION_TOKEN").map(Into::into),
+            authorities: variables.value(AUTHORITIES).map(PathBuf::from),
         });
         Ok(remote::open(target, keys.as_ref())?)
     }

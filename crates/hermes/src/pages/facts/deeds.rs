@@ -39,6 +39,9 @@ struct Stale {
     address: String,
 }
 
+/// How many facts are changed at a time.
+const MOST: usize = 500;
+
 /// What was asked for in the list.
 pub(super) fn of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if let Some(id) = visit.said("forget") {
@@ -51,6 +54,9 @@ pub(super) fn of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> 
         return add(seat, visit);
     }
     let chosen = visit.all_said("fact");
+    if chosen.len() > MOST {
+        return Err(Problem::usage(format!("{MOST} facts at a time")).into());
+    }
     if chosen.is_empty() {
         return Err(Problem::usage("no fact is selected").hint("tick some of them first").into());
     }

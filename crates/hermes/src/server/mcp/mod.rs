@@ -28,7 +28,8 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::pool::Seat;
-use crate::failure;
+use super::workers::worked;
+use crate::failure::{self, Kind, Problem};
 use tool::{Entry, Told};
 
 /// Who asks, and what they may do; it comes from flags, the address or the token, never from a model.
@@ -63,8 +64,8 @@ pub(crate) enum Surface {
 enum Place {
     /// One program, one connection, one call after the other.
     Alone(Arc<tokio::sync::Mutex<Option<Seat>>>),
-    /// The listener of the daemon.
-    Daemon(Arc<Shared>, String),
+    /// The listener of the daemon: a profile, and the token that asks.
+    Daemon(Arc<Shared>, String, String),
 }
 
 /// One connection.
@@ -102,17 +103,16 @@ impl Door {
                 })
                 .await?
             }
-            Place::Daemon(shared, profile) => {
-                let permit = Arc::clone(&shared.workers).acquire_owned().await?;
-                let (shared, profile) = (Arc::clone(shared), profile.clone());
-                tokio::task::spawn_blocking(move || {
-                    let _permit = permit;
+            Place::Daemon(shared, profile, who) => {
+                let profile = profile.clone();
+                let done = worked(shared, who, move |shared, stop| {
                     let mut seat = shared.pool.take(&profile)?;
+                    seat.heed(stop)?;
                     let done = deed(&mut seat, &scoped)?;
                     shared.pool.give_back(seat);
                     Ok(done)
-                })
-                .await?
+                });
+                done.await.map_err(|fault| Problem::new(Kind::Unavailable, fault.told().0))?
             }
         }
     }

@@ -142,6 +142,7 @@ pub(super) fn facts_found(
     let (app, home, memory) = seat.reader()?;
     let asker = asker(&memory.store, scoped)?;
     let wish = Wish { text: query, kind: Kind::Facts, limit, ..Wish::default() };
+    wish.must_be_short()?;
     let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
     let mut found = Vec::new();
     for hit in answer.results {

@@ -192,6 +192,7 @@ fn found(
     if wish.text.trim().is_empty() {
         return Err(Problem::usage("there is nothing to look for: the query is empty").into());
     }
+    wish.must_be_short()?;
     let answer = search::find(app, home, (store, asker), wish)?;
     let zone = app.zone_of(home, store, asker.scope.user())?;
     let mut lines: Vec<String> = Vec::new();

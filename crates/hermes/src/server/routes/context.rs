@@ -146,6 +146,7 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
         until: moment(&asked.until, app)?,
         as_of: moment(&asked.as_of, app)?,
     };
+    wish.must_be_short()?;
     let asker = call.asker(&memory.store)?;
     Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
 }

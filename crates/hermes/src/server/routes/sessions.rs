@@ -109,6 +109,7 @@ fn find(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
         ..Wish::default()
     };
+    wish.must_be_short()?;
     let asker = call.asker(&memory.store)?;
     Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
 }

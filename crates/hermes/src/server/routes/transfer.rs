@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use hermes_memory::transfer::{self, ExportSettings};
+use hermes_store::Stop;
 use hermes_store::memory::UserNumber;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -106,7 +107,8 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 /// Everything that is remembered, made while it is sent.
 pub(crate) fn stream(seat: &Seat, wish: Wish) -> anyhow::Result<Reply> {
     // A connection of its own: it goes on when this request is answered.
-    let memory = seat.app.memory(&seat.home, Access::Read)?;
+    let mut memory = seat.app.memory(&seat.home, Access::Read)?;
+    memory.store.heed(&Stop::default())?;
     let Wish { user, since, redact } = wish;
     let now = seat.app.now;
     let (under_way, handle) = (UnderWay::begin()?, Handle::current());

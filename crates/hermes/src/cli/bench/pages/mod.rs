@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::Args;
 
 use super::daemon::Daemon;
@@ -80,9 +82,8 @@ struct Browser {
 impl Browser {
     fn get(&self, address: &str, encoding: &str) -> anyhow::Result<Vec<u8>> {
         let head = format!(
-            "GET {address} HTTP/1.1\r\nAccept: text/html\r\n{encoding}Cookie: {}={}\r\n",
-            login::COOKIE,
-            self.cookie
+            "GET {address} HTTP/1.1\r\nAccept: text/html\r\n{encoding}Authorization: Basic {}\r\n",
+            BASE64_STANDARD.encode(format!("bench:{}", self.cookie))
         );
         let (_, body) = self.daemon.ask(&head, "").with_context(|| address.to_owned())?;
         Ok(body)
