@@ -2,6 +2,8 @@
 
 pub mod baseline;
 mod error;
+#[cfg(test)]
+mod error_tests;
 pub mod foreign;
 mod log_fits;
 pub mod memory;

@@ -16,9 +16,9 @@ use hermes_store::memory::{
     Change, SqliteMemory, UserNumber, Vectors as _, Wanted as WantedMemory,
 };
 use hermes_store::rot::HighWater;
-use hermes_store::sessions::{Owner as LayoutOwner, SessionStore};
+use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, ErrorKind, Result as StoreResult, Stop, snapshot};
+use hermes_store::{Error as StoreError, Result as StoreResult, Stop, snapshot};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -28,14 +28,12 @@ use crate::confirm::Asking;
 use crate::embedding::{self, Answering, Haste, Means};
 use crate::failure::{Kind, Problem};
 use crate::models::Models;
-use crate::opened::Opened;
+use crate::opened::{Opened, has_foreign_database};
 use crate::output::{Output, Sheet};
 use crate::place::Pools;
 use crate::platform;
 use crate::variables::Variables;
 
-/// Whose home it is must be known before the settings say how long to wait.
-const OWNER_WAIT: Duration = Duration::from_secs(2);
 /// How long the copy before an upgrade may take.
 const COPY_LIMITS: snapshot::Limits =
     snapshot::Limits { wait: Duration::from_secs(10), deadline: Duration::from_secs(3600) };
@@ -255,11 +253,9 @@ impl App {
             }
             opened => {
                 let mut store = opened?;
-                if access == Access::Read {
-                    store.heed(&self.stop)?;
-                }
-                if access == Access::Write {
-                    store.keep_mark(&self.high_water(home))?;
+                match access {
+                    Access::Read => store.heed(&self.stop)?,
+                    Access::Write => store.keep_mark(&self.high_water(home))?,
                 }
                 Ok(store)
             }
@@ -495,13 +491,5 @@ impl App {
     /// Today's date in the user's zone.
     pub(crate) fn today(&self, home: &Home) -> anyhow::Result<jiff::civil::Date> {
         Ok(self.now.to_zoned(self.zone(home)?).date())
-    }
-}
-
-/// A database that is there but cannot be looked at is not ours to add to.
-fn has_foreign_database(home: &Home) -> bool {
-    match SessionStore::open(&home.state_db(), Access::Read, OWNER_WAIT) {
-        Ok(store) => store.layout().owner() == LayoutOwner::Foreign,
-        Err(error) => error.kind() != ErrorKind::Missing,
     }
 }

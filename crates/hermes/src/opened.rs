@@ -3,13 +3,27 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hermes_backup::whose;
 use hermes_home::Home;
-use hermes_store::Error as StoreError;
 use hermes_store::memory::{Admin, People as _, SqliteMemory};
+use hermes_store::sessions::{Owner, SessionStore};
+use hermes_store::sqlite::Access;
+use hermes_store::{Error as StoreError, ErrorKind};
 
 use crate::daemon::platform::{self, Identity};
+
+/// Whose home it is must be known before the settings say how long to wait.
+const OWNER_WAIT: Duration = Duration::from_secs(2);
+
+/// Whether state.db is another program's; one that is there but cannot be looked at is not ours to add to.
+pub(crate) fn has_foreign_database(home: &Home) -> bool {
+    match SessionStore::open(&home.state_db(), Access::Read, OWNER_WAIT) {
+        Ok(store) => store.layout().owner() == Owner::Foreign,
+        Err(error) => error.kind() != ErrorKind::Missing,
+    }
+}
 
 /// What this process knows of the files of memories, by their paths.
 #[derive(Clone, Default)]

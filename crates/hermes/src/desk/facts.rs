@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::fact_view::{Change, Changed, Detail, From, Shown, name_of};
 use super::reason::{self, Why};
-use super::{in_step, later};
+use super::{LONGEST_NAME, in_step, later};
 use crate::app::{App, Memory};
 use crate::embedding;
 use crate::failure::{Kind, Problem};
@@ -64,9 +64,8 @@ impl New<'_> {
 
 /// Longer texts are no sentence.
 const LONGEST: usize = 4_000;
-/// How many names one fact is about, and how long each may be.
+/// How many names one fact is about.
 const MOST_NAMES: usize = 100;
-const LONGEST_NAME: usize = 1_000;
 
 /// Keeps a fact; the same sentence twice is kept once.
 pub(crate) fn add(

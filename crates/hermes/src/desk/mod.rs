@@ -20,6 +20,9 @@ use hermes_store::memory::{
 };
 use hermes_store::sessions::Whose;
 
+/// How many bytes a name has at most: of somebody or something, a kind, a session, a project.
+pub(crate) const LONGEST_NAME: usize = 1_000;
+
 /// Who asks: the scope of what may be read, and whose USER.md is loaded.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {

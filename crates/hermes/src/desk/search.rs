@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hit::{self, Hit};
-use super::{Asker, entries};
+use super::{Asker, LONGEST_NAME, entries};
 use crate::app::App;
 use crate::failure::Problem;
 
@@ -216,13 +216,17 @@ impl Wish<'_> {
     /// Refuses what is longer than can be looked for: a program can be told, while of what a person types a part is
     /// looked for.
     pub(crate) fn must_be_short(&self) -> Result<(), Problem> {
-        let most = search::LONGEST_TEXT;
-        match self.text.len() {
-            length if length > most => Err(Problem::usage(format!(
-                "a text of {length} bytes cannot be looked for: {most} is the most"
-            ))
-            .hint("look for a few words or one sentence of it")),
-            _ => Ok(()),
+        let (length, most) = (self.text.len(), search::LONGEST_TEXT);
+        if length > most {
+            let what = format!("a text of {length} bytes cannot be looked for: {most} is the most");
+            return Err(Problem::usage(what).hint("look for a few words or one sentence of it"));
+        }
+        let names = [self.session, self.channel, self.project, self.entity];
+        match names.iter().flatten().any(|name| name.len() > LONGEST_NAME) {
+            false => Ok(()),
+            true => Err(Problem::usage(format!(
+                "a session, channel, project or name has at most {LONGEST_NAME} bytes"
+            ))),
         }
     }
 

@@ -149,67 +149,69 @@ fn resolved<'a>(page: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
+/// What can be asked of one route with something that costs: addresses with bodies.
+fn requests(page: &Value, path: &str, operation: &Value) -> Vec<(String, String)> {
+    let plain = path.replace("{id}", "1").replace("{name}", "memory");
+    let long = path.replace("{id}", &"9".repeat(HEAD)).replace("{name}", &"m".repeat(HEAD));
+    let mut all = vec![(plain.clone(), String::new()), (long, "{}".to_owned())];
+    let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+    let named = parameters.iter().filter(|one| one["in"] == "query");
+    let names: Vec<&str> = named.filter_map(|one| one["name"].as_str()).collect();
+    for name in &names {
+        let needed = if *name != "q" && names.contains(&"q") { "&q=tea" } else { "" };
+        for text in texts(HEAD / 9) {
+            let text: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            all.push((format!("{plain}?{name}={text}{needed}"), String::new()));
+        }
+        all.push((format!("{plain}?{name}=4294967295{needed}"), String::new()));
+    }
+    if let Some(schema) = operation["requestBody"]["content"]["application/json"].get("schema") {
+        let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
+        all.push((plain.clone(), format!("{{\"text\":{deep}}}")));
+        all.push((plain.clone(), deep));
+        let bodies = bodies(resolved(page, schema)).into_iter();
+        all.extend(bodies.map(|body| (plain.clone(), body.to_string())));
+    }
+    all
+}
+
 #[test]
 fn no_route_costs_more_than_two_seconds_whatever_is_sent() {
     let (daemon, pid) = busy();
     let page = daemon.get("/openapi.json").json();
     let mut bill = Bill::default();
-    let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
     let bearer = format!("Authorization: Bearer {}", daemon.token);
-    let mut ask = |method: &str, path: &str, body: &str| {
-        let before = cpu(pid);
-        let answer = daemon.ask(method, path, &[&bearer, "Content-Type: application/json"], body);
-        let short: String = path.chars().take(60).collect();
-        let begins: String = body.chars().take(60).collect();
-        bill.add(&format!("{method} {short} {begins} ({})", answer.status), cpu(pid) - before);
-        answer.status
-    };
+    let kind = "Content-Type: application/json";
     for (path, methods) in page["paths"].as_object().unwrap() {
-        if path.ends_with("/changes") {
-            continue;
-        }
         for (method, operation) in methods.as_object().unwrap() {
-            let method = method.to_uppercase();
-            let plain = path.replace("{id}", "1").replace("{name}", "memory");
-            let long = path.replace("{id}", &"9".repeat(HEAD)).replace("{name}", &"m".repeat(HEAD));
-            if long != *path {
-                ask(&method, &long, "{}");
-            }
-            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
-            let queries: Vec<String> = parameters
-                .iter()
-                .filter(|one| one["in"] == "query")
-                .map(|one| one["name"].as_str().unwrap().to_owned())
-                .collect();
-            for name in &queries {
-                for text in texts(HEAD / 9) {
-                    let text: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
-                    let needed = if name == "q" || !queries.iter().any(|one| one == "q") {
-                        ""
-                    } else {
-                        "&q=tea"
-                    };
-                    ask(
-                        &method,
-                        &format!("{plain}?{name}={}{needed}", &text[..text.len().min(HEAD)]),
-                        "",
-                    );
-                }
-                ask(&method, &format!("{plain}?{name}=4294967295&q=tea"), "");
-            }
-            let Some(schema) =
-                operation["requestBody"]["content"]["application/json"].get("schema")
-            else {
-                ask(&method, &plain, "");
+            // It goes on for as long as somebody listens.
+            if path.ends_with("/changes") {
                 continue;
-            };
-            ask(&method, &plain, &deep);
-            ask(&method, &plain, &format!("{{\"text\":{deep}}}"));
-            for body in bodies(resolved(&page, schema)) {
-                ask(&method, &plain, &body.to_string());
+            }
+            for (address, body) in requests(&page, path, operation) {
+                let before = cpu(pid);
+                let answer = daemon.ask(&method.to_uppercase(), &address, &[&bearer, kind], &body);
+                let what: String = format!("{method} {address} {body}").chars().take(90).collect();
+                bill.add(&format!("{what} ({})", answer.status), cpu(pid) - before);
             }
         }
     }
+    for name in ["memory", "user", "soul"] {
+        let file = format!("/api/v1/files/{name}");
+        for text in texts(BYTES) {
+            let read = daemon.get(&file);
+            let version = format!("If-Match: {}", read.header("etag").unwrap());
+            let before = cpu(pid);
+            let saved = daemon.ask("PUT", &file, &[&bearer, &version], &format!("- {text}\n"));
+            bill.add(&format!("PUT {file} ({})", saved.status), cpu(pid) - before);
+        }
+    }
+    bill.tell("routes");
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_by_a_search_and_cut_for_a_task() {
+    let daemon = Listening::new();
     // What is looked for is bounded, and the error says how.
     let refused = daemon.post("/api/v1/search", &json!({ "q": words(WORDS) }));
     assert_eq!(refused.status, 400, "{}", refused.text);
@@ -220,7 +222,6 @@ fn no_route_costs_more_than_two_seconds_whatever_is_sent() {
     assert_eq!(given.status, 200, "{}", given.text);
     assert!(given.json()["notes"].to_string().contains("were looked for"), "{}", given.text);
     assert_eq!(daemon.ask("GET", "/health", &[], "").status, 200);
-    bill.tell("routes");
 }
 
 /// A program that speaks MCP over its standard input.

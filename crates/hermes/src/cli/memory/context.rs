@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::desk::context::{self, Given, Handed, Wish};
 use crate::failure::{Outcome, Problem};
 use crate::input;
-use crate::output::{Page, Show, printable};
+use crate::output::{Page, Show, printable, with_marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -97,6 +97,6 @@ impl Show for Shown {
             false => self.given.text.clone(),
         };
         // What is remembered is data: nothing in it drives a terminal.
-        page.write_all(printable(&text).as_bytes())
+        page.write_all(with_marks(&printable(&text)).as_bytes())
     }
 }
