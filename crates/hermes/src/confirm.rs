@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::failure::{Kind, Problem};
+use crate::output::{printable, with_marks};
 
 /// How the user wants questions to be handled.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +24,7 @@ pub(crate) fn consent(asking: Asking, question: &str) -> anyhow::Result<()> {
         return Err(refused().hint("add `--yes` to go ahead").into());
     }
     let mut stderr = io::stderr();
-    write!(stderr, "{question} [y/N] ")?;
+    write!(stderr, "{} [y/N] ", with_marks(&printable(question)))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -234,12 +234,13 @@ fn what_turns_a_text_round_is_seen_in_lists_errors_and_pages_and_exact_in_data()
         &["memory", "fact", "list"][..],
         &["memory", "fact", "show", "1"],
         &["memory", "search", "Pays"],
-        &["memory", "context", "Pays to whom?"],
         &["memory", "fact", "history", "1"],
     ] {
         let shown = sandbox.ok(words);
         assert!(is_plain(&shown) && shown.contains("<U+202E>"), "{words:?}: {shown}");
     }
+    // What is given to a model has none of them at all, or marks.
+    assert!(is_plain(&sandbox.ok(&["memory", "context", "Pays to whom?"])));
     let ran = sandbox.run(&["memory", "fact", "show", "no\u{202e}such"]);
     assert!(
         ran.code != 0 && is_plain(&ran.stderr) && ran.stderr.contains("<U+202E>"),

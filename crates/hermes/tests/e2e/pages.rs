@@ -374,7 +374,8 @@ fn every_page_is_also_json_and_a_table() {
     let csv = visitor.page("facts?format=csv").text;
     assert!(csv.contains("\"Prefers tea, always\"") && csv.contains("'=HYPERLINK"), "{csv}");
     let cookie = format!("Cookie: {}", visitor.cookie);
-    let json = daemon.ask("GET", "/p/default/facts", &[&cookie, "Accept: application/json"], "");
+    let headers = [cookie.as_str(), "Accept: application/json"];
+    let json = daemon.ask_at(&visitor.host, ("GET", "/p/default/facts"), &headers, "");
     assert_eq!(json.json()["results"].as_array().unwrap().len(), 2);
 }
 
@@ -396,9 +397,11 @@ fn what_every_page_loads_is_small_and_kept() {
     assert!(sum <= 60_000, "{sum} bytes");
     assert_eq!(daemon.ask("GET", "/assets/0000/style.css", &[], "").status, 404);
     let cookie = format!("Cookie: {}", visitor.cookie);
-    let small = daemon.ask("GET", "/p/default/", &[&cookie, "Accept-Encoding: gzip"], "");
+    let get =
+        |path: &str, more: &str| daemon.ask_at(&visitor.host, ("GET", path), &[&cookie, more], "");
+    let small = get("/p/default/", "Accept-Encoding: gzip");
     assert_eq!(small.header("content-encoding"), Some("gzip"));
-    let fragment = daemon.ask("GET", "/p/default/facts", &[&cookie, "x-fragment: 1"], "");
+    let fragment = get("/p/default/facts", "x-fragment: 1");
     assert!(
         fragment.text.starts_with("<main") && fragment.text.len() < page.len(),
         "{}",
