@@ -18,7 +18,7 @@ const STEP: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone)]
 pub(crate) enum Launched {
     /// A new daemon; with what was last heard of one that ended without a word.
-    Started { pid: u32, lost: Option<State> },
+    Started { pid: u32, lost: Option<Box<State>> },
     /// One was there.
     Running { pid: u32 },
 }
@@ -42,7 +42,7 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Launched> {
             .hint("keep a window open with `hermes start --foreground`")
             .into());
     }
-    let lost = before.state.filter(|state| state.stopped_at.is_none());
+    let lost = before.state.filter(|state| state.stopped_at.is_none()).map(Box::new);
     let mut child = spawn(home)?;
     let begun = Instant::now();
     loop {

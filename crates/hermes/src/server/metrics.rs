@@ -81,9 +81,8 @@ pub(super) async fn answer(shared: &Arc<Shared>, call: Call) -> Result<Reply, Fa
             let _one = one;
             counts(&from, &profile)
         });
-        match tokio::time::timeout(COUNTING, counted).await {
-            Ok(Ok(counted)) => gauges.extend(counted.map_err(|error| Fault::of(&error))?),
-            Ok(Err(_)) | Err(_) => {}
+        if let Ok(Ok(counted)) = tokio::time::timeout(COUNTING, counted).await {
+            gauges.extend(counted.map_err(|error| Fault::of(&error))?);
         }
     }
     Ok(Reply::text("text/plain; version=0.0.4", shared.metrics.page(&gauges)))
