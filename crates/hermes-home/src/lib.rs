@@ -11,6 +11,7 @@ pub mod layout;
 pub mod lock;
 pub mod memory_file;
 pub mod name;
+pub mod pasted;
 pub mod person;
 pub mod pins;
 pub mod places;

@@ -133,6 +133,8 @@ pub const KEYS: &[Key] = &[
     used("agent.deny", Kind::Texts, "Commands that the agent never runs, by their first words, such as git push."),
     used("agent.write_below", Kind::Texts, "Folders in which the agent writes files without asking; a relative one is below the working folder, and . is that folder itself."),
     used("agent.folders", Kind::Texts, "Folders besides the working folder that the agent may read and, when it is let, write."),
+    used("agent.confine", Kind::Switch, "Whether commands of the agent are kept inside of their folders and from the network, where the system can do that (Landlock and namespaces of Linux)."),
+    used("agent.network", Kind::Texts, "Commands of the agent that may reach the network, by their first words, such as git fetch; * means all."),
     used("agent.timeout_s", Kind::Whole(1, 86_400), "After how many seconds a command of the agent is ended."),
     used("agent.output_cap", Kind::Whole(1_000, MANY), "How many characters of a file or of what a command prints a model is given; of what is longer, the beginning and the end."),
     used("agent.max_rounds", Kind::Whole(1, 1_000), "How often a model may call tools before it must answer."),

@@ -15,10 +15,10 @@ use sha2::{Digest, Sha256};
 use super::model::{self, Source};
 use super::wishes::Wish;
 use super::{Found, Kind, Spoken, relate, rules};
-use crate::Result;
 use crate::ask::Ask;
 use crate::chunk::{self, Vectors, Words};
 use crate::remember::Rules;
+use crate::{Result, provenance};
 
 /// How facts are drawn.
 #[derive(Clone, Copy)]
@@ -175,6 +175,19 @@ pub(super) struct Item<'a> {
     pub(super) trust: Trust,
 }
 
+impl<'a> Item<'a> {
+    /// What the rules found in a message; what was pasted in is not taken for the user's own words.
+    pub(super) fn by_rules(read: &'a Read, message: &'a Message, found: &'a Found) -> Item<'a> {
+        let trust = provenance::of_words(&message.text);
+        Item { read, message, found, extractor: rules::EXTRACTOR, trust }
+    }
+
+    /// Whether it is known before a person agreed: what a pasted text asks to be remembered is not.
+    pub(super) fn is_kept(&self) -> bool {
+        self.trust == Trust::User || !self.found.is_explicit
+    }
+}
+
 pub(super) struct Run<'a> {
     pub(super) store: &'a mut dyn MemoryStore,
     pub(super) settings: &'a Settings<'a>,
@@ -209,9 +222,8 @@ impl<'a> Run<'a> {
     fn by_rules(&mut self, read: &Read) -> Result<()> {
         for (message, facts) in read.found() {
             for found in facts.iter().take(MOST_A_MESSAGE) {
-                let item =
-                    Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
-                let fact = self.keep(&item)?;
+                let item = Item::by_rules(read, message, found);
+                let fact = if item.is_kept() { self.keep(&item)? } else { None };
                 if found.kind == Kind::Decision && fact.is_some() {
                     self.note_decision(&item, &found.statement, None)?;
                 }
@@ -275,14 +287,7 @@ impl<'a> Run<'a> {
                             && found.quote.start < quote.end
                     };
                     let fact = kept.iter().find(overlaps).map(|(_, _, fact)| *fact);
-                    let item = Item {
-                        read,
-                        message,
-                        found,
-                        extractor: rules::EXTRACTOR,
-                        trust: Trust::User,
-                    };
-                    self.wish(&item, fact);
+                    self.wish(&Item::by_rules(read, message, found), fact);
                 }
             }
         }

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use super::run::{ACTOR, Item, Read, Run};
 use super::{Kind, rules};
-use crate::Result;
 use crate::remember::{self, Followed, Remembered, Target};
+use crate::{Result, provenance};
 
 /// Something the user asked to remember in so many words.
 pub(super) struct Wish {
@@ -16,8 +16,8 @@ pub(super) struct Wish {
     kind: Kind,
     text: String,
     quote: String,
-    /// Whether anything in its message reads like an order to the model: then a person decides.
-    is_suspect: bool,
+    /// How far its words can be trusted: less than the user's own, and a person decides.
+    trust: Trust,
     said_at: Timestamp,
 }
 
@@ -67,7 +67,7 @@ impl Run<'_> {
                 predicate: None,
                 sources: &[source],
                 said_at: wish.said_at,
-                trust: if wish.is_suspect { Trust::Untrusted } else { Trust::User },
+                trust: wish.trust,
                 is_explicit: true,
                 origin: ACTOR,
             };
@@ -103,9 +103,17 @@ impl Run<'_> {
             kind: item.found.kind,
             text: item.found.statement.clone(),
             quote: quote.to_owned(),
-            is_suspect: remember::suspicion(&item.message.text).is_some(),
+            trust: trust_of_wish(&item.message.text),
             said_at: item.message.at,
         });
+    }
+}
+
+/// A wish in a message that reads like an order to the model, or that was pasted or piped in, may be another's.
+fn trust_of_wish(message: &str) -> Trust {
+    match remember::suspicion(message) {
+        Some(_) => Trust::Untrusted,
+        None => provenance::of_words(message),
     }
 }
 

@@ -159,10 +159,19 @@ fn refusal(wish: &Wish<'_>, rules: &Rules<'_>) -> Option<String> {
     if let Some(why) = suspicion(wish.text) {
         return Some(why.to_owned());
     }
-    if wish.trust < Trust::User {
-        return Some("it does not come from the user".to_owned());
+    if let Some(why) = distrust(wish.trust) {
+        return Some(why.to_owned());
     }
     (!rules.auto_write).then(|| "memory.auto_write is off".to_owned())
+}
+
+/// Why words of this trust wait for a person; none: they need not.
+fn distrust(trust: Trust) -> Option<&'static str> {
+    match trust {
+        Trust::User => None,
+        Trust::Agent => Some("it may not be the user's own words"),
+        Trust::Untrusted => Some("it does not come from the user"),
+    }
 }
 
 /// The fact that says the same; none if a person took it back.

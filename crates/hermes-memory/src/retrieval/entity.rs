@@ -105,6 +105,7 @@ pub(super) fn candidate(
             short: None,
             at: Some(fact.recorded_at),
             weight: f64::midpoint(1.0, fact.confidence.clamp(0.0, 1.0)),
+            trust: fact.trust,
         },
         pass: Pass::Entity,
         relevance: Some(relevance),

@@ -11,7 +11,7 @@ mod render;
 mod semantic;
 
 use hermes_llm::Embedder;
-use hermes_store::memory::{ItemKind, MemoryStore, Scope};
+use hermes_store::memory::{ItemKind, MemoryStore, Scope, Trust};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -145,6 +145,8 @@ pub struct Thing {
     pub at: Option<Timestamp>,
     /// How much its score counts, from 0 to 1: the confidence of a fact, the success of a procedure.
     pub weight: f64,
+    /// How far what is shown can be trusted: the least of its words.
+    pub trust: Trust,
 }
 
 /// A thing that is part of the context, or would have been.
@@ -180,6 +182,9 @@ pub struct Item {
     /// The shorter form, if it has one and it was not used.
     #[serde(skip)]
     pub short: Option<String>,
+    /// How far what is shown can be trusted.
+    #[serde(skip)]
+    pub trust: Trust,
 }
 
 /// A thing that was left out.
@@ -228,6 +233,11 @@ impl Context {
     /// Everything that is shown.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         self.sections.iter().flat_map(|section| &section.items)
+    }
+
+    /// Whether anything that is shown is not the user's own words.
+    pub fn is_below_user(&self) -> bool {
+        self.items().any(|item| item.trust < Trust::User)
     }
 
     /// Kind and number of everything that is shown, for the receipt; an episode counts as a summary.
@@ -370,6 +380,7 @@ fn files(files: &[FileText]) -> impl Iterator<Item = Candidate> {
             short: None,
             at: None,
             weight: 1.0,
+            trust: Trust::User,
         },
         pass: Pass::File,
         relevance: None,

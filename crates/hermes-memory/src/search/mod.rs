@@ -14,12 +14,12 @@ mod ways;
 
 use hermes_llm::Embedder;
 use hermes_store::memory::{
-    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope,
+    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::Result;
+use crate::{Result, provenance};
 
 pub use looks::Looks;
 pub(crate) use outdated::heir_of_episode;
@@ -151,6 +151,17 @@ impl Item {
                 Origin::Provider => "provider",
             }),
             Item::Procedure(_) => None,
+        }
+    }
+
+    /// How far its words can be trusted.
+    pub fn trust(&self) -> Trust {
+        match self {
+            Item::Message { message, .. } => provenance::of_message(message),
+            Item::Summary(_) => Trust::Agent,
+            Item::Fact(fact) => fact.trust,
+            Item::Procedure(procedure) => procedure.trust,
+            Item::Event(event) => event.trust,
         }
     }
 

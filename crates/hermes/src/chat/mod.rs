@@ -3,6 +3,7 @@
 mod context;
 pub(crate) mod front;
 mod opening;
+mod outside;
 mod parts;
 mod recall;
 mod record;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hermes_agent::prompt::Prompt;
 use hermes_agent::turn::{self, Compressed, Ended, Means, Taken};
 use hermes_agent::window::Window;
+use hermes_home::pasted::is_pasted;
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
@@ -158,7 +160,8 @@ pub(crate) fn talk(
         if line.trim().is_empty() {
             continue;
         }
-        if slash::is_command(&line) {
+        // A text that was piped in may begin with anything.
+        if slash::is_command(&line) && !is_pasted(&line) {
             match slash::carry_out(conversation, &line, front) {
                 Ok(Went::On) => {}
                 Ok(Went::Quit) => break,

@@ -15,7 +15,7 @@ use hermes_store::sessions::{
 
 use super::front::Figures;
 use super::tools::Tools;
-use super::{Conversation, Opening, Talker, Which, parts};
+use super::{Conversation, Opening, Talker, Which, outside, parts};
 use crate::app::App;
 use crate::clock;
 use crate::desk::{Asker, turn};
@@ -57,8 +57,8 @@ impl Conversation {
             (_, Err(error)) => return Err(anyhow::anyhow!("{error}")),
         };
         let size = window_size(&seat.app, &seat.home, &model.name)?;
-        let (prompt, window, spent) = match (&taken_up, &sessions) {
-            (Some(id), Ok(Some(store))) => take_up(store, id, size)?,
+        let (prompt, mut window, spent) = match (&taken_up, &sessions) {
+            (Some(id), Ok(Some(store))) => take_up(store, id, (&mut seat, &asker), size)?,
             _ => (None, Window::new(size), Spending::default()),
         };
         let session =
@@ -67,7 +67,9 @@ impl Conversation {
             Some(prompt) => prompt,
             None => {
                 let store = sessions.as_ref().ok().and_then(Option::as_ref);
-                Prompt::build(&parts::read(&mut seat, store, &asker, &opening)?)
+                let (parts, is_outside) = parts::read(&mut seat, store, &asker, &opening)?;
+                window.has_outside_before |= is_outside;
+                Prompt::build(&parts)
             }
         };
         let max_rounds = seat.app.config(&seat.home)?.config.agent.max_rounds;
@@ -211,6 +213,7 @@ pub(super) fn own(
 fn take_up(
     store: &SessionStore,
     id: &SessionId,
+    (seat, asker): (&mut Seat, &Asker),
     size: usize,
 ) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
     let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text)).filter(Prompt::is_ours);
@@ -227,9 +230,12 @@ fn take_up(
             text: message.text.clone(),
             tool_calls: message.tool_calls.clone(),
             tool_call_id: message.tool_call_id.clone(),
+            is_outside: outside::is_outside(message),
         })
         .collect();
-    Ok((prompt, Window::restore(size, summary, &rows), store.spent(id)?))
+    let mut window = Window::restore(size, summary, &rows);
+    window.has_outside_before = outside::is_before(seat, asker, (id, prompt.as_ref()), &messages);
+    Ok((prompt, window, store.spent(id)?))
 }
 
 /// The summary that a row holds, if it is one.

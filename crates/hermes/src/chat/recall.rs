@@ -41,9 +41,11 @@ impl Conversation {
         // What is only recent belongs to the beginning of a session.
         let is_wanted = self.window.exchanges.is_empty() || belongs(&given.context);
         let recalled = match is_wanted && items > 0 {
-            true => {
-                Some(Recalled { tokens: tokens::estimate(&given.text), text: given.text.clone() })
-            }
+            true => Some(Recalled {
+                tokens: tokens::estimate(&given.text),
+                text: given.text.clone(),
+                is_outside: given.context.is_below_user(),
+            }),
             false => None,
         };
         if let Some(recalled) = &recalled {

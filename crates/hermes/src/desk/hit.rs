@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hermes_memory::search::{Found, Item, Part, Ways};
 use hermes_memory::task;
-use hermes_store::memory::UserNumber;
+use hermes_store::memory::{Trust, UserNumber};
 use hermes_store::sessions::SearchResult;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -67,6 +67,9 @@ pub(crate) struct Hit {
     pub(crate) cosine: Option<f64>,
     /// What the score is made of.
     pub(crate) parts: Vec<Part>,
+    /// Whether it is not the user's own words.
+    #[serde(skip)]
+    pub(crate) is_outside: bool,
 }
 
 /// How wide a line of a snippet is.
@@ -104,6 +107,7 @@ impl Hit {
             parts: found.parts.clone(),
             superseded_by: found.superseded_by.map(|id| format!("fact:{id:03}")),
             source: found.item.source(),
+            is_outside: found.item.trust() < Trust::User,
             project: found.item.project().map(str::to_owned),
             ..Hit::default()
         };

@@ -24,6 +24,7 @@ mod doctor;
 mod edges;
 mod embeddings;
 mod faults;
+mod fence;
 mod forgotten;
 mod home;
 mod hooks;

@@ -181,7 +181,8 @@ fn discover(conversation: &mut Conversation, questions: &[String]) -> anyhow::Re
             input: json!({"query": question, "limit": 10}),
         };
         let begun = platform::thread_cpu();
-        let outcome = conversation.tools.call(&call, &mut |_: &Request| Verdict::Once);
+        let mut agree = |_: &Request| Verdict::Once;
+        let outcome = conversation.tools.call(&call, &conversation.window, &mut agree);
         times.push(platform::thread_cpu() - begun);
         ensure!(!outcome.is_error, "{}", outcome.text);
         sizes.push(tokens::estimate(&outcome.text));
