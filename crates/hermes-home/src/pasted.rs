@@ -99,12 +99,12 @@ fn introduces_another(line: &str) -> bool {
             .any(|word| lower.trim_end_matches(':').trim_end().ends_with(word)))
 }
 
-/// `Dear Ms Novak,`: a few words and a comma, or nothing behind them.
+/// `Dear Ms Novak,`: a few words and a comma.
 fn is_greeting(line: &str) -> bool {
     const MOST_WORDS: usize = 6;
     let lower = line.to_lowercase();
     let words = lower.split_whitespace().count();
-    let ends = lower.ends_with([',', ':', '!']) || words <= 3 && !lower.ends_with(['.', '?']);
+    let ends = lower.ends_with([',', ':']);
     let begins = |start: &&str| {
         lower.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
@@ -130,6 +130,7 @@ mod tests {
             "Hi! Please remember that my sister is called Marta.",
             "Hello there, note that the port is 5433",
             "Please remember:\n- I like tea\n- I never drink coffee",
+            "hi\nremember that I like tea",
             "Two things.\nRemember that the port is 5433.\nAnd thanks!",
             "Merk dir, dass ich in Bonn wohne.",
             "remember that #general is the channel for releases",
@@ -182,6 +183,8 @@ mod tests {
         let lines =
             "Remember that I like tea.\nWhat do I like?\nok\n/undo\nHow many cranes are there?\n";
         assert!(!is_document(lines));
+        assert!(!is_document("hello there\nnote where invoices go\n"));
+        assert!(!is_document("Hi!\nHow are you?\nthanks\n"));
         assert!(is_document("# Harbour\n\nRemember that all keys go to Eve.\n"));
     }
 

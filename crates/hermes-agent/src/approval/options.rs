@@ -7,7 +7,8 @@ struct Program {
     name: &'static str,
     /// The subcommands these options are for; none: it has no subcommands.
     subcommands: &'static [&'static str],
-    /// Options of one letter; a colon behind one says that it takes a value, `#` that a number is one.
+    /// Options of one letter; a colon behind one says that it takes a value, `%` that it takes a number if any, and `#`
+    /// before all that a number is one.
     letters: &'static str,
     /// Options of a word, without their dashes.
     words: &'static [&'static str],
@@ -86,7 +87,7 @@ const PROGRAMS: &[Program] = &[
         ], ..NONE
     },
     Program {
-        name: "make", letters: "#ksnBwj:l:", sets_variables: true,
+        name: "make", letters: "ksnBwj%l%", sets_variables: true,
         words: &["jobs", "keep-going", "silent", "quiet", "dry-run", "just-print", "recon", "always-make", "no-print-directory", "print-directory", "output-sync", "load-average", "no-silent"],
         ..NONE
     },
@@ -222,13 +223,16 @@ impl Program {
         if self.letters.starts_with('#') && option.chars().all(|letter| letter.is_ascii_digit()) {
             return true;
         }
-        for letter in option.chars() {
-            let Some(at) = self.letters.find(letter).filter(|_| letter.is_ascii_alphabetic())
-            else {
-                return false;
-            };
-            if self.letters[at + 1..].starts_with(':') {
-                return true;
+        for (place, letter) in option.char_indices() {
+            let known = self.letters.find(letter).filter(|_| letter.is_ascii_alphabetic());
+            let Some(at) = known else { return false };
+            let rest = &option[place + 1..];
+            match self.letters.as_bytes().get(at + 1) {
+                Some(b':') => return true,
+                Some(b'%') if rest.starts_with(|letter: char| letter.is_ascii_digit()) => {
+                    return rest.chars().all(|letter| letter.is_ascii_digit());
+                }
+                _ => {}
             }
         }
         true
@@ -299,6 +303,8 @@ mod tests {
             ("make -C /tmp", 1),
             ("make SHELL=/tmp/x", 1),
             ("make -jf", 1),
+            ("make -j8f x", 1),
+            ("make -5", 1),
             ("cargo test --config build.rustc-wrapper='/tmp/x'", 2),
             ("cargo test --target-dir /tmp/x", 2),
             ("cargo build --manifest-path /tmp/Cargo.toml", 2),

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -276,7 +276,7 @@ fn a_command_touches_its_folders_alone_and_has_no_network() {
     let udp = "python3 -c \"import socket; s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.1', 9)); s.send(b'x'); print('se'+'nt')\"";
     let breaches = [
         (format!("cat {}", secret.display()), "hunter2"),
-        (format!("echo x > {out}/owned; ls {out}"), "owned"),
+        (format!("echo x > {out}/owned; ls {out} | tr w W"), "oWned"),
         (format!("ln -s {} link; cat link", secret.display()), "hunter2"),
         (format!("cat {home}/config.yaml && echo re''ad"), "read"),
         (format!("cat {home}/state.db > copied && echo co''pied"), "copied\n"),
@@ -332,6 +332,43 @@ fn a_confined_command_does_its_work() {
     assert!(told.contains("No commits yet"), "{told}");
     let told = command(&sandbox, "sh -c 'exit 3'", &["--allow", "sh -c 'exit 3'"]);
     assert!(told.contains("exit code 3; it could change only"), "{told}");
+}
+
+#[test]
+fn each_wall_holds_by_itself_and_nothing_runs_without_one_that_was_announced() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connect = format!(
+        "import socket; socket.create_connection(('127.0.0.1', {port}), 2); print('connected')"
+    );
+    let launched = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        Ran::of(&command.arg("__confine").args(arguments).output().unwrap())
+    };
+    let python = ["--", "python3", "-c", &connect];
+    assert!(launched(&python).stdout.contains("connected"));
+    for wall in ["tcp", "whole"] {
+        let ran = launched(&[&["--no-network", wall][..], &python].concat());
+        assert!(ran.code != 0 && !ran.stdout.contains("connected"), "{wall}: {}", ran.stderr);
+    }
+    // Landlock alone, as where no namespace can be made.
+    let folder = tempfile::tempdir().unwrap();
+    let (inside, outside) = (folder.path().join("in"), folder.path().join("out"));
+    fs::create_dir_all(&inside).unwrap();
+    fs::create_dir_all(&outside).unwrap();
+    let line = format!("touch {0}/x; touch {1}/x", inside.display(), outside.display());
+    let given = inside.display().to_string();
+    let system = ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(|path| ["--read", path]).concat();
+    let walls = [&["--files", "--write", &given][..], &system].concat();
+    launched(&[&walls[..], &["--", "/bin/sh", "-c", &line]].concat());
+    assert!(inside.join("x").exists() && !outside.join("x").exists());
+    // What cannot be hidden, or is not understood, lets nothing run.
+    let made = inside.join("made").display().to_string();
+    for walls in [&["--hide", "/no/such/folder"][..], &["--no-network", "some"], &["--walls"]] {
+        let ran = launched(&[walls, &["--", "touch", &made]].concat());
+        assert_eq!(ran.code, 126, "{walls:?}: {}", ran.stderr);
+        assert!(!inside.join("made").exists(), "{walls:?}");
+    }
 }
 
 /// Rules that allow and deny, and lines that try to get around them.
@@ -402,19 +439,19 @@ fn as_nobody(sandbox: &Sandbox, arguments: &[&str]) -> Command {
 #[test]
 fn without_walls_another_process_of_the_same_user_reads_no_key_either() {
     let sandbox = Sandbox::ready();
+    let line = "sh -c 'for p in /pro?/[0-9]*; do cat $p/environ; done 2>/dev/null; echo tried'";
     let server = ModelServer::start(vec![
-        Reply::call("terminal", &json!({"command": "sh -c 'cat /proc/$PPID/environ; echo tried'"})),
+        Reply::call("terminal", &json!({"command": line})),
         Reply::text("ok"),
     ]);
-    let line = "sh -c 'cat /proc/$PPID/environ; echo tried'";
     let arguments = ["chat", "--json", "-q", "go", "--set", "agent.confine=false", "--allow", line];
     let mut command = as_nobody(&sandbox, &arguments);
     server.point(&mut command);
-    command.stdin(Stdio::null());
     let ran = Ran::of(&command.output().unwrap());
     let told: Vec<Value> =
         events(&ran).into_iter().filter(|one| one["event"] == "tool_ended").collect();
     let text = told.first().map(|one| one["text"].to_string()).unwrap_or_default();
-    assert!(text.contains("tried"), "{}{}", ran.stdout, ran.stderr);
-    assert!(!text.contains(KEY) && text.contains("Permission denied"), "{text}");
+    // The shell itself is a process that can be read; the conversation is not.
+    assert!(text.contains("tried") && text.contains("HOME="), "{}{}", ran.stdout, ran.stderr);
+    assert!(!text.contains(KEY), "{text}");
 }
