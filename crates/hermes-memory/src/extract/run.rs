@@ -15,10 +15,10 @@ use sha2::{Digest, Sha256};
 use super::model::{self, Source};
 use super::wishes::Wish;
 use super::{Found, Kind, Spoken, relate, rules};
+use crate::Result;
 use crate::ask::Ask;
 use crate::chunk::{self, Vectors, Words};
 use crate::remember::Rules;
-use crate::{Result, provenance};
 
 /// How facts are drawn.
 #[derive(Clone, Copy)]
@@ -173,19 +173,6 @@ pub(super) struct Item<'a> {
     pub(super) found: &'a Found,
     pub(super) extractor: &'a str,
     pub(super) trust: Trust,
-}
-
-impl<'a> Item<'a> {
-    /// What the rules found in a message; what was pasted in is not taken for the user's own words.
-    pub(super) fn by_rules(read: &'a Read, message: &'a Message, found: &'a Found) -> Item<'a> {
-        let trust = provenance::of_words(&message.text);
-        Item { read, message, found, extractor: rules::EXTRACTOR, trust }
-    }
-
-    /// Whether it is known before a person agreed: what a pasted text asks to be remembered is not.
-    pub(super) fn is_kept(&self) -> bool {
-        self.trust == Trust::User || !self.found.is_explicit
-    }
 }
 
 pub(super) struct Run<'a> {

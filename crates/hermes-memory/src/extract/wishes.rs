@@ -1,10 +1,10 @@
 //! What the user asked to remember in so many words: written to the memory files, as far as the rules let it.
 
-use hermes_store::memory::{NewSource, ProposalState, Scope, Trust};
+use hermes_store::memory::{Message, NewSource, ProposalState, Scope, Trust};
 use jiff::Timestamp;
 
 use super::run::{ACTOR, Item, Read, Run};
-use super::{Kind, rules};
+use super::{Found, Kind, rules};
 use crate::remember::{self, Followed, Remembered, Target};
 use crate::{Result, provenance};
 
@@ -19,6 +19,19 @@ pub(super) struct Wish {
     /// How far its words can be trusted: less than the user's own, and a person decides.
     trust: Trust,
     said_at: Timestamp,
+}
+
+impl<'a> Item<'a> {
+    /// What the rules found in a message; what was pasted in is not taken for the user's own words.
+    pub(super) fn by_rules(read: &'a Read, message: &'a Message, found: &'a Found) -> Item<'a> {
+        let trust = provenance::of_words(&message.text);
+        Item { read, message, found, extractor: rules::EXTRACTOR, trust }
+    }
+
+    /// Whether it is known before a person agreed: what a pasted text asks to be remembered is not.
+    pub(super) fn is_kept(&self) -> bool {
+        self.trust == Trust::User || !self.found.is_explicit
+    }
 }
 
 impl Run<'_> {
