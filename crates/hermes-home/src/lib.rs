@@ -15,6 +15,7 @@ pub mod person;
 pub mod pins;
 pub mod places;
 pub mod profile;
+pub mod redaction;
 pub mod reflections;
 pub mod secret;
 pub mod skill;

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::identity::{self, Who};
-use crate::record::ready::{self, Conversation, Named, Ready, Spoken};
+use crate::record::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
 use crate::record::spool::{self, Drained};
 use crate::record::transcript;
 use crate::record::turn::{self, STATE_DB, Settings, Turn};
@@ -237,7 +237,14 @@ impl Intake<'_> {
             let former = is_first.then(|| number.to_string());
             (one, Named { id: self.names.name(number), former })
         };
-        let ready: Vec<(Ready, Named)> = ready::ready(&spoken).into_iter().map(named).collect();
+        let AllReady { messages: kept, refused } = ready::ready(&spoken, settings.secrets);
+        if refused > 0 {
+            self.report.problems.push(format!(
+                "session {}: {refused} messages hold a secret and stay in the transcript alone (recording.secrets: refuse)",
+                session.id
+            ));
+        }
+        let ready: Vec<(Ready, Named)> = kept.into_iter().map(named).collect();
         if ready.is_empty() {
             return Ok(());
         }
@@ -294,6 +301,7 @@ impl Intake<'_> {
                     external_id: &named.id,
                     former_id: named.former.as_deref(),
                     text: &one.text,
+                    said: one.said.as_deref(),
                     at: one.at,
                 })
                 .collect();
@@ -301,9 +309,13 @@ impl Intake<'_> {
         }
         let mut known = Vec::with_capacity(ready.len());
         for (one, named) in ready {
-            let named = (named.id.as_str(), Some(one.text.as_str()));
-            let key = self.store.message_by_origin(scope, STATE_DB, session_id, named)?;
-            known.push(key.is_some());
+            let mut is_known = false;
+            for text in std::iter::once(one.text.as_str()).chain(one.said.as_deref()) {
+                let named = (named.id.as_str(), Some(text));
+                let found = self.store.message_by_origin(scope, STATE_DB, session_id, named)?;
+                is_known |= found.is_some();
+            }
+            known.push(is_known);
         }
         Ok(known)
     }

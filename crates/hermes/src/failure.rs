@@ -317,7 +317,9 @@ fn of_memory(error: &hermes_memory::Error) -> (Kind, Option<String>) {
         hermes_memory::Error::Store(error) => of_store(error),
         hermes_memory::Error::Model(error) => of_model(error),
         hermes_memory::Error::Home(error) => of_home(error),
-        hermes_memory::Error::NotApproved { .. } => (Kind::Refused, error.hint()),
+        hermes_memory::Error::NotApproved { .. } | hermes_memory::Error::Secret { .. } => {
+            (Kind::Refused, error.hint())
+        }
         other => (Kind::Failure, other.hint()),
     }
 }

@@ -49,6 +49,7 @@ const WORDS_SSL: &[&str] = &["disable", "allow", "prefer", "require", "verify_ca
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
 const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
+const WORDS_SECRETS: &[&str] = &["redact", "keep", "refuse"];
 const WORDS_COMPRESSION: &[&str] = &["zstd", "gzip"];
 const WORDS_PASSPHRASE: &[&str] = &["gpg", "age"];
 const KEPT: Kind = Kind::Whole(0, 100_000);
@@ -85,6 +86,7 @@ pub const KEYS: &[Key] = &[
     used("memory.embeddings.document_prefix", Kind::Text, "What the model wants before a text to be found; none: what its makers ask for."),
     used("memory.compression.enabled", Kind::Switch, "Let old episodes become summaries in the background."),
     used("memory.compression.after_days", Kind::Whole(1, 36_500), "After how many days an episode is old and becomes part of a summary."),
+    used("recording.secrets", Kind::OneOf(WORDS_SECRETS), "What happens to passwords, keys and tokens in what is recorded: redact, a name such as [secret: github-token] stands in their place in the memory; keep, they are recorded in clear; refuse, a message that holds one is not recorded in the memory."),
     used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent: single, whoever writes alone is the owner; several, everybody unknown is a user of their own."),
     used("model.default", Kind::Text, "The model for conversations, as provider/name, such as anthropic/claude-sonnet-5 or ollama/llama3.2.").shared(),
     used("model.provider", Kind::Text, "The provider of model.default, where its name does not begin with one; none or auto: its name says it.").shared(),

@@ -22,7 +22,7 @@ pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, load_forgivi
 pub use reference::reference;
 pub use values::{
     ArchiveCompression, Backend, Backup, Compression, Config, EmbeddingProvider, Embeddings,
-    Memory, Model, PassphraseFormat, Retrieval, Schedule, ServerSettings, Sessions, Skills,
-    SslMode, Users, UsersMode,
+    Memory, Model, PassphraseFormat, Recording, Retrieval, Schedule, ServerSettings, Sessions,
+    Skills, SslMode, Users, UsersMode,
 };
 pub use view::{Setting, get, list};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::agent::{Agent, Checkpoints};
 use crate::init::Owner;
+use crate::redaction::Policy;
 use crate::secret::Secret;
 use crate::skill::Keep;
 
@@ -18,6 +19,8 @@ pub struct Config {
     pub memory: Memory,
     /// `users`.
     pub users: Users,
+    /// `recording`.
+    pub recording: Recording,
     /// `model`.
     pub model: Model,
     /// `skills`.
@@ -118,6 +121,14 @@ pub struct Embeddings {
     pub query_prefix: Option<String>,
     /// What the model wants before a text to be found.
     pub document_prefix: Option<String>,
+}
+
+/// The section `recording`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Recording {
+    /// What is done with secrets in what is recorded.
+    pub secrets: Policy,
 }
 
 /// The section `users`.

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
+use hermes_home::redaction::{Kept, Policy};
 use hermes_home::tokens;
 use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust};
 use jiff::Timestamp;
@@ -36,6 +37,8 @@ pub struct Settings<'a> {
     pub now: Timestamp,
     /// Whether vectors are made here or by a job.
     pub vectors: Vectors,
+    /// What is done with secrets.
+    pub secrets: Policy,
 }
 
 /// What recording did, and what it could not do.
@@ -140,6 +143,8 @@ struct Waiting {
     number: u64,
     scope: Scope,
     said: Said,
+    /// What was said to the letter, where the text has something else in place of a secret.
+    to_the_letter: Option<String>,
     external_id: String,
 }
 
@@ -164,10 +169,23 @@ impl Recording<'_> {
         if let Cow::Owned(left) = strip::strip(&said.text) {
             said.text = left;
         }
+        let to_the_letter = match self.settings.secrets.keep(&said.text) {
+            Kept::AsItIs => None,
+            Kept::Redacted(clean) => Some(std::mem::replace(&mut said.text, clean)),
+            Kept::Refused(kind) => {
+                self.refuse(
+                    number,
+                    format!("it holds a secret ({kind}), and recording.secrets is refuse"),
+                );
+                return Ok(());
+            }
+        };
+        said.caption =
+            said.caption.map(|caption| self.settings.secrets.clean(&caption).into_owned());
         // What only repeated what was recalled says nothing.
         if !said.text.trim().is_empty() || said.caption.is_some() {
             self.waiting_bytes += bytes.len();
-            self.waiting.push(Waiting { number, scope, said, external_id });
+            self.waiting.push(Waiting { number, scope, said, to_the_letter, external_id });
         }
         Ok(())
     }
@@ -270,6 +288,7 @@ impl Waiting {
             role: &said.role,
             speaker: said.speaker.as_deref(),
             text: &said.text,
+            said: self.to_the_letter.as_deref(),
             caption: said.caption.as_deref(),
             at,
             channel: said.channel.as_deref(),

@@ -1,5 +1,6 @@
 //! Messages of a conversation made ready for a memory: stripped, cut, indexed, with the tools they called.
 
+use hermes_home::redaction::{Kept, Policy};
 use hermes_home::tokens;
 use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Step};
 use jiff::Timestamp;
@@ -28,8 +29,17 @@ pub(crate) struct Ready {
     pub(crate) place: usize,
     pub(crate) role: String,
     pub(crate) text: String,
+    /// What was said to the letter, where the text has something else in place of a secret.
+    pub(crate) said: Option<String>,
     pub(crate) at: Timestamp,
     steps: Vec<Step>,
+}
+
+/// The messages of a conversation that are to be kept, and how many were refused because of a secret.
+#[derive(Default)]
+pub(crate) struct AllReady {
+    pub(crate) messages: Vec<Ready>,
+    pub(crate) refused: usize,
 }
 
 /// Where a conversation takes place, and how its messages are written down.
@@ -47,8 +57,9 @@ pub(crate) struct Conversation<'a> {
 /// The messages that say something, without what was recalled; tools called without a word go to the
 /// next message of the assistant, else to the last message of the turn. A call that nothing follows is no step
 /// yet: where calls and answers are recorded apart, the answer brings its call along.
-pub(crate) fn ready(spoken: &[Spoken<'_>]) -> Vec<Ready> {
+pub(crate) fn ready(spoken: &[Spoken<'_>], secrets: Policy) -> AllReady {
     let mut made: Vec<Ready> = Vec::with_capacity(spoken.len());
+    let mut refused = 0;
     let mut waiting: Vec<Step> = Vec::new();
     for (place, one) in spoken.iter().enumerate() {
         if one.role == "user" {
@@ -67,11 +78,21 @@ pub(crate) fn ready(spoken: &[Spoken<'_>]) -> Vec<Ready> {
             "tool" => steps_answered(one),
             _ => Vec::new(),
         };
-        let text = text.into_owned();
-        made.push(Ready { place, role: one.role.to_owned(), text, at: one.at, steps });
+        let (text, said) = match secrets.keep(&text) {
+            Kept::AsItIs => (text.into_owned(), None),
+            Kept::Redacted(clean) => (clean, Some(text.into_owned())),
+            Kept::Refused(_) => {
+                refused += 1;
+                continue;
+            }
+        };
+        made.push(Ready { place, role: one.role.to_owned(), text, said, at: one.at, steps });
     }
     hand_over(&mut waiting, &mut made);
-    made
+    for step in made.iter_mut().flat_map(|one| &mut one.steps) {
+        step.arguments = secrets.clean_json(&step.arguments);
+    }
+    AllReady { messages: made, refused }
 }
 
 impl Ready {
@@ -89,6 +110,7 @@ impl Ready {
             role: &self.role,
             speaker: None,
             text: &self.text,
+            said: self.said.as_deref(),
             caption: None,
             at: self.at,
             channel: conversation.channel,
@@ -200,7 +222,7 @@ mod tests {
             Spoken { tool_call_id: Some("a"), ..spoken("tool", "seen") },
             spoken("assistant", "done"),
         ];
-        let made = ready(&turn);
+        let made = ready(&turn, Policy::Redact).messages;
         assert_eq!(made.iter().map(|one| one.place).collect::<Vec<_>>(), [0, 2, 3, 4]);
         let told: Vec<_> = made[3].steps.iter().map(|s| (s.tool.as_str(), s.failed)).collect();
         assert_eq!(told, [("look", false), ("run", true)]);
@@ -215,9 +237,9 @@ mod tests {
             spoken("user", "stop"),
             spoken("assistant", "stopped"),
         ];
-        let made = ready(&turn);
+        let made = ready(&turn, Policy::Redact).messages;
         assert_eq!((made[0].steps.len(), made[2].steps.len()), (1, 0));
-        assert!(ready(&turn[1..2]).is_empty());
+        assert!(ready(&turn[1..2], Policy::Redact).messages.is_empty());
     }
 
     #[test]
@@ -226,8 +248,8 @@ mod tests {
         let call = Spoken { tool_calls: Some(&calls), ..spoken("assistant", "I look.") };
         let answer =
             Spoken { tool_calls: Some(&calls), failed: Some(true), ..spoken("tool", "no") };
-        assert!(ready(&[call])[0].steps.is_empty());
-        let made = ready(&[answer]);
+        assert!(ready(&[call], Policy::Redact).messages[0].steps.is_empty());
+        let made = ready(&[answer], Policy::Redact).messages;
         assert!(made[0].steps[0].tool == "look" && made[0].steps[0].failed);
     }
 
@@ -240,7 +262,7 @@ mod tests {
             Spoken { failed: Some(true), ..spoken("tool", "fine") },
             spoken("system", "be kind"),
         ];
-        let made = ready(&turn);
+        let made = ready(&turn, Policy::Redact).messages;
         assert_eq!(made.len(), 2);
         assert!(made[0].steps[0].failed);
     }

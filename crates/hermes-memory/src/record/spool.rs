@@ -250,6 +250,7 @@ mod tests {
             zone,
             now: Timestamp::UNIX_EPOCH,
             vectors: Vectors::Later,
+            secrets: hermes_home::redaction::Policy::Redact,
             random: [1, 2, 3],
             transcript_note: Path::new("unused"),
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hermes_home::config::UsersMode;
+use hermes_home::redaction::Policy;
 use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
 use hermes_store::sessions::{
     AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore,
@@ -12,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ready::{self, Conversation, Named, Ready, Spoken};
+use super::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
 use super::{line, spool, transcript};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
@@ -103,6 +104,8 @@ pub struct Settings<'a> {
     pub vectors: Vectors,
     /// Three random bytes, for the id of a new session.
     pub random: [u8; 3],
+    /// What is done with secrets in what is recorded in the memory.
+    pub secrets: Policy,
     /// The file that says which state.db the transcript is, where the database cannot say so itself.
     pub transcript_note: &'a Path,
 }
@@ -129,6 +132,14 @@ pub struct RecordedTurn {
     pub recorded: Recorded,
     /// Whether its session is in state.db already, so that it is taken in from there.
     pub left_to_catch_up: bool,
+    /// Messages that hold a secret and are not in the memory, because the settings say so.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What was done with a turn before the memory is asked.
@@ -232,6 +243,7 @@ pub fn remember(
         state_messages: kept.messages.clone(),
         recorded: Recorded::default(),
         left_to_catch_up: kept.is_theirs,
+        refused: 0,
     };
     if kept.is_theirs {
         return Ok(done);
@@ -247,7 +259,8 @@ pub fn remember(
         now: settings.now,
         vectors: settings.vectors,
     };
-    let messages = turn.ready(kept, scope, settings.now);
+    let (messages, refused) = turn.ready(kept, scope, settings);
+    done.refused = refused;
     if kept.messages.is_empty() && turn.is_bare() {
         let said: Vec<(&str, &str)> =
             messages.iter().map(|(one, _)| (one.role.as_str(), one.text.as_str())).collect();
@@ -350,8 +363,14 @@ impl Turn {
         }
     }
 
-    /// The messages that say something, each with its id.
-    fn ready(&self, kept: &Kept, scope: Scope, now: Timestamp) -> Vec<(Ready, Named)> {
+    /// The messages that say something, each with its id, and how many are refused.
+    fn ready(
+        &self,
+        kept: &Kept,
+        scope: Scope,
+        settings: &Settings<'_>,
+    ) -> (Vec<(Ready, Named)>, usize) {
+        let now = settings.now;
         let spoken: Vec<Spoken<'_>> =
             self.messages.iter().map(|message| message.spoken(now)).collect();
         let mut seen = Vec::new();
@@ -367,7 +386,8 @@ impl Turn {
             let id = Named::from(id_of(one.place));
             (one, id)
         };
-        ready::ready(&spoken).into_iter().map(named).collect()
+        let AllReady { messages, refused } = ready::ready(&spoken, settings.secrets);
+        (messages.into_iter().map(named).collect(), refused)
     }
 }
 

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use hermes_home::init::Owner;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file;
+use hermes_home::redaction::{Kept, Policy};
 use hermes_home::{Home, UserId};
 use hermes_store::memory::{
     Admin, Change, Drawn, DrawnFact, MemoryStore, NewFact, NewSource, Origin, Scope, Standing,
@@ -23,8 +24,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::Result;
 use crate::chunk::{self, Vectors, Words};
+use crate::{Error, Result};
 
 pub use erase::{Erased, erase_entries};
 pub use follow::{Followed, follow};
@@ -85,6 +86,8 @@ pub struct Rules<'a> {
     pub today: Date,
     /// Whether vectors are made here or by a job.
     pub vectors: Vectors,
+    /// What is done with secrets.
+    pub secrets: Policy,
 }
 
 /// What became of a wish.
@@ -123,6 +126,22 @@ pub struct Written {
 
 /// Remembers something, as far as the rules let it; what was said twice is kept once.
 pub fn remember(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    wish: &Wish<'_>,
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Remembered> {
+    match rules.secrets.keep(wish.text) {
+        Kept::AsItIs => keep(store, scope, wish, rules, change),
+        Kept::Redacted(text) => {
+            keep(store, scope, &Wish { text: &text, ..wish.clone() }, rules, change)
+        }
+        Kept::Refused(kind) => Err(Error::Secret { kind }),
+    }
+}
+
+fn keep(
     store: &mut dyn MemoryStore,
     scope: Scope,
     wish: &Wish<'_>,

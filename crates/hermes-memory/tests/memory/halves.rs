@@ -23,6 +23,7 @@ fn settings(zone: &TimeZone) -> Settings<'_> {
         zone,
         now: now(),
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
         random: [1, 2, 3],
         transcript_note: Path::new("not there"),
     }

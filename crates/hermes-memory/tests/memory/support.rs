@@ -43,6 +43,7 @@ pub(crate) fn record(memory: &mut SqliteMemory, lines: &str) -> Report {
         zone: &TimeZone::UTC,
         now: now(),
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
     };
     record::record(memory, &mut lines.as_bytes(), &settings, &mut |_| {}).unwrap()
 }

@@ -54,6 +54,7 @@ impl Place {
             zone: &TimeZone::UTC,
             now: self.time,
             vectors: Vectors::Now,
+            secrets: hermes_home::redaction::Policy::Redact,
             random: [1, 2, 3],
             transcript_note: &note,
         })

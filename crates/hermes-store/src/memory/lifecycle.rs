@@ -52,6 +52,8 @@ pub struct Offered<'a> {
     pub former_id: Option<&'a str>,
     /// What it says.
     pub text: &'a str,
+    /// What was said to the letter, where the text has something else in place of a secret.
+    pub said: Option<&'a str>,
     /// When.
     pub at: Timestamp,
 }

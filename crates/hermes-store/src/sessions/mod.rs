@@ -15,6 +15,7 @@ mod order;
 mod prune;
 mod read;
 mod record;
+mod redacting;
 mod repair;
 mod salvage;
 mod search;

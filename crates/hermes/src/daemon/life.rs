@@ -96,6 +96,7 @@ fn take_in_telling(
         now: clock::now(),
         vectors: vectors(store)?,
         random: random_bytes(),
+        secrets: app.config(home)?.config.recording.secrets,
         transcript_note: &home.transcript_note(),
     };
     finish::to_spool(app, home)?;

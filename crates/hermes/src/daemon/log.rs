@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hermes_home::{Home, atomic};
+use hermes_home::{Home, atomic, redaction};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -30,6 +30,7 @@ impl Log {
 
     /// Writes one line. What is said holds kinds, numbers and names of files, never what a user wrote.
     pub(crate) fn line(&mut self, now: Timestamp, what: &str) {
+        let what = redaction::redact(what);
         let flat: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let line = format!("{} {flat}\n", now.strftime("%Y-%m-%dT%H:%M:%SZ"));
         if self.is_watched {

@@ -1,9 +1,11 @@
 //! What a model should be given for a task, with the files that are always loaded.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_home::layout::MemoryTarget;
+use hermes_home::redaction::Policy;
 use hermes_home::{Home, memory_file, places};
 use hermes_memory::remember::suspicion;
 use hermes_memory::retrieval::{self, Context, FileText, Request};
@@ -104,12 +106,24 @@ pub(crate) fn give_among(
     };
     let mut context =
         retrieval::context_among(looks, store, answering.embedder.as_deref(), scope, &request)?;
+    withhold(app.config(home)?.config.recording.secrets, &mut context);
     context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
     let text = match &remark {
         Some(remark) => retrieval::text_with(&context, remark),
         None => retrieval::text(&context),
     };
     Ok(Given { text, context })
+}
+
+/// Puts names in place of secrets that lie in files, or were recorded before that was done.
+fn withhold(secrets: Policy, context: &mut Context) {
+    let shown = context.sections.iter_mut().flat_map(|filled| &mut filled.items);
+    let dropped = context.dropped.iter_mut().map(|dropped| &mut dropped.item);
+    for text in shown.chain(dropped).flat_map(|item| [&mut item.text, &mut item.head]) {
+        if let Cow::Owned(clean) = secrets.clean(text) {
+            *text = clean;
+        }
+    }
 }
 
 /// What a model should know about the memory itself when a session begins: that nobody keeps it up.
@@ -225,7 +239,8 @@ pub(crate) fn loaded_files(
         _ => format!("## {}\n{}", file.name, file.text),
     };
     let texts: Vec<String> = found.iter().enumerate().map(named).collect();
-    Ok(texts.join("\n\n"))
+    let secrets = app.config(home)?.config.recording.secrets;
+    Ok(secrets.clean(&texts.join("\n\n")).into_owned())
 }
 
 /// What a model is given of a file: headings and entries, without comments.

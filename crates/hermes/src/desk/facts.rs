@@ -1,6 +1,7 @@
 //! Facts are added, shown, changed and taken back, and the memory files follow.
 
 use hermes_home::Home;
+use hermes_home::redaction::Kept;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
@@ -61,7 +62,7 @@ pub(crate) fn add(
     new: &New<'_>,
 ) -> anyhow::Result<Changed> {
     new.check()?;
-    let (text, kind) = (sentence(new.text)?, new.kind.unwrap_or("fact").trim());
+    let (text, kind) = (kept(app, home, new.text)?, new.kind.unwrap_or("fact").trim());
     let entities = entities(&text, new.entities);
     let (origin, trust) = maker(new.by_agent);
     let fact = NewFact {
@@ -163,7 +164,7 @@ pub(crate) fn edit(
     (memory, scope): (&mut Memory, Scope),
     (id, text): (&str, &str),
 ) -> anyhow::Result<Changed> {
-    let text = sentence(text)?;
+    let text = kept(app, home, text)?;
     let fact = memory.store.find_fact(scope, id)?;
     let chunks = chunks(&text, &memory.store)?;
     let names = entities(&text, &fact.entities);
@@ -187,7 +188,7 @@ pub(crate) fn supersede(
     (memory, scope): (&mut Memory, Scope),
     (id, text): (&str, &str),
 ) -> anyhow::Result<Changed> {
-    let text = sentence(text)?;
+    let text = kept(app, home, text)?;
     let old = memory.store.find_fact(scope, id)?;
     let entities = entities(&text, &[]);
     // The new fact has what the old one had, but for its sentence and the time it is true.
@@ -335,6 +336,16 @@ fn entities(text: &str, given: &[String]) -> Vec<String> {
 }
 
 /// A text as a fact may have it.
+/// The sentence as it is kept: without secrets, as the settings say.
+pub(crate) fn kept(app: &App, home: &Home, text: &str) -> anyhow::Result<String> {
+    let text = sentence(text)?;
+    match app.config(home)?.config.recording.secrets.keep(&text) {
+        Kept::AsItIs => Ok(text),
+        Kept::Redacted(clean) => Ok(clean),
+        Kept::Refused(kind) => Err(hermes_memory::Error::Secret { kind }.into()),
+    }
+}
+
 pub(crate) fn sentence(text: &str) -> Result<String, Problem> {
     let text = text.trim().to_owned();
     let length = text.chars().count();

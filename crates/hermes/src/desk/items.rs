@@ -168,12 +168,12 @@ fn chunks_of(
 
 /// Keeps a lesson; the same one twice is kept once.
 pub(crate) fn keep_lesson(
-    app: &App,
+    (app, home): (&App, &Home),
     store: &mut SqliteMemory,
     scope: Scope,
     lesson: &Lesson<'_>,
 ) -> anyhow::Result<Value> {
-    let text = facts::sentence(lesson.text)?;
+    let text = facts::kept(app, home, lesson.text)?;
     let outcome = match lesson.outcome {
         None => None,
         Some(word @ ("success" | "failure" | "unclear")) => Some(word),
@@ -183,7 +183,9 @@ pub(crate) fn keep_lesson(
                 .into());
         }
     };
+    let secrets = app.config(home)?.config.recording.secrets;
     let about = lesson.task.map(str::trim).filter(|task| !task.is_empty()).unwrap_or(&text);
+    let about = &*secrets.clean(about);
     let entities = task::names(about);
     let vectors = embedding::vectors(store.active_model()?.as_ref());
     let title: String = about.chars().take(120).collect();

@@ -24,6 +24,7 @@ pub(crate) fn of_learning<'a>(
         user_limit: of_file(app, home, &MemoryTarget::User(None))?.limit,
         today: app.today(home)?,
         vectors: embedding::vectors(store.active_model()?.as_ref()),
+        secrets: app.config(home)?.config.recording.secrets,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Finding what is remembered: in memory.db, in state.db, in the memory files.
 
+use std::borrow::Cow;
+
 use hermes_home::Home;
 use hermes_memory::search::{self, Filter, Item, Question};
 use hermes_store::memory::{ItemKind, Lifecycle as _, SqliteMemory};
@@ -130,6 +132,12 @@ pub(crate) fn find(
         }
     };
     answer.results.truncate(wish.limit);
+    let secrets = app.config(home)?.config.recording.secrets;
+    for text in answer.results.iter_mut().flat_map(|hit| [&mut hit.text, &mut hit.snippet]) {
+        if let Cow::Owned(clean) = secrets.clean(text) {
+            *text = clean;
+        }
+    }
     Ok(answer)
 }
 

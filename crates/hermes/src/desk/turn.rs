@@ -89,14 +89,15 @@ pub(crate) fn record_in(
     (sessions, memory): (&mut Result<Option<SessionStore>, StoreError>, Option<&mut Memory>),
 ) -> anyhow::Result<Told> {
     let zone = app.zone(home)?;
-    let mode = app.config(home)?.config.users.mode;
+    let config = &app.config(home)?.config;
     let random = random_bytes();
     let settings = Settings {
-        mode,
+        mode: config.users.mode,
         zone: &zone,
         now: app.now,
         vectors: Vectors::Later,
         random,
+        secrets: config.recording.secrets,
         transcript_note: &home.transcript_note(),
     };
     let note = spool::sent_before(&home.spool(), turn, &settings)?;

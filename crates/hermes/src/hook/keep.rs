@@ -207,6 +207,7 @@ pub(super) fn spool_put(home: &Home, turn: &Turn, now: Timestamp) -> anyhow::Res
         now,
         vectors: Vectors::Later,
         random: random_bytes(),
+        secrets: hermes_home::redaction::Policy::Redact,
         transcript_note: &home.transcript_note(),
     };
     spool::put(&home.spool(), turn, &settings)?;

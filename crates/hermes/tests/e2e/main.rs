@@ -59,6 +59,7 @@ mod reflect;
 mod remember;
 mod rot;
 mod sandbox;
+mod secrets;
 mod server;
 mod server_edges;
 mod service;

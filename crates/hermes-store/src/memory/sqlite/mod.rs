@@ -31,6 +31,7 @@ mod proposals;
 mod recall_server;
 mod recorded;
 mod recorder;
+mod redacting;
 mod rows;
 mod segments;
 mod server;

@@ -153,6 +153,7 @@ fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Se
         now: now.checked_add(later)?,
         vectors: Vectors::Now,
         random: [0; 3],
+        secrets: hermes_home::redaction::Policy::Redact,
         transcript_note: Path::new("transcript.json"),
     })
 }

@@ -10,6 +10,7 @@ mod fix;
 mod integrations;
 mod machine;
 mod memory;
+mod secrets;
 mod server;
 mod users;
 
@@ -123,6 +124,7 @@ pub(crate) fn checks(app: &App, home: &Home) -> Vec<Check> {
     results.extend(files::checks(app, home));
     results.extend(databases::checks(app, home));
     results.extend(memory::checks(app, home));
+    results.extend(secrets::checks(app, home));
     results.extend(behind::checks(app, home));
     results.extend(daemon::checks(app, home));
     results.extend(backups::checks(app, home));

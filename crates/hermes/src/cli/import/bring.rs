@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
+use hermes_home::redaction::Policy;
 use hermes_import::{Options, Sink, Source, Tally};
 use hermes_memory::import::{Intake, Settings, Survey, Taken};
 use hermes_store::memory::{Scope, UserNumber, Vectors as _};
@@ -104,7 +105,7 @@ impl<'a> Wanted<'a> {
             }),
         };
         let zone = self.zone(app, home)?;
-        let settings = self.settings(app, &memory, (scope, &zone))?;
+        let settings = self.settings((app, home), &memory, (scope, &zone))?;
         let mut survey = Survey::new(&memory.store, &settings);
         let mut progress = Progress::of(app);
         let mut failed = None;
@@ -126,7 +127,7 @@ impl<'a> Wanted<'a> {
     fn take(&self, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<(Tally, Taken)> {
         let scope = self.arguments.whose.writer(&mut memory.store, app.change())?;
         let zone = self.zone(app, home)?;
-        let settings = self.settings(app, memory, (scope, &zone))?;
+        let settings = self.settings((app, home), memory, (scope, &zone))?;
         let mut intake = Intake::new(&mut memory.store, &settings);
         let mut progress = Progress::of(app);
         let mut failed = None;
@@ -153,13 +154,17 @@ impl<'a> Wanted<'a> {
 
     fn settings<'s>(
         &self,
-        app: &App,
+        (app, home): (&App, &Home),
         memory: &Memory,
         (scope, zone): (Scope, &'s TimeZone),
     ) -> anyhow::Result<Settings<'s>> {
         let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-        let (source, redact) = (self.source.id(), self.arguments.redact);
-        Ok(Settings { source, scope, zone, now: app.now, vectors, redact })
+        let source = self.source.id();
+        let secrets = match (self.arguments.redact, app.config(home)?.config.recording.secrets) {
+            (true, Policy::Keep) => Policy::Redact,
+            (_, said) => said,
+        };
+        Ok(Settings { source, scope, zone, now: app.now, vectors, secrets })
     }
 }
 

@@ -16,6 +16,7 @@ mod merge;
 mod pending;
 mod prune;
 mod record;
+pub(crate) mod redact;
 mod reembed;
 mod reflect;
 mod reflections;
@@ -108,6 +109,8 @@ pub(crate) enum Command {
     Compact(compact::Arguments),
     /// Make memory.db as small as it can be
     Vacuum,
+    /// Put names such as [secret: github-token] in place of secrets in the memory (shows them first; `--yes` does it)
+    Redact(redact::Arguments),
     /// Make the vectors that the embedding model of the settings lacks, and let it answer
     Reembed(reembed::Arguments),
 }
@@ -200,6 +203,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
+        Command::Redact(arguments) => redact::run(&arguments, app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
     }
 }

@@ -63,7 +63,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut memory = app.memory(&home, Access::Write)?;
     let scope = arguments.whose.writer(&mut memory.store, app.change())?;
     let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let settings = record::Settings { source: &source, scope, zone: &zone, now: app.now, vectors };
+    let secrets = app.config(&home)?.config.recording.secrets;
+    let settings =
+        record::Settings { source: &source, scope, zone: &zone, now: app.now, vectors, secrets };
     let mut progress = Progress::of(app);
     let report = record::record(&mut memory.store, &mut *lines, &settings, &mut |lines| {
         progress.say(format_args!("{} lines", thousands(lines)));

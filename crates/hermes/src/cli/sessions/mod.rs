@@ -10,6 +10,7 @@ mod narrow;
 mod pin;
 mod prune;
 mod record;
+mod redact;
 mod remove;
 mod repair;
 mod restore;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     /// Delete sessions without activity for a long time (shows them first; `--yes` does it)
     Prune(prune::Arguments),
+    /// Put names such as [secret: github-token] in place of secrets that messages hold (shows them first; `--yes` does it)
+    Redact(redact::Arguments),
     /// Count sessions and messages
     Stats,
     /// Check the database and mend it; a copy of the old one is kept
@@ -79,6 +82,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Delete(arguments) => remove::run(&arguments, &home, app),
         Command::Restore(arguments) => restore::run(&arguments, &home, app),
         Command::Prune(arguments) => prune::run(&arguments, &home, app),
+        Command::Redact(arguments) => redact::run(&arguments, &home, app),
         Command::Stats => stats::run(&home, app),
         Command::Repair(arguments) => repair::run(&arguments, &home, app),
     }

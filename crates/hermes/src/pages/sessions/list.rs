@@ -111,7 +111,11 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     ids.truncate(ROWS);
     let mut rows = store.sessions(&ids)?;
     let pinned = pins::read(&seat.home)?;
+    let secrets = seat.app.config(&seat.home)?.config.recording.secrets;
     for session in &mut rows {
+        let clean = |text: String| secrets.clean(&text).into_owned();
+        session.preview = session.preview.take().map(clean);
+        session.title = session.title.take().map(clean);
         session.pinned |= pinned.contains(session.id.as_str());
     }
     let list = List {

@@ -1,6 +1,7 @@
 //! One session: what was said, what was put before the model, and what became of it.
 
 use askama::Template;
+use hermes_home::redaction::{self, Policy};
 use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Scope, SqliteMemory,
@@ -101,7 +102,9 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     let frame = visit.frame(seat)?;
     let address = frame.link(format_args!("sessions/{id}"));
-    let (messages, earlier, later) = window(&store, &id, visit)?;
+    let (mut messages, earlier, later) = window(&store, &id, visit)?;
+    let secrets = seat.app.config(&seat.home)?.config.recording.secrets;
+    messages.iter_mut().for_each(|message| withhold(secrets, message));
     let words = visit.asked("q").map(text::asked_words).unwrap_or_default();
     let hit = visit.number("around").and_then(|message| i64::try_from(message).ok());
     let results = messages.into_iter().map(|message| said(message, hit, &words, &frame)).collect();
@@ -110,7 +113,9 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let given = given(&memory.store, scope, id.as_str(), &frame)?;
     let count = u64::try_from(session.input_tokens + session.output_tokens).unwrap_or_default();
     let one = One {
-        name: session.title.clone().or_else(|| session.preview.clone()).unwrap_or_default(),
+        name: secrets
+            .clean(&session.title.clone().or_else(|| session.preview.clone()).unwrap_or_default())
+            .into_owned(),
         tokens: if count > 0 { thousands(count) } else { String::new() },
         frame,
         session,
@@ -123,6 +128,15 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let title = if one.name.is_empty() { id.to_string() } else { one.name.clone() };
     let head = Head { title, section: NAME, command: format!("hermes sessions show {id}") };
     show::view(visit, head, &one)
+}
+
+/// Puts names in place of secrets: the transcript keeps what was said, and a page may be looked at over a shoulder.
+fn withhold(secrets: Policy, message: &mut Message) {
+    message.text = secrets.clean(&message.text).into_owned();
+    if secrets != Policy::Keep {
+        message.parts = message.parts.take().map(redaction::redact_value);
+        message.tool_calls = message.tool_calls.take().map(redaction::redact_value);
+    }
 }
 
 /// A part of the transcript, with the addresses of what is before and after it.

@@ -121,13 +121,13 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
 
 pub(super) fn reflect(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let asked: Reflect = arguments(value)?;
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
     let scope = writer(&mut memory.store, scoped, app.change())?;
     let lesson = Lesson {
         text: &asked.lesson,
         task: asked.task.as_deref(),
         outcome: asked.outcome.as_deref(),
     };
-    let value = items::keep_lesson(app, &mut memory.store, scope, &lesson)?;
+    let value = items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?;
     Ok(Told { text: format!("{} is kept", value["id"].as_str().unwrap_or_default()), value })
 }

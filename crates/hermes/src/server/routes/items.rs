@@ -164,11 +164,11 @@ fn forget(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Re
 
 fn reflect(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: LessonBody = call.json()?;
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
     let scope = call.writer(&mut memory.store, app.change())?;
     let lesson =
         Lesson { text: &body.lesson, task: body.task.as_deref(), outcome: body.outcome.as_deref() };
-    Reply::created(&items::keep_lesson(app, &mut memory.store, scope, &lesson)?)
+    Reply::created(&items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?)
 }
 
 /// `17`, or `episode:17`.

@@ -116,6 +116,7 @@ fn conversations(
         now,
         vectors: Vectors::Now,
         random: [0; 3],
+        secrets: hermes_home::redaction::Policy::Redact,
         transcript_note: Path::new("transcript.json"),
     };
     let spool = scratch.home().join("hermesd/spool");
