@@ -81,12 +81,18 @@ pub(super) fn call(tools: &mut Tools, input: &Value) -> Outcome {
             return Outcome::failed(&format!("the arguments are not understood: {error}"));
         }
     };
-    match answer(tools, &asked) {
+    match answer(tools, &asked).and_then(|told| withheld(tools, told)) {
         Ok((text, shown)) => {
             Outcome { text, is_error: false, shown: Some(shown), ends_turn: false }
         }
         Err(error) => Outcome::failed(&failure::message(&error)),
     }
+}
+
+/// The transcript keeps what was said; a model gets names in place of secrets.
+fn withheld(tools: &Tools, (text, shown): (String, String)) -> anyhow::Result<(String, String)> {
+    let secrets = tools.seat.app.config(&tools.seat.home)?.config.recording.secrets;
+    Ok((secrets.clean(&text).into_owned(), shown))
 }
 
 fn answer(tools: &mut Tools, asked: &Arguments) -> anyhow::Result<(String, String)> {
