@@ -247,7 +247,7 @@ pub(super) fn iban(text: &str) -> Option<usize> {
     let mut end = 0;
     for (at, c) in text.char_indices() {
         match c {
-            ' ' if plain.len() % 4 == 0 && plain.len() < length => {}
+            ' ' if plain.len().is_multiple_of(4) && plain.len() < length => {}
             c if c.is_ascii_uppercase() || c.is_ascii_digit() => plain.push(c),
             _ => return None,
         }

@@ -332,7 +332,7 @@ fn given(text: &str, after: usize) -> Option<(Range<usize>, bool, bool)> {
             other => other,
         };
         let inside = window(text, sign.end, 400);
-        let end = inside.find(|c: char| c == close || c == '\n' || c == '\\')?;
+        let end = inside.find([close, '\n', '\\'])?;
         sign.end..sign.end + end
     } else {
         let (bare, _) = match_at(text, sign.end, FOLLOWING.bare.as_ref())?;

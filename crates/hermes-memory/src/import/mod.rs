@@ -52,7 +52,6 @@ pub struct Taken {
     pub refused: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_none(count: &u64) -> bool {
     *count == 0
 }

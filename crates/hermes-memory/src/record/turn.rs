@@ -137,7 +137,6 @@ pub struct RecordedTurn {
     pub refused: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }

@@ -1,4 +1,5 @@
 //! Text that is not the user's own never gets into a file that is always loaded, whatever the scan says of it.
+#![expect(clippy::print_stdout, reason = "the figures of a run are read by people")]
 
 use std::fs;
 

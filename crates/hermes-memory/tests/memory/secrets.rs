@@ -1,5 +1,6 @@
 //! Secrets in what is recorded: a name stands in their place in the memory, the transcript keeps them, and no message is
 //! recorded twice because of that.
+#![expect(clippy::print_stdout, reason = "the figures of a run are read by people")]
 
 #[path = "../../../hermes-home/tests/secrets/made.rs"]
 #[expect(dead_code, reason = "the other half is for the measurement")]

@@ -1,4 +1,5 @@
 //! The scan for orders hidden in memories, measured by family and by the way they are hidden.
+#![expect(clippy::print_stdout, reason = "the figures of a run are read by people")]
 
 use std::collections::BTreeMap;
 
