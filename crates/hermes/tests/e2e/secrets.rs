@@ -60,6 +60,7 @@ fn doctor_counts_them_and_two_commands_take_them_out() {
     assert!(has_bytes(&sandbox, "memory.db", TOKEN) && has_bytes(&sandbox, "state.db", TOKEN));
     let memory = sandbox.json(&["memory", "redact", "--yes"]);
     assert_eq!((&memory["texts"]["message"], &memory["texts"]["fact"]), (&1.into(), &1.into()));
+    assert_eq!(memory["texts"]["name"], 1, "the fact was thought to be about the token");
     let sessions = sandbox.json(&["sessions", "redact", "--yes"]);
     assert_eq!(sessions["messages"], 1);
     assert!(!has_bytes(&sandbox, "memory.db", TOKEN) && !has_bytes(&sandbox, "state.db", TOKEN));

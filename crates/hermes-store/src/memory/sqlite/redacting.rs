@@ -120,6 +120,10 @@ impl SqliteMemory {
                 *counts.entry(column.kind).or_default() += count;
             }
         }
+        let names = names(self.asking(Admin), rewrite).map_err(|source| self.failed(source))?;
+        if !names.is_empty() {
+            counts.insert("name", names.len() as u64);
+        }
         Ok(counts)
     }
 
@@ -142,6 +146,13 @@ impl SqliteMemory {
                     touched.entry(column.table).or_default().extend(changed.key.first());
                 }
             }
+            // What was taken for a name of somebody is none.
+            for id in names(transaction, rewrite)? {
+                for sql in DROP_NAME {
+                    transaction.prepare_cached(sql)?.execute([id])?;
+                }
+                *counts.entry("name").or_default() += 1;
+            }
             know_again(transaction, &touched)?;
             Anew { transaction, chunker, rewrite }.all(&touched)?;
             let total: u64 = counts.values().sum();
@@ -152,6 +163,19 @@ impl SqliteMemory {
             Ok(counts)
         })
     }
+}
+
+/// The names that are secrets themselves; another writing of a name is in small letters and goes with it.
+fn names(connection: &Connection, rewrite: Rewrite<'_>) -> db::Result<Vec<i64>> {
+    let mut statement = connection.prepare("select id, name from entity order by id")?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if rewrite(&row.get::<_, String>(1)?).is_some() {
+            found.push(row.get(0)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Messages are known by their words, facts by what they say.
@@ -292,6 +316,11 @@ const ITEMS: [(&str, ItemKind, &str); 3] = [
         ItemKind::Event,
         "select user_id, text || coalesce('\n' || why, ''), at from event where id = ?1",
     ),
+];
+const DROP_NAME: [&str; 3] = [
+    "delete from mention where entity = ?1",
+    "delete from entity_alias where entity = ?1",
+    "delete from entity where id = ?1",
 ];
 const MESSAGE: &str = "select at, text, caption, speaker from message where id = ?1";
 const MESSAGE_TEXT: &str = "select text from message where id = ?1";
