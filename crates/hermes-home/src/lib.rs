@@ -17,6 +17,7 @@ pub mod places;
 pub mod profile;
 pub mod reflections;
 pub mod secret;
+pub mod session_files;
 pub mod skill;
 pub mod soul;
 pub mod text;

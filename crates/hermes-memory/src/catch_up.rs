@@ -394,6 +394,7 @@ fn spoken(message: &LiveMessage) -> Spoken<'_> {
         at: message.at,
         tool_calls: message.tool_calls.as_ref(),
         tool_call_id: message.tool_call_id.as_deref(),
+        tool_name: message.tool_name.as_deref(),
         failed: None,
     }
 }

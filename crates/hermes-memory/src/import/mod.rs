@@ -234,19 +234,43 @@ pub struct Survey<'a> {
     settings: &'a Settings<'a>,
     known: Known,
     found: Taken,
+    /// The calls of the present turn: what a tool answers from a memory is not taken in.
+    calls: Vec<Message>,
 }
 
 impl<'a> Survey<'a> {
     /// Nothing is looked at yet.
     pub fn new(store: &'a dyn MemoryStore, settings: &'a Settings<'a>) -> Survey<'a> {
-        Survey { store, settings, known: Known::default(), found: Taken::default() }
+        Survey {
+            store,
+            settings,
+            known: Known::default(),
+            found: Taken::default(),
+            calls: Vec::new(),
+        }
     }
 
     /// Looks whether an item is here.
     pub fn look(&mut self, item: &Item) -> Result<()> {
         match item {
             Item::Message(message) => {
-                for one in ready::ready(&[spoken(message)]) {
+                let last = self.calls.last();
+                if message.role == Role::User
+                    || last.is_some_and(|last| last.session.id != message.session.id)
+                {
+                    self.calls.clear();
+                }
+                let called: Vec<Message> = std::mem::take(&mut self.calls);
+                let turn: Vec<Spoken<'_>> = called.iter().chain([message]).map(spoken).collect();
+                let made = ready::ready(&turn);
+                let here = turn.len() - 1;
+                drop(turn);
+                self.calls = called;
+                if message.tool_calls.is_some() {
+                    let tool_calls = message.tool_calls.clone();
+                    self.calls.push(Message { tool_calls, ..without_text(message) });
+                }
+                for one in made.into_iter().filter(|one| one.place == here) {
                     match self.known.is_known(self.store, self.settings, (message, &one))? {
                         true => self.found.known_messages += 1,
                         false => self.found.messages += 1,
@@ -275,6 +299,7 @@ fn spoken(message: &Message) -> Spoken<'_> {
         at: message.at,
         tool_calls: message.tool_calls.as_ref(),
         tool_call_id: message.tool_call_id.as_deref(),
+        tool_name: None,
         failed: message.failed,
     }
 }

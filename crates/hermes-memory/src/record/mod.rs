@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use hermes_home::tokens;
-use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust};
+use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust, echo};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -165,6 +165,11 @@ impl Recording<'_> {
             said.text = left;
         }
         // What only repeated what was recalled says nothing.
+        let is_echo =
+            said.role == "tool" && line.tool.as_deref().is_some_and(echo::answers_from_memory);
+        if is_echo {
+            return Ok(());
+        }
         if !said.text.trim().is_empty() || said.caption.is_some() {
             self.waiting_bytes += bytes.len();
             self.waiting.push(Waiting { number, scope, said, external_id });

@@ -395,6 +395,7 @@ impl TurnMessage {
             at: self.at.unwrap_or(now),
             tool_calls: self.tool_calls.as_ref(),
             tool_call_id: self.tool_call_id.as_deref(),
+            tool_name: self.tool_name.as_deref(),
             failed: self.failed,
         }
     }

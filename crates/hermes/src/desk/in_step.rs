@@ -2,11 +2,12 @@
 
 use hermes_home::Home;
 use hermes_memory::remember::{self, Erased, Followed};
-use hermes_store::memory::{Admin, Scope, Users as _};
+use hermes_store::memory::{Admin, Choice, Forgetting as _, Scope, ToldElsewhere, Users as _};
 
 use super::fact_view::name_of;
 use super::rules;
 use crate::app::{App, Memory};
+use crate::daemon::life;
 use crate::output::{counted, one_line};
 
 /// Brings the files of a user in step with facts that changed.
@@ -48,6 +49,23 @@ pub(crate) fn erase(
         erased.add(remember::erase_entries(&memory.store, *scope, facts, &rules, app.change())?);
     }
     Ok(erased)
+}
+
+/// Removes what files of the home tell of things that will be erased: entries, sections of the log of reflections, turns
+/// under way. What waits to be taken in is taken in first, so that it is erased as well.
+pub(crate) fn erase_told(
+    app: &App,
+    home: &Home,
+    memory: &mut Memory,
+    choice: &Choice,
+) -> anyhow::Result<(Erased, ToldElsewhere)> {
+    life::take_in(app, home, &mut memory.store)?;
+    let told = memory.store.told_elsewhere(Admin, choice)?;
+    hermes_home::before_upgrade::remove_all(home)?;
+    let everybody = everybody(memory)?;
+    let erased = erase(app, home, memory, (&everybody, &told.facts))?;
+    hermes_home::reflections::erase(home, &told.procedures)?;
+    Ok((erased, told))
 }
 
 /// Says what was erased from the files.

@@ -135,15 +135,20 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         return Err(Problem::new(Kind::Usage, why).hint("nothing was deleted").into());
     }
     let kept = backed_up(seat, visit)?;
-    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if visit.said("erase").is_some() {
-        words.push("--erase");
-    }
-    let said = command::tell(seat, &words)?;
-    let first = said.lines().next().unwrap_or_default().to_owned();
-    let notice = Notice::new(format!("{first}. {kept}"));
+    let said = command::tell(seat, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let notice = Notice::new(format!("{} · {kept}", done(&said)));
     Ok(Answer::Done { back: visit.back(), notice })
 }
+
+/// What was done and what stays. Somebody who is forgotten is told of before and after: the receipt counts.
+fn done(said: &str) -> String {
+    let receipt = said.rfind(RECEIPT_BEGINS).map_or(said, |at| &said[at..]);
+    let lines = receipt.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// How the receipt of `hermes user forget` begins.
+const RECEIPT_BEGINS: &str = "erased of ";
 
 /// What a person must type.
 fn name_of<'a>(visit: &'a Visit, what: &'a str) -> &'a str {
@@ -158,17 +163,30 @@ fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Vec<Stri
     let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let unknown = || Problem::usage(format!("{what:?} is nothing that can be deleted here"));
     let of = visit.user().unwrap_or("owner");
+    let erase = visit.said("erase").is_some();
+    let forget = |words: &[&str]| -> Vec<String> {
+        let depth: &[&str] = if erase { &["--erase"] } else { &[] };
+        command(&[&["memory", "forget"], words, depth].concat())
+    };
     match what.split_once(':').unwrap_or((what, "")) {
-        ("all", _) => Ok(command(&["memory", "forget", "--all"])),
+        ("all", _) => Ok(forget(&["--all"])),
         ("type", name) if TYPES.iter().any(|(known, _)| *known == name) => {
-            Ok(command(&["memory", "forget", "--type", name, "--user", of]))
+            Ok(forget(&["--type", name, "--user", of]))
         }
         ("user", name) => {
             let (_, _, memory) = seat.reader()?;
-            let is_known = memory.store.user(name)?.is_some();
-            is_known
-                .then(|| command(&["memory", "forget", "--user", name]))
-                .ok_or_else(|| unknown().into())
+            if memory.store.user(name)?.is_none() {
+                return Err(unknown().into());
+            }
+            // For good means everywhere: the memory, the transcript, the files.
+            let mut words = match erase {
+                true => command(&["user", "forget", name]),
+                false => forget(&["--user", name]),
+            };
+            if erase && visit.said("agent_sessions").is_some() {
+                words.push("--agent-sessions".to_owned());
+            }
+            Ok(words)
         }
         _ => Err(unknown().into()),
     }

@@ -23,6 +23,7 @@ mod docs;
 mod doctor;
 mod edges;
 mod embeddings;
+mod erased;
 mod faults;
 mod forgotten;
 mod home;

@@ -229,7 +229,10 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     }
     let ids: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
     let erased = match arguments.erase {
-        true => in_step::erase(app, home, &memory, (&[scope], &ids))?,
+        true => {
+            hermes_home::before_upgrade::remove_all(home)?;
+            in_step::erase(app, home, &memory, (&[scope], &ids))?
+        }
         false => Erased::default(),
     };
     for fact in &facts {
@@ -241,7 +244,9 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();
     app.out.show(&Deleted { results, erased: arguments.erase })?;
     in_step::tell(app, erased);
-    if !arguments.erase {
+    if arguments.erase {
+        app.out.note("conversations in which it was said are kept: `hermes memory forget --session ID --erase` erases one");
+    } else {
         in_step::follow(app, home, &mut memory, (scope, &ids))?;
         for fact in &facts {
             let id = name_of(fact.id);

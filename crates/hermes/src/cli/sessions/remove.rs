@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_home::{Home, pins};
+use hermes_home::{Home, pins, session_files};
 use hermes_store::sessions::{SessionId, SessionStore};
 use serde::Serialize;
 
@@ -64,7 +64,12 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
             true => None,
             false => Some(restore::keep(home, &store, &id, app.now)?),
         };
-        let outcome = store.delete(&id);
+        let outcome = match arguments.erase {
+            true => store
+                .erase(std::slice::from_ref(&id))
+                .inspect(|_| erase_copies(home, &id, &mut deleted)),
+            false => store.delete(&id),
+        };
         if let (Err(_), Some(aside)) = (&outcome, aside) {
             // It is still where it was.
             let _ = std::fs::remove_file(aside);
@@ -90,6 +95,13 @@ pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::
         app.out.hint(format_args!("undo with `hermes sessions restore {id}`; kept for 30 days"));
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
+}
+
+/// What else the home keeps of a session that goes for ever.
+fn erase_copies(home: &Home, id: &SessionId, deleted: &mut Deleted) {
+    if let Err(error) = session_files::erase(home, &[id.to_string()]) {
+        deleted.kept.push(format!("copies of {id}: {error}"));
+    }
 }
 
 fn named(store: &SessionStore, sessions: &[SessionId]) -> anyhow::Result<String> {

@@ -130,9 +130,9 @@ fn must_mean_it(app: &App, name: &str) -> anyhow::Result<()> {
 
 /// Entries of MEMORY.md that were written with facts of theirs.
 fn erase_entries(app: &App, home: &Home, memory: &Memory, user: UserNumber) -> anyhow::Result<()> {
-    let facts = memory.store.facts_to_forget(Admin, &Choice::User(user))?;
+    let told = memory.store.told_elsewhere(Admin, &Choice::User(user))?;
     let everybody = in_step::everybody(memory)?;
-    let erased = in_step::erase(app, home, memory, (&everybody, &facts))?;
+    let erased = in_step::erase(app, home, memory, (&everybody, &told.facts))?;
     in_step::tell(app, erased);
     Ok(())
 }
@@ -159,13 +159,19 @@ fn stays(home: &Home, user: &User, erased: &Erased) -> Vec<String> {
     }
     if user.number == UserNumber::OWNER {
         stays.push("MEMORY.md and SOUL.md: everybody's; see `hermes memory show`".to_owned());
-        if home.migration().is_dir() {
-            let path = home.migration().display().to_string();
-            stays.push(format!("copies of what was brought in from another program: {path}"));
+    }
+    for (folder, what) in [
+        (home.migration(), "copies of what was brought in from another program"),
+        (home.deleted_profiles(), "profiles that were deleted, each with a memory of its own"),
+    ] {
+        if folder.is_dir() {
+            stays.push(format!("{what}: {}", folder.display()));
         }
     }
     stays.push("shared facts, without the words of theirs they came from".to_owned());
-    stays.push("skills that were learned: see `hermes skills list`".to_owned());
+    stays.push(
+        "skills that were learned, wait or were deleted: see `hermes skills list`".to_owned(),
+    );
     stays.push("exports and copies that somebody made by hand".to_owned());
     let root = home.root();
     let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
