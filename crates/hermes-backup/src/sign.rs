@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use hermes_home::{Home, atomic};
@@ -84,7 +84,7 @@ impl Trust<'_> {
 
     /// Fails where none of these signatures is of somebody whose archives are taken. One that does not fit is refused
     /// from everybody.
-    pub(crate) fn must_take(&self, archive: &std::path::Path, signed: &[Signed]) -> Result<()> {
+    pub(crate) fn must_take(&self, archive: &Path, signed: &[Signed]) -> Result<()> {
         let what = archive.display().to_string();
         if signed.contains(&Signed::Broken) {
             let why = "its signature does not fit".to_owned();
@@ -110,11 +110,7 @@ impl Trust<'_> {
 }
 
 /// Fails for an archive that says it was made later than now.
-pub(crate) fn must_be_past(
-    archive: &std::path::Path,
-    made: Timestamp,
-    now: Timestamp,
-) -> Result<()> {
+pub(crate) fn must_be_past(archive: &Path, made: Timestamp, now: Timestamp) -> Result<()> {
     if now.duration_until(made) > AHEAD {
         return Err(Error::Ahead { what: archive.display().to_string(), made });
     }
@@ -138,6 +134,9 @@ struct Known {
     /// The newest backup of this home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Previous>,
+    /// The folder it was put into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
 }
 
 impl Signers {
@@ -164,7 +163,12 @@ impl Signers {
 
     /// The keys of a home, with a new one if it has none; then the archives in a folder that its own history tells of
     /// and that are what their sidecars say are signed, once.
-    pub fn begin(home: &Home, folder: &Folder, random: [u8; 32], tell: Tell<'_>) -> Result<Signers> {
+    pub fn begin(
+        home: &Home,
+        folder: &Folder,
+        random: [u8; 32],
+        tell: Tell<'_>,
+    ) -> Result<Signers> {
         let mut signers = Signers::read(home)?;
         if signers.own.is_some() {
             return Ok(signers);
@@ -195,9 +199,10 @@ impl Signers {
         self.known.last.is_some()
     }
 
-    /// The newest backup that this home made.
-    pub fn last(&self) -> Option<&Previous> {
-        self.known.last.as_ref()
+    /// The newest backup that this home made, if it was put into this folder.
+    pub fn last_in(&self, folder: &Path) -> Option<&Previous> {
+        let is_here = self.known.folder.as_deref() == Some(folder);
+        self.known.last.as_ref().filter(|_| is_here)
     }
 
     /// The fingerprint of the present key, as it stands on the recovery kit.
@@ -233,10 +238,11 @@ impl Signers {
     }
 
     /// Notes the newest backup that this home made.
-    pub(crate) fn note_last(&self, last: Option<Previous>) -> Result<()> {
-        let Some(home) = &self.home else { return Ok(()) };
+    pub(crate) fn note_last(&self, last: Option<Previous>, folder: &Path) -> Result<()> {
+        let Some(home) = self.home.as_ref().filter(|_| self.own.is_some()) else { return Ok(()) };
         let mut now = Signers::read(home)?;
         now.known.last = last;
+        now.known.folder = Some(folder.to_owned());
         now.write()
     }
 
@@ -266,8 +272,12 @@ impl Signers {
         };
         let mut newest = None;
         for backup in folder.list()? {
-            let Some(mut sidecar) = backup.sidecar.filter(|one| one.signed.is_none()) else { continue };
-            if !is_made(&sidecar.id) || unpack::must_be(&backup.path, &sidecar.sha256, tell).is_err() {
+            let Some(mut sidecar) = backup.sidecar.filter(|one| one.signed.is_none()) else {
+                continue;
+            };
+            if !is_made(&sidecar.id)
+                || unpack::must_be(&backup.path, &sidecar.sha256, tell).is_err()
+            {
                 continue;
             }
             if newest.is_none() {
@@ -280,13 +290,14 @@ impl Signers {
             atomic::write_private(&path, &text)?;
         }
         self.known.last = newest;
+        self.known.folder = Some(folder.path().to_owned());
         Ok(())
     }
 }
 
 /// What belongs to this home and is in no backup goes along when another state takes its place: the key, and whose
 /// archives are taken. A state that nobody vouches for brings no keys of its own.
-pub(crate) fn carry(home: &Home, unpacked: &std::path::Path, is_trusted: bool) -> Result<()> {
+pub(crate) fn carry(home: &Home, unpacked: &Path, is_trusted: bool) -> Result<()> {
     let present = home.sibling(None);
     let coming = Home::in_folder(unpacked, None);
     if !is_trusted {
@@ -315,7 +326,7 @@ pub(crate) fn inside(manifest: &Manifest) -> Result<Vec<u8>> {
     let bare = Manifest { signed: None, ..manifest.clone() };
     let mut text = b"hermes backup, the list inside, form 1\n".to_vec();
     serde_json::to_writer(&mut text, &bare)
-        .map_err(|error| Error::file("write", std::path::Path::new("the list"), error.into()))?;
+        .map_err(|error| Error::file("write", Path::new("the list"), error.into()))?;
     Ok(text)
 }
 
@@ -364,7 +375,7 @@ fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(found)
 }
 
-fn read(path: &std::path::Path) -> Result<Option<String>> {
+fn read(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::file("read", path, error)),
@@ -386,7 +397,8 @@ mod tests {
     use super::*;
 
     fn signers(seed: u8) -> Signers {
-        let mut made = Signers { own: Some(SigningKey::from_bytes(&[seed; 32])), ..Signers::default() };
+        let mut made =
+            Signers { own: Some(SigningKey::from_bytes(&[seed; 32])), ..Signers::default() };
         made.know_own();
         made
     }
@@ -410,13 +422,16 @@ mod tests {
         let fingerprint = signers(1).fingerprint().unwrap();
         assert_eq!(fingerprint.len(), 39, "{fingerprint}");
         assert!(same_fingerprint(&fingerprint.to_uppercase().replace('-', " "), &fingerprint));
-        assert!(!same_fingerprint("", &fingerprint) && !same_fingerprint(&fingerprint[..20], &fingerprint));
+        assert!(
+            !same_fingerprint("", &fingerprint)
+                && !same_fingerprint(&fingerprint[..20], &fingerprint)
+        );
     }
 
     #[test]
     fn what_is_taken_is_decided_by_the_best_of_the_signatures() {
         let ours = signers(1);
-        let archive = std::path::Path::new("a");
+        let archive = Path::new("a");
         let other = Signed::Other("ab12".to_owned());
         let home = Trust::Home(&ours);
         home.must_take(archive, &[Signed::No, Signed::Ours]).unwrap();

@@ -364,6 +364,9 @@ fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
         | Error::NotRestorable { .. }
         | Error::NotImported { .. }
         | Error::Tampered { .. }
+        | Error::NotSigned { .. }
+        | Error::OtherSigner { .. }
+        | Error::Ahead { .. }
         | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
         Error::Remote { .. } => (Kind::Unavailable, error.hint()),
         Error::File { .. }

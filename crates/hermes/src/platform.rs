@@ -166,6 +166,13 @@ pub(crate) fn host() -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "this host".to_owned())
 }
 
+/// The seed of a key that signs.
+pub(crate) fn random_seed() -> std::io::Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(std::io::Error::other)?;
+    Ok(seed)
+}
+
 /// A number by chance.
 pub(crate) fn random_number() -> std::io::Result<u32> {
     let mut bytes = [0; 4];

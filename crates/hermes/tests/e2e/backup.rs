@@ -124,7 +124,8 @@ fn a_restore_on_a_new_machine_needs_the_file_and_the_key_alone() {
     let new = place.outside("elsewhere");
     let archive = made["path"].as_str().unwrap();
     let home = new.to_str().unwrap();
-    place.ok(&["--home", home, "backup", "restore", archive, "--identity", &place.private()]);
+    let private = place.private();
+    place.ok(&["--home", home, "--yes", "backup", "restore", archive, "--identity", &private]);
     let found = place.ok(&["--home", home, "sessions", "search", "capstan"]);
     assert!(found.contains("capstan"), "{found}");
 }

@@ -64,6 +64,7 @@ mod server;
 mod server_edges;
 mod service;
 mod sessions;
+mod signed;
 mod skills;
 mod small_disk;
 mod transfer;

@@ -11,6 +11,7 @@ use hermes_backup::folder::Folder;
 use hermes_backup::manifest::Kind as FileKind;
 use hermes_backup::restore::{self, From, Import as Wish, Imported};
 use hermes_backup::seal::Sealing;
+use hermes_backup::sign::{Signed, Trust};
 use hermes_home::layout::parse_profile;
 use hermes_home::profile;
 use serde::Serialize;
@@ -170,7 +171,10 @@ pub(crate) fn import(arguments: &Import, app: &mut App) -> anyhow::Result<Outcom
     };
     let mut progress = Progress::of(app);
     let imported = arguments.opening.with(app, &wanted, |keys| {
-        let from = From { archive: &archive, sha256: sha256.as_deref(), keys, now: app.now };
+        // A profile of another home is what is carried: the person names the file.
+        let (signed, trust) = (Signed::No, Trust::Anybody);
+        let sha256 = sha256.as_deref();
+        let from = From { archive: &archive, sha256, keys, signed, trust, now: app.now };
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         restore::profile(&from, wish, &wanted.home, tell)
     })?;

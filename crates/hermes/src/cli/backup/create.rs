@@ -124,8 +124,11 @@ struct Taken {
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.to.as_deref())?;
+    let mut wanted = wanted::read(app, arguments.to.as_deref())?;
     wanted.home.must_exist()?;
+    if !arguments.dry_run {
+        wanted.begin_signing()?;
+    }
     if let Some(by) = arguments.scheduled {
         return scheduled(arguments, app, &wanted, by);
     }

@@ -79,8 +79,11 @@ struct Changed {
 }
 
 pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, None)?;
+    let mut wanted = wanted::read(app, None)?;
     wanted.home.must_exist()?;
+    if matches!(command, Command::Kit { .. }) {
+        wanted.begin_signing()?;
+    }
     match command {
         Command::Generate { private, name, format, phrase, no_passphrase } => {
             let protected = match (phrase.given()?, no_passphrase) {
@@ -211,6 +214,7 @@ fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result
         keys: &all,
         private: secret.as_deref(),
         passphrase_file: passphrase_file.as_deref(),
+        signed_by: wanted.folder.signers().fingerprint().as_deref(),
         backups: wanted.folder.path(),
         places: &places,
         now: app.now,

@@ -7,6 +7,7 @@ use clap::Args;
 use hermes_backup::folder::Backup;
 use hermes_backup::manifest::Sidecar;
 use hermes_backup::name::Format;
+use hermes_backup::sign::Signed;
 use hermes_backup::whose::Whose;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -57,6 +58,11 @@ struct Row {
     label: Option<String>,
     /// Whose it is, by the id of the home.
     home: OfHome,
+    /// Who signed it.
+    signed: String,
+    /// Whether this home did not sign it.
+    #[serde(skip)]
+    is_stranger: bool,
 }
 
 /// Whose a backup is.
@@ -139,6 +145,8 @@ impl Row {
             _ => State::Unverified,
         };
         Row {
+            signed: backup.signed.said(),
+            is_stranger: backup.signed != Signed::Ours,
             id: backup.name.id(),
             what: backup.name.what.clone(),
             made: backup.name.made,
@@ -201,7 +209,10 @@ impl Show for Listed {
                         OfHome::This | OfHome::Unknown => row.what.clone(),
                     },
                     bytes(row.size),
-                    row.state.word().to_owned(),
+                    match row.is_stranger {
+                        true => format!("{}, {}", row.state.word(), row.signed),
+                        false => row.state.word().to_owned(),
+                    },
                     encrypted(&row.encrypted_to),
                     row.copies.join(" "),
                     one_line(row.label.as_deref().unwrap_or_default(), 60),
@@ -236,6 +247,7 @@ impl Show for Shown {
         page.line(format_args!("what          {}{home}", self.row.what))?;
         page.line(format_args!("size          {}", bytes(self.row.size)))?;
         page.line(format_args!("state         {style}{}{style:#}", self.row.state.word()))?;
+        page.line(format_args!("signed        {}", self.row.signed))?;
         if let Some(at) = self.verified {
             page.line(format_args!("verified      {}", clock::minute(at, &self.zone)))?;
         }

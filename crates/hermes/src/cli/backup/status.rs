@@ -30,6 +30,8 @@ struct Shown {
     standing: Standing,
     folder: std::path::PathBuf,
     encryption: String,
+    /// The fingerprint of the key that signs backups.
+    signed_with: Option<String>,
     places: Vec<String>,
     schedule: String,
     #[serde(skip)]
@@ -48,6 +50,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         standing,
         folder: wanted.folder.path().to_owned(),
         encryption: encryption(&wanted),
+        signed_with: wanted.folder.signers().fingerprint(),
         places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
         schedule: match record::read(&wanted.home)? {
             None => "none: `hermes backup schedule install --daemon` makes one".to_owned(),
@@ -81,9 +84,11 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
         places: wanted.targets(None)?.iter().map(|target| target.place()).collect(),
     };
     let (mut backups, history) = (wanted.folder.list()?, wanted.folder.history()?);
+    let strange = status::strangers(&backups, &wanted.folder);
     // One profile alone is no backup of the home, and another home's is none of this one.
     backups.retain(|backup| backup.name.what == "all" && backup.counts_in(&wanted.folder));
     let mut standing = status::judge(&backups, &history, &expected, app.now);
+    standing.reasons.extend(strange);
     let settings = &wanted.settings;
     if settings.recipients.is_empty() && settings.passphrase_file.is_none() {
         // Without encryption none is made.
@@ -167,6 +172,9 @@ impl Show for Shown {
         page.line(format_args!("last drill  {}", at(self.standing.drilled)))?;
         page.line(format_args!("schedule    {}", self.schedule))?;
         page.line(format_args!("encryption  {}", self.encryption))?;
+        if let Some(key) = &self.signed_with {
+            page.line(format_args!("signed      with the key {key}"))?;
+        }
         page.line(format_args!("folder      {}", self.folder.display()))?;
         for place in &self.places {
             page.line(format_args!("also sent   {place}"))?;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use hermes_backup::contents::{self, Choice, Scope};
-use hermes_backup::folder::{Backup as BackupFile, Folder, real};
+use hermes_backup::folder::{Backup as BackupFile, Folder, Happened, real};
 use hermes_backup::name::{ArchiveName, Compression};
 use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
 use hermes_backup::seal::keyring;
 use hermes_backup::seal::{Passphrase, Sealing};
+use hermes_backup::sign::Signers;
 use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Unknown};
 use hermes_home::layout::{ChosenBy, expand_tilde};
 use hermes_home::{Home, profile};
@@ -16,6 +17,7 @@ use hermes_home::{Home, profile};
 use super::on_server::{self, Dump, Taken};
 use crate::app::App;
 use crate::failure::{Kind, Problem, message};
+use crate::platform;
 use crate::variables::Variables;
 
 /// `hermes 0.1.0`
@@ -58,7 +60,30 @@ fn with(app: &App, home: Home, settings: Backup, to: Option<&Path>) -> anyhow::R
         (None, None) => beside(home.root()),
     };
     let folder = Folder::at(&path).of_home(app.for_profile(&home).home_id(&home));
-    Ok(Wanted { folder, home, settings })
+    let signers = signers(app, &home, &folder);
+    Ok(Wanted { folder: folder.signed_by(signers), home, settings })
+}
+
+/// The keys of the home. One that made backups before it had any gets its key now, and signs what its own history
+/// tells of.
+fn signers(app: &App, home: &Home, folder: &Folder) -> Signers {
+    let signers = match Signers::read(home) {
+        Ok(signers) => signers,
+        // Whoever brings something back must not need it; a new backup is not made without.
+        Err(error) => {
+            app.out.note(format_args!("going on without the key that signs backups: {error}"));
+            return Signers::default();
+        }
+    };
+    let history = folder.history().unwrap_or_default();
+    let has_made = history.iter().any(|event| event.what == Happened::Created);
+    if signers.is_any() || !home.own().is_dir() || !has_made {
+        return signers;
+    }
+    // A home that cannot be written to can still be looked at.
+    let begun = platform::random_seed().ok();
+    let begun = begun.and_then(|seed| Signers::begin(home, folder, seed, &mut |_| {}).ok());
+    begun.unwrap_or(signers)
 }
 
 /// The folder of backups of a home: beside it, never in it.
@@ -78,6 +103,16 @@ pub(super) fn scope(app: &App, all: bool) -> anyhow::Result<Scope> {
 }
 
 impl Wanted {
+    /// Makes the key that signs backups, if the home has none yet.
+    pub(super) fn begin_signing(&mut self) -> anyhow::Result<()> {
+        if self.folder.signers().fingerprint().is_none() {
+            let seed = platform::random_seed()?;
+            let signers = Signers::begin(&self.home, &self.folder, seed, &mut |_| {})?;
+            self.folder = self.folder.clone().signed_by(signers);
+        }
+        Ok(())
+    }
+
     /// Writes a setting of the root home.
     pub(super) fn set(&self, app: &mut App, key: &str, value: &str) -> anyhow::Result<()> {
         config::write_setting(&self.home, app.owner(&self.home)?, key, value, Unknown::Refuse)?;
@@ -193,7 +228,9 @@ impl Wanted {
                 hermes_backup::Error::NotArchive { path: absolute, why: why.to_owned() }.into()
             );
         }
-        let folder = Folder::at(parent).of_home(self.folder.home().map(str::to_owned));
+        let folder = Folder::at(parent)
+            .of_home(self.folder.home().map(str::to_owned))
+            .signed_by(self.folder.signers().clone());
         Ok((folder.find(&name)?, is_same(parent, self.folder.path())))
     }
 
