@@ -14,6 +14,9 @@ use crate::memory_file::{self, Change, Context, Document, Edited};
 use crate::name::UserId;
 use crate::{atomic, lock, places, reflections, session_files, versions};
 
+/// What a hook keeps of a turn.
+const TURN_UNDER_WAY: &str = "turn under way";
+
 /// Whose files.
 #[derive(Debug, Clone, Default)]
 pub struct Person {
@@ -73,6 +76,13 @@ pub fn files(home: &Home, person: &Person) -> Vec<(String, PathBuf)> {
     found.into_iter().map(named).collect()
 }
 
+/// What a file is, in words of ours: a receipt says it, and a name that somebody gave may be a word of theirs.
+pub fn what_it_is(name: &str) -> &'static str {
+    const KNOWN: [&str; 5] =
+        ["USER.md", "REFLECTIONS.md", "memory.json", "chat-history", TURN_UNDER_WAY];
+    KNOWN.into_iter().find(|known| *known == name).unwrap_or("another file")
+}
+
 /// Everything below a folder that is a file.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -130,7 +140,7 @@ pub fn erase(home: &Home, person: &Person, sessions: &[String]) -> Result<Erased
             continue;
         }
         erased.files.push(ErasedFile {
-            what,
+            what: what_it_is(&what).to_owned(),
             bytes: bytes.len() as u64,
             sha256: versions::hash(&bytes),
         });
@@ -195,7 +205,7 @@ fn hook_files(home: &Home, person: &Person, sessions: &[String]) -> Vec<(String,
         false => found = session_files::turns_under_way(home, sessions),
     }
     found.sort();
-    found.into_iter().map(|path| ("turn under way".to_owned(), path)).collect()
+    found.into_iter().map(|path| (TURN_UNDER_WAY.to_owned(), path)).collect()
 }
 
 /// Erases copies of deleted sessions and checkpoints of a person; returns how many there were.

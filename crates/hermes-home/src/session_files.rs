@@ -163,7 +163,7 @@ mod tests {
 
     fn write(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        atomic::write(path, text.as_bytes()).unwrap();
     }
 
     #[test]

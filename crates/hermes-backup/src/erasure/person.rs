@@ -54,6 +54,13 @@ pub struct Erased {
     pub copies: u64,
 }
 
+impl File {
+    /// One that is there and would go.
+    fn seen(name: &str) -> File {
+        File { what: person::what_it_is(name).to_owned(), bytes: 0, sha256: String::new() }
+    }
+}
+
 /// A file that went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
@@ -99,8 +106,7 @@ pub fn look(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result
     let counted = store.forget_plan(Admin, &Choice::User(user))?;
     let mut erased = found.counted(counted);
     erased.versions = versions;
-    erased.files =
-        files.into_iter().map(|(what, _)| File { what, bytes: 0, sha256: String::new() }).collect();
+    erased.files = files.iter().map(|(what, _)| File::seen(what)).collect();
     Ok(erased)
 }
 

@@ -153,6 +153,7 @@ fn put_beside(path: &Path, genuine: &Sidecar, number: usize) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figure stands in docs/SECURITY.md")]
 fn forged_archives_are_refused_before_any_byte_reaches_the_home() {
     let sandbox = Sandbox::filled();
     let folder = signing(&sandbox, 1);
@@ -288,7 +289,7 @@ fn an_older_state_of_the_folder_and_a_swapped_archive_are_seen() {
     sidecar.archive.clone_from(&name);
     sidecar.id = second.backup.name.id();
     let beside = format!("{}.json", second.backup.path.display());
-    fs::write(&beside, serde_json::to_vec(&sidecar).unwrap()).unwrap();
+    hermes_home::atomic::write(Path::new(&beside), &serde_json::to_vec(&sidecar).unwrap()).unwrap();
     let swapped = folder.find(&name).unwrap();
     assert!(swapped.failed.is_some() && swapped.whose == Whose::Unknown, "{swapped:?}");
     assert!(restored(&sandbox, &folder, &second.backup.path).is_err());
@@ -312,7 +313,8 @@ fn an_archive_of_another_program_is_never_signed_and_expands_a_hundred_times_at_
             tar.append_data(&mut header, name, content.as_slice()).unwrap();
         }
         let path = sandbox.path().join("foreign.tar.zst");
-        fs::write(&path, zstd::encode_all(&*tar.into_inner().unwrap(), 3).unwrap()).unwrap();
+        let bytes = zstd::encode_all(&*tar.into_inner().unwrap(), 3).unwrap();
+        hermes_home::atomic::write(&path, &bytes).unwrap();
         path
     };
     let seen = restored(&sandbox, &folder, &bomb(1000)).unwrap_err();

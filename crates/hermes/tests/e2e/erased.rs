@@ -259,6 +259,7 @@ fn must_be_gone(sandbox: &Sandbox) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figure stands in docs/SECURITY.md")]
 fn somebody_who_is_forgotten_is_in_no_table_no_file_and_no_free_page() {
     let sandbox = Sandbox::ready();
     somebody(&sandbox);

@@ -37,7 +37,7 @@ fn forged(sandbox: &Sandbox, stranger: &Sandbox) -> String {
     let mut sidecar: Value = serde_json::from_slice(&fs::read(beside(&made)).unwrap()).unwrap();
     sidecar["home"] = id;
     sidecar.as_object_mut().unwrap().remove("signed");
-    fs::write(beside(&to), sidecar.to_string()).unwrap();
+    hermes_home::atomic::write(&beside(&to), sidecar.to_string().as_bytes()).unwrap();
     sidecar["id"].as_str().unwrap().to_owned()
 }
 
@@ -113,7 +113,7 @@ fn archives_of_a_home_that_had_no_key_are_signed_and_foreign_ones_never() {
     for key in ["signed", "previous"] {
         sidecar.as_object_mut().unwrap().remove(key);
     }
-    fs::write(&beside, sidecar.to_string()).unwrap();
+    hermes_home::atomic::write(&beside, sidecar.to_string().as_bytes()).unwrap();
     for file in ["backup-signing.key", "backup-signers.json"] {
         fs::remove_file(sandbox.path("hermesd").join(file)).unwrap();
     }
