@@ -99,8 +99,8 @@ fn tables(database: &Connection) -> BTreeSet<String> {
 }
 
 /// The tables in which some column holds the canary.
-fn tables_with(path: &Path, word: &str) -> BTreeSet<String> {
-    let database = Connection::open(path).unwrap();
+fn tables_with(sandbox: &Sandbox, file: &str, word: &str) -> BTreeSet<String> {
+    let database = sandbox.database(file);
     let mut holding = BTreeSet::new();
     for table in tables(&database) {
         let sql = format!("select name from pragma_table_info('{table}')");
@@ -125,9 +125,9 @@ fn words_of(decisions: &[(&str, Table)]) -> BTreeSet<String> {
     words.map(|(name, _)| (*name).to_owned()).collect()
 }
 
-fn must_be_decided(path: &Path, decisions: &[(&str, Table)]) {
+fn must_be_decided(sandbox: &Sandbox, file: &str, decisions: &[(&str, Table)]) {
     let known: BTreeSet<String> = decisions.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let there = tables(&Connection::open(path).unwrap());
+    let there = tables(&sandbox.database(file));
     assert_eq!(there, known, "decide for each table whether it holds words of people");
 }
 
@@ -237,10 +237,9 @@ fn somebody(sandbox: &Sandbox) -> i64 {
 
 fn must_be_planted(sandbox: &Sandbox) {
     for (file, decisions) in [("memory.db", MEMORY), ("state.db", STATE)] {
-        let path = sandbox.path(file);
-        must_be_decided(&path, decisions);
-        let mut planted = tables_with(&path, CANARY);
-        planted.extend(tables_with(&path, "ana"));
+        must_be_decided(sandbox, file, decisions);
+        let mut planted = tables_with(sandbox, file, CANARY);
+        planted.extend(tables_with(sandbox, file, "ana"));
         let missing: Vec<String> = words_of(decisions).difference(&planted).cloned().collect();
         assert_eq!(missing, Vec::<String>::new(), "{file}: the canary is not in these tables");
     }
@@ -248,7 +247,7 @@ fn must_be_planted(sandbox: &Sandbox) {
 
 fn must_be_gone(sandbox: &Sandbox) {
     for file in ["memory.db", "state.db"] {
-        assert_eq!(tables_with(&sandbox.path(file), CANARY), BTreeSet::new(), "{file}");
+        assert_eq!(tables_with(sandbox, file, CANARY), BTreeSet::new(), "{file}");
     }
     let may_stay = |path: &String| MAY_STAY.iter().any(|kept| path.starts_with(kept));
     let left: Vec<String> =
@@ -269,11 +268,9 @@ fn somebody_who_is_forgotten_is_in_no_table_no_file_and_no_free_page() {
     let done = sandbox.json(&["user", "forget", "ana", "--yes"]);
     assert!(done["stays"].to_string().contains("migration"), "{done}");
     must_be_gone(&sandbox);
-    println!(
-        "{} tables and {} files held the word; none does",
-        MEMORY.len() + STATE.len(),
-        before.len()
-    );
+    let words = words_of(MEMORY).len() + words_of(STATE).len();
+    let (all, files) = (MEMORY.len() + STATE.len(), before.len());
+    println!("{words} of {all} tables and {files} files held the word; none does");
     sandbox.ok(&["doctor"]);
 }
 
@@ -344,7 +341,7 @@ fn what_the_memory_answered_is_never_taken_in_again() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(found(&sandbox, &["Where did we put it"]).len() >= 2);
     assert_eq!(remembered(&sandbox), Vec::<String>::new());
-    assert_eq!(tables_with(&sandbox.path("memory.db"), CANARY), BTreeSet::new());
+    assert_eq!(tables_with(&sandbox, "memory.db", CANARY), BTreeSet::new());
 }
 
 /// Something that was said in a session, and a tool's answer in another that repeats it, as an older version took it in:
