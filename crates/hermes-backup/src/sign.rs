@@ -383,7 +383,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-fn remove(path: &PathBuf) -> Result<()> {
+fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Error::file("remove", path, error))

@@ -65,8 +65,8 @@ struct Report {
     #[serde(flatten)]
     amount: Forgotten,
     /// Sessions that went from the transcript.
-    #[serde(skip_serializing_if = "is_zero")]
-    sessions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<u64>,
     erased: bool,
     done: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     must_be_known(&choice, &memory.store)?;
     let planned = memory.store.forget_plan(Admin, &choice)?;
     let is_nothing = planned == Forgotten::default();
-    let plan = Report { amount: planned, sessions: 0, erased: arguments.erase, done: false };
+    let plan = Report { amount: planned, sessions: None, erased: arguments.erase, done: false };
     if arguments.dry_run || is_nothing {
         app.out.show(&plan)?;
         return Ok(Outcome::Done);
@@ -94,12 +94,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let depth = if arguments.erase { Depth::Erase } else { Depth::Retire };
     // The files first: what is cut short here is done whole by the same command again.
     let mut erased = Erased::default();
-    let mut sessions = 0;
+    let mut sessions = None;
     if arguments.erase {
         let told = in_step::erase_told(app, &home, &mut memory, &choice)?;
         erased = told.0;
         if arguments.transcript {
-            sessions = erase_transcript(app, &home, &choice, told.1.sessions)?;
+            sessions = Some(erase_transcript(app, &home, &choice, told.1.sessions)?);
         }
     }
     let amount = memory.store.forget(Admin, &choice, depth, app.change())?;
@@ -168,11 +168,6 @@ fn erase_transcript(
         }
     }
     Ok(count)
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 fn choice(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Choice> {
@@ -268,8 +263,8 @@ impl Show for Report {
             (true, true) => "erased",
         };
         let sessions = match self.sessions {
-            0 => String::new(),
-            count => format!(" and {} of the transcript", counted(count, "session")),
+            None => String::new(),
+            Some(count) => format!(" and {} of the transcript", counted(count, "session")),
         };
         page.line(format_args!("{done} {}{sessions}", amount(&self.amount)))
     }
