@@ -108,15 +108,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     if !parts.is_empty() {
         return bring(arguments, app, &wanted, (&chosen, trusted.of(&wanted)), &parts);
     }
-    let archive = chosen.path.clone();
-    let home = wanted.home.root();
-    if arguments.to.is_none() && home.symlink_metadata().is_ok() {
-        let question = format!(
-            "replace {} by {}? (what is there now is moved aside, not deleted)",
-            home.display(),
-            archive.file_name().unwrap_or_default().to_string_lossy()
-        );
-        confirm::consent(app.asking, &question)?;
+    if arguments.to.is_none() {
+        may_replace(app, &wanted, &chosen)?;
     }
     let mut progress = Progress::of(app);
     let to = arguments.to.as_deref().map(std::path::absolute).transpose()?;
@@ -156,6 +149,20 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.hint("undo it with `hermes backup restore --rollback`");
     }
     Ok(if is_partly { Outcome::Partial } else { Outcome::Done })
+}
+
+/// Asks before a home that is there is replaced.
+fn may_replace(app: &App, wanted: &Wanted, chosen: &Chosen) -> anyhow::Result<()> {
+    let home = wanted.home.root();
+    if home.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let question = format!(
+        "replace {} by {}? (what is there now is moved aside, not deleted)",
+        home.display(),
+        chosen.path.file_name().unwrap_or_default().to_string_lossy()
+    );
+    confirm::consent(app.asking, &question)
 }
 
 /// Says what would be undone, then undoes it. Whole homes and profiles are put back; of single files and skills it
