@@ -23,6 +23,8 @@ export class Desk {
     desk.home = need("HERMES_TEST_HOME");
     desk.program = need("HERMES_TEST_PROGRAM");
     desk.origin = need("HERMES_TEST_ORIGIN");
+    // The same listener for programs, which need not know the name that browsers use.
+    desk.api = need("HERMES_TEST_API");
     desk.complaints = [];
     desk.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-lcd-text"] });
     desk.state = await desk.letIn();

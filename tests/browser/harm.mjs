@@ -49,7 +49,7 @@ export function hostile() {
 async function call(desk, method, rest, body) {
   desk.token ||= desk.hermes("token", "show");
   for (;;) {
-    const answer = await fetch(`${desk.origin}/api/v1/${rest}`, {
+    const answer = await fetch(`${desk.api}/api/v1/${rest}`, {
       method,
       headers: { authorization: `Bearer ${desk.token}`, ...(typeof body === "string" ? {} : { "content-type": "application/json" }), ...(call.more || {}) },
       body: typeof body === "string" ? body : JSON.stringify(body),
@@ -74,7 +74,7 @@ export async function hostileTexts(desk) {
     assert.ok(answer.ok, await answer.text());
   }
   desk.hermes("sessions", "rename", "hostile-0", texts[90]);
-  const file = await fetch(`${desk.origin}/api/v1/files/memory`, { headers: { authorization: `Bearer ${desk.token}` } });
+  const file = await fetch(`${desk.api}/api/v1/files/memory`, { headers: { authorization: `Bearer ${desk.token}` } });
   const whole = `${await file.text()}\n${kept.map((text) => `- ${text.replaceAll("\n", " ")}`).join("\n")}\n`;
   call.more = { "if-match": file.headers.get("etag"), "content-type": "text/markdown" };
   const saved = await call(desk, "PUT", "files/memory", whole);
@@ -99,7 +99,7 @@ export async function hostileTexts(desk) {
 
 // A request as it stands, without what a browser adds.
 function plain(desk, { method = "GET", rest, headers, body }) {
-  const { hostname, port } = new URL(desk.origin);
+  const { hostname, port } = new URL(desk.api);
   return new Promise((resolve, reject) => {
     const request = http.request({ hostname, port, method, path: rest, headers }, (answer) => {
       let text = "";
@@ -148,6 +148,49 @@ export async function refused(desk) {
   const policy = (await plain(desk, { rest, headers: { host, cookie } })).headers["content-security-policy"];
   assert.match(policy, /default-src 'none'/);
   assert.ok(!policy.includes("unsafe"));
+}
+
+// A server of somebody else on another port of this machine, which keeps what browsers send it.
+async function neighbour() {
+  const heard = [];
+  const server = http.createServer((request, answer) => {
+    heard.push(request.headers);
+    answer.setHeader("content-type", "text/html");
+    answer.end("<!doctype html><title>neighbour</title><script>fetch('/again', { credentials: 'include' })</script>");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { heard, port: server.address().port, close: () => server.close() };
+}
+
+// The cookie of the dashboard goes to no other port, and where it came from another name it opens nothing.
+export async function otherPorts(desk) {
+  const page = await desk.window();
+  await page.show("facts/1");
+  const theirs = await neighbour();
+  for (const name of ["127.0.0.1", "localhost", "hermes.localhost", "evil.localhost"]) {
+    await page.goto(`http://${name}:${theirs.port}/`);
+    await page.waitForLoadState("networkidle");
+  }
+  theirs.close();
+  assert.ok(theirs.heard.length >= 8, `${theirs.heard.length} requests`);
+  for (const headers of theirs.heard) assert.ok(!(headers.cookie || "").includes("hermes="), JSON.stringify(headers));
+  // What a thief would replay at the address that everybody knows.
+  const cookie = desk.state.cookies.map((one) => `${one.name}=${one.value}`).join("; ");
+  for (const name of ["127.0.0.1", "localhost"]) {
+    const { port } = new URL(desk.api);
+    const answer = await plain(desk, { rest: "/p/default/facts/1", headers: { host: `${name}:${port}`, cookie } });
+    assert.equal(answer.status, 401, name);
+    assert.ok(!answer.text.includes(new URL(desk.origin).hostname), "the name is not told");
+  }
+  // Where the name is not found: the code as a password, which browsers send to one port alone.
+  const code = new URL(desk.json("dashboard", "--print").url).searchParams.get("code");
+  const context = await desk.browser.newContext({ httpCredentials: { username: "me", password: code } });
+  const own = await context.newPage();
+  await own.goto(`${desk.api}/enter`);
+  await own.waitForURL("**/p/default/");
+  await own.goto(`${desk.api}/p/default/facts/1`);
+  assert.ok(await own.locator("main input[name=csrf]").count());
+  await context.close();
 }
 
 export async function lostDaemon(desk) {

@@ -22,5 +22,6 @@ export const suites = {
   scriptless: deeds.withoutScript,
   hostile: harm.hostileTexts,
   refused: harm.refused,
+  ports: harm.otherPorts,
   lost: harm.lostDaemon,
 };

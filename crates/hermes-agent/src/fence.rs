@@ -71,8 +71,18 @@ pub fn names_secret(path: &Path) -> bool {
         _ => None,
     });
     let names: Vec<String> = names.collect();
+    if names.windows(2).any(|pair| pair[0] == "proc" && is_process(&pair[1])) {
+        return true;
+    }
     let is_kept = names.iter().any(|name| SECRET_FOLDERS.contains(&name.as_str()));
     is_kept || names.last().is_some_and(|name| is_secret_file(name))
+}
+
+/// What stands for a process in /proc: there its memory, its files and its environment lie open.
+fn is_process(name: &str) -> bool {
+    matches!(name, "self" | "thread-self") || name.contains(['*', '?', '[']) || {
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_digit())
+    }
 }
 
 fn is_secret_file(name: &str) -> bool {
@@ -139,8 +149,7 @@ impl Fence {
         let Some(folder) = self.folder_of(real) else {
             return refused("it is outside of the working folder");
         };
-        let is_open = self.open.iter().any(|open| real.starts_with(open));
-        if !is_open && self.closed.iter().any(|closed| real.starts_with(closed)) {
+        if self.hides(real) {
             return refused("the files of the home have tools of their own");
         }
         // The way to the fence itself was the person's choice.
@@ -152,6 +161,71 @@ impl Fence {
             return refused("only git writes there");
         }
         Ok(())
+    }
+
+    /// Whether a path is among what is closed to the agent.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        let is_open = self.open.iter().any(|open| path.starts_with(open));
+        !is_open && self.closed.iter().any(|closed| path.starts_with(closed))
+    }
+
+    /// The folders, as far as they are not closed themselves.
+    pub(crate) fn given(&self) -> Vec<PathBuf> {
+        self.folders.iter().filter(|folder| !self.hides(folder)).cloned().collect()
+    }
+
+    /// Folders inside of these that a command is not to see: what is closed, and where keys are kept.
+    pub(crate) fn enclosed(&self) -> Vec<PathBuf> {
+        let is_inside = |closed: &&PathBuf| self.folders.iter().any(|one| closed.starts_with(one));
+        let closed = self.closed.iter().filter(is_inside).cloned();
+        let kept = self
+            .folders
+            .iter()
+            .flat_map(|folder| SECRET_FOLDERS.iter().map(move |name| folder.join(name)));
+        let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        closed.chain(kept).filter(is_folder).collect()
+    }
+
+    /// What may be given to a command with everything in it: the folders, and where something in one is closed, what
+    /// lies beside that.
+    pub(crate) fn wholes(&self) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        let mut left = self.folders.clone();
+        while let Some(path) = left.pop() {
+            if self.hides(&path) {
+                continue;
+            }
+            if !self.closed.iter().any(|closed| closed.starts_with(&path)) {
+                found.push(path);
+                continue;
+            }
+            let entries = path.read_dir().into_iter().flatten().flatten();
+            let open = entries.filter(|entry| !names_secret(Path::new(&entry.file_name())));
+            left.extend(open.map(|entry| entry.path()));
+        }
+        let is_inside = |open: &&PathBuf| open.is_dir() && self.folder_of(open).is_some();
+        found.extend(self.open.iter().filter(is_inside).cloned());
+        found
+    }
+
+    /// Whether anything below a folder is kept from the agent; also if there is too much to look at.
+    pub fn has_secret_below(&self, folder: &Path) -> bool {
+        const MOST: usize = 20_000;
+        let mut left = vec![folder.to_owned()];
+        let mut count = 0;
+        while let Some(folder) = left.pop() {
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                count += 1;
+                let path = entry.path();
+                if count > MOST || self.judge(&path, Aim::Read).is_err() {
+                    return true;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    left.push(path);
+                }
+            }
+        }
+        false
     }
 
     /// Opens a plain file for reading, and makes sure that what was opened is inside.

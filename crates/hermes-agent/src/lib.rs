@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod checkpoint;
+pub mod confine;
 pub mod diff;
 pub mod error;
 pub mod fence;

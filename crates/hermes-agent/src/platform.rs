@@ -109,10 +109,24 @@ pub(crate) fn make_link(target: &Path, path: &Path) -> io::Result<()> {
 /// The shell that runs a line, with all it starts in a group of its own.
 #[cfg(unix)]
 pub(crate) fn shell(line: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(line).process_group(0);
+    let mut command = in_group(Path::new("/bin/sh"));
+    command.arg("-c").arg(line);
     command
+}
+
+/// A program, with all it starts in a group of its own.
+#[cfg(unix)]
+pub(crate) fn in_group(program: &Path) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(program);
+    command.process_group(0);
+    command
+}
+
+/// A program.
+#[cfg(windows)]
+pub(crate) fn in_group(program: &Path) -> Command {
+    Command::new(program)
 }
 
 /// The shell that runs a line.
@@ -122,6 +136,12 @@ pub(crate) fn shell(line: &str) -> Command {
     let mut command = Command::new("cmd");
     command.raw_arg("/C").raw_arg(line);
     command
+}
+
+/// Keeps programs of the same user from reading the memory and the environment of this process, where keys are.
+pub(crate) fn close_to_others() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_dumpable(false);
 }
 
 /// How firmly a command is ended.

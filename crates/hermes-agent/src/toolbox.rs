@@ -4,6 +4,7 @@ use hermes_llm::chat::Tool;
 use serde_json::Value;
 
 use crate::approval::{Request, Verdict};
+use crate::window::Window;
 
 /// What a model asks to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub shown: Option<String>,
     /// Whether the turn ends here: the person said no, or a limit is reached.
     pub ends_turn: bool,
+    /// Whether the text for the model holds words that are not the person's own: of files, commands, other sessions.
+    pub is_outside: bool,
 }
 
 /// How a person is asked.
@@ -38,6 +41,6 @@ pub trait Toolbox {
     fn tools(&self) -> Vec<Tool>;
     /// One line that says what a call would do.
     fn describe(&self, call: &Call) -> String;
-    /// Carries a call out; a bad one is an outcome too.
-    fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome;
+    /// Carries a call out; a bad one is an outcome too. What the model has in its window says how far it is trusted.
+    fn call(&mut self, call: &Call, window: &Window, ask: &mut Ask<'_>) -> Outcome;
 }

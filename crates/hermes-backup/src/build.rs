@@ -135,6 +135,7 @@ fn first_manifest(
         databases: std::mem::take(&mut staged.databases),
         left_out: std::mem::take(&mut staged.left_out),
         previous,
+        signed: None,
     }
 }
 
@@ -155,7 +156,8 @@ fn pack(
     tell: Tell<'_>,
 ) -> Result<Packed> {
     let (partial, request) = (work.partial, work.request);
-    let form = Form { compression: request.compression, sealing: request.sealing };
+    let signers = request.folder.signers();
+    let form = Form { compression: request.compression, sealing: request.sealing, signers };
     let mut tries = 0;
     loop {
         let out = partial.file.try_clone().map_err(|source| partial.unwritten(source))?;
@@ -375,6 +377,7 @@ mod tests {
             databases: Vec::new(),
             left_out: Vec::new(),
             previous: None,
+            signed: None,
         }
     }
 

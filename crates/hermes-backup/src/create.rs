@@ -13,6 +13,7 @@ use crate::folder::{Backup, Event, Folder, Happened};
 use crate::manifest::{self, Kind, Manifest, Previous, Sidecar};
 use crate::name::Compression;
 use crate::seal::Sealing;
+use crate::sign::{self, Signed};
 use crate::{Result, Tell, held, restore};
 
 /// What is wanted.
@@ -95,9 +96,14 @@ fn make(request: &Request<'_>, held: &Held, tell: Tell<'_>) -> Result<Created> {
     let swept = folder.sweep(held)?;
     let known = Known { previous: previous(request)?, file: None };
     let built = build::build(request, known, tell)?;
-    let sidecar = sidecar(request, &built);
+    let mut sidecar = sidecar(request, &built);
+    sidecar.signed = folder.signers().sign(&sign::beside(&sidecar));
+    let last = Previous { id: sidecar.id.clone(), sha256: sidecar.sha256.clone() };
     let Built { name, packed, partial, verified, mut remarks, checking } = built;
     partial.keep(Some(&sidecar))?;
+    if let Err(error) = folder.signers().note_last(Some(last), folder.path()) {
+        remarks.push(error.to_string());
+    }
     let happened = if name.damaged { Happened::CreatedDamaged } else { Happened::Created };
     let label = request.label.clone().unwrap_or_default();
     if let Err(error) = folder.note(&event(verified, happened, Some(name.id()), label)) {
@@ -110,7 +116,12 @@ fn make(request: &Request<'_>, held: &Held, tell: Tell<'_>) -> Result<Created> {
 /// The newest archive of the same part of the home.
 fn previous(request: &Request<'_>) -> Result<Option<Previous>> {
     let what = request.scope.as_str();
-    let before = request.folder.list()?.into_iter().find(|backup| backup.name.what == what);
+    let is_ours = |backup: &Backup| match request.folder.signers().is_any() {
+        true => backup.signed == Signed::Ours,
+        false => true,
+    };
+    let mut all = request.folder.list()?.into_iter();
+    let before = all.find(|backup| backup.name.what == what && is_ours(backup));
     let sidecar = before.and_then(|backup| backup.sidecar);
     Ok(sidecar.map(|sidecar| Previous { id: sidecar.id, sha256: sidecar.sha256 }))
 }
@@ -141,6 +152,8 @@ pub(crate) fn sidecar(request: &Request<'_>, built: &Built) -> Sidecar {
         damaged: name.damaged,
         verified: Some(*verified),
         links_left_out: packed.manifest.links_left_out().count() as u64,
+        previous: packed.manifest.previous.clone(),
+        signed: None,
         open_with: open_with(&name.to_string(), name.compression, request.sealing),
     }
 }

@@ -61,6 +61,28 @@ pub enum Error {
         /// What does not fit.
         why: String,
     },
+    /// Nobody signed the archive.
+    #[error("could not trust {what}: nobody signed it, so that nothing shows who made it")]
+    NotSigned {
+        /// The archive.
+        what: String,
+    },
+    /// Another home signed the archive.
+    #[error("could not trust {what}: it is signed by another home, with the key {fingerprint}")]
+    OtherSigner {
+        /// The archive.
+        what: String,
+        /// The fingerprint of the key.
+        fingerprint: String,
+    },
+    /// An archive that says it was made later than now.
+    #[error("could not trust {what}: it says that it was made on {}, which is to come", made.strftime("%Y-%m-%d"))]
+    Ahead {
+        /// The archive.
+        what: String,
+        /// When it says it was made.
+        made: jiff::Timestamp,
+    },
     /// A file that is no archive this program can read.
     #[error("could not read {}: {why}", path.display())]
     NotArchive {
@@ -187,6 +209,16 @@ impl Error {
             Error::CannotEncrypt { hint, .. } | Error::Remote { hint, .. } => hint.clone(),
             Error::NotEncrypted => {
                 Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
+            }
+            Error::NotSigned { .. } => Some(
+                "where you know who made it, say --accept-unsigned; archives of scripts and of other programs are never signed"
+                    .to_owned(),
+            ),
+            Error::OtherSigner { fingerprint, .. } => Some(format!(
+                "compare the key with your recovery kit; if it is the same, say --signed-by {fingerprint}"
+            )),
+            Error::Ahead { .. } => {
+                Some("look at the clock of this machine, or choose another backup".to_owned())
             }
             Error::NoKey { to, .. } => Some(opened_with(to).to_owned()),
             Error::WrongKey { why, .. } if why.contains("passphrase") => {

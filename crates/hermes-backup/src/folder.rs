@@ -10,8 +10,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::NONE_YET;
-use crate::manifest::Sidecar;
+use crate::manifest::{Previous, Sidecar};
 use crate::name::ArchiveName;
+use crate::sign::{Signed, Signers};
 use crate::whose::{Owner, Whose, are_of_several};
 use crate::{Error, Result};
 
@@ -20,6 +21,7 @@ use crate::{Error, Result};
 pub struct Folder {
     path: PathBuf,
     home: Option<String>,
+    signers: Signers,
 }
 
 /// One archive that is there.
@@ -43,6 +45,8 @@ pub struct Backup {
     pub label: Option<String>,
     /// Whose it is.
     pub whose: Whose,
+    /// Who signed what stands beside it.
+    pub signed: Signed,
 }
 
 /// Something that happened, one line of `history.jsonl`.
@@ -120,12 +124,22 @@ pub(crate) const PARTIAL: &str = ".partial";
 impl Folder {
     /// The folder at `path`, whether it is there or not.
     pub fn at(path: &Path) -> Folder {
-        Folder { path: path.to_owned(), home: None }
+        Folder { path: path.to_owned(), home: None, signers: Signers::default() }
     }
 
     /// The same folder for the home with this id: what other homes have in it is told apart.
     pub fn of_home(self, id: Option<String>) -> Folder {
         Folder { home: id, ..self }
+    }
+
+    /// The same folder for the home with these keys: what it did not sign is none of its own.
+    pub fn signed_by(self, signers: Signers) -> Folder {
+        Folder { signers, ..self }
+    }
+
+    /// The keys of the home that asks.
+    pub fn signers(&self) -> &Signers {
+        &self.signers
     }
 
     /// The id of the home that asks, if it is known.
@@ -197,9 +211,11 @@ impl Folder {
                 _ => continue,
             };
             let sidecar = read_sidecar(&sidecar_path(&path), &file);
+            let signed = self.signers.look_beside(sidecar.as_ref());
             let mut backup = Backup {
                 verified: sidecar.as_ref().and_then(|sidecar| sidecar.verified),
                 whose: owner.whose(&name.id(), sidecar.as_ref()),
+                signed,
                 label: None,
                 name,
                 path,
@@ -209,8 +225,16 @@ impl Folder {
                 copies: Vec::new(),
             };
             backup.take_in(&history);
+            if self.signers.is_any() && backup.signed != Signed::Ours {
+                // What stands beside it and what the history says may be anybody's words.
+                backup.verified = None;
+            }
+            if backup.signed == Signed::Broken {
+                backup.failed = Some(backup.signed.said());
+            }
             backups.push(backup);
         }
+        must_follow(&mut backups);
         backups.sort_by_key(|backup| std::cmp::Reverse((backup.made(), backup.name.tag)));
         Ok(backups)
     }
@@ -273,7 +297,7 @@ impl Folder {
 
     /// What this home knows of itself.
     pub(crate) fn owner(&self) -> Result<Owner> {
-        Ok(Owner::new(self.home(), &self.history()?))
+        Ok(Owner::new(self.home(), &self.history()?, &self.signers))
     }
 
     /// Everything that happened to any home that uses this folder.
@@ -305,6 +329,14 @@ impl Folder {
 
     /// Deletes an archive with what stands beside it, durably.
     pub fn delete(&self, backup: &Backup) -> Result<()> {
+        let id = backup.name.id();
+        if self.signers.last_in(&self.path).is_some_and(|last| last.id == id) {
+            let mut left = self.list()?;
+            left.retain(|one| one.signed == Signed::Ours && one.name.id() != id);
+            let next = left.into_iter().find_map(|one| one.sidecar);
+            let next = next.map(|one| Previous { id: one.id, sha256: one.sha256 });
+            self.signers.note_last(next, &self.path)?;
+        }
         // The archive first: what is left beside one that is gone is swept away later.
         for path in [backup.path.clone(), sidecar_path(&backup.path)] {
             match fs::remove_file(&path) {
@@ -389,6 +421,22 @@ impl Backup {
                 (Happened::PrunedAt, Some(place)) => self.copies.retain(|copy| copy != place),
                 _ => {}
             }
+        }
+    }
+}
+
+/// Each archive of this home says which one was before it: another one in the place of that is none of its own.
+fn must_follow(backups: &mut [Backup]) {
+    let ours = backups.iter().filter(|one| one.signed == Signed::Ours);
+    let said: Vec<(String, Previous)> = ours
+        .filter_map(|one| Some((one.name.id(), one.sidecar.as_ref()?.previous.clone()?)))
+        .collect();
+    for (later, previous) in said {
+        let before = backups.iter_mut().find(|one| one.name.id() == previous.id);
+        let Some(before) = before else { continue };
+        let hash = before.sidecar.as_ref().map(|sidecar| sidecar.sha256.as_str());
+        if hash.is_some_and(|hash| hash != previous.sha256) {
+            before.failed = Some(format!("it is not the one that backup {later} was made after"));
         }
     }
 }

@@ -154,6 +154,8 @@ fn put_with_sidecar(folder: &Folder, name: &str, made: &str, home: Option<&str>)
         links_left_out: 0,
         damaged: parsed.damaged,
         verified: Some(parsed.made),
+        previous: None,
+        signed: None,
         open_with: String::new(),
     };
     let text = serde_json::to_vec(&sidecar).unwrap();

@@ -19,6 +19,7 @@ pub mod restore;
 pub mod retention;
 pub mod seal;
 pub mod server_dump;
+pub mod sign;
 mod staging;
 pub mod status;
 pub mod verify;

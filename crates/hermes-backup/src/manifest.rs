@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::name::{Compression, Format};
+use crate::sign::Mark;
 
 /// The newest form of a manifest that this program writes and reads.
 pub const FORMAT: u32 = 1;
@@ -43,6 +44,9 @@ pub struct Manifest {
     pub left_out: Vec<LeftOut>,
     /// The archive before this one in the same folder: its name and SHA-256.
     pub previous: Option<Previous>,
+    /// The signature of the home over everything else in this list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Mark>,
 }
 
 impl Manifest {
@@ -170,6 +174,12 @@ pub struct Sidecar {
     /// How many links to folders were not followed: what they lead to is not in it.
     #[serde(default)]
     pub links_left_out: u64,
+    /// The archive before this one in the same folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
+    /// The signature of the home over what this list says of the archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Mark>,
     /// The command that opens it without Hermes.
     pub open_with: String,
 }

@@ -304,6 +304,12 @@ impl Comparing<'_> {
         match fetch_sidecar(self.remote, &sidecar.archive) {
             Ok((there, _)) if there.sha256 != sidecar.sha256 => return Ok(false),
             Err(Error::Tampered { .. }) => return Ok(false),
+            // One that was sent before this home had a key gets its signature.
+            Ok((there, _)) if there.signed != sidecar.signed => {
+                let beside = sidecar_path(&backup.path);
+                let name = format!("{}.json", sidecar.archive);
+                self.remote.put(&beside, &name, &hash::of_file(&beside)?, &mut |_| {})?;
+            }
             fetched => fetched.map(drop)?,
         }
         if self.left < backup.size {

@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::folder::{Backup, Event, Happened};
+use crate::folder::{Backup, Event, Folder, Happened};
+use crate::whose::Whose;
 
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -83,6 +84,8 @@ pub enum About {
     Push,
     /// The folder of backups could not be read.
     Folder,
+    /// Who signed what is there.
+    Signature,
 }
 
 /// That what links to folders lead to is in no backup; none where there are no such links.
@@ -95,6 +98,40 @@ pub fn links(left_out: &[String]) -> Option<Reason> {
         }
     };
     Some(amber(About::Links, what, "`hermes config set backup.follow_links true`"))
+}
+
+/// Archives that nobody or another key signed though they say that they are this home's, and the newest one of this
+/// home where it is no longer there: an older state of the folder may have been put in its place.
+pub fn strangers(backups: &[Backup], folder: &Folder) -> Vec<Reason> {
+    let signers = folder.signers();
+    let mut reasons = Vec::new();
+    if !signers.is_any() {
+        return reasons;
+    }
+    let unsigned: Vec<String> =
+        backups.iter().filter(|one| one.whose == Whose::Unknown).map(|one| one.name.id()).collect();
+    if let Some(first) = unsigned.first() {
+        let what = match unsigned.len() {
+            1 => format!("backup {first} is not signed by this home: it does not count"),
+            many => format!(
+                "{many} backups, such as {first}, are not signed by this home: they do not count"
+            ),
+        };
+        let hint = "`hermes backup show ID`; delete what you did not put there";
+        reasons.push(amber(About::Signature, what, hint));
+    }
+    if let Some(last) = signers.last_in(folder.path())
+        && !backups.iter().any(|one| one.name.id() == last.id)
+    {
+        let what =
+            format!("the newest backup of this home, {}, is no longer in its folder", last.id);
+        reasons.push(red(
+            About::Signature,
+            what,
+            "`hermes backup pull`, or make a new one: `hermes backup create`",
+        ));
+    }
+    reasons
 }
 
 /// Judges the backups by what is expected; a failed check outranks a good backup.

@@ -20,6 +20,7 @@ fn backup(day: u8) -> Backup {
         copies: vec!["nas".to_owned()],
         label: None,
         whose: crate::whose::Whose::Ours,
+        signed: crate::sign::Signed::Ours,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::folder::{Backup, Event, Folder, Happened};
 use crate::name::Format;
 use crate::restore::unpack;
 use crate::seal::Keys;
+use crate::sign::{self, Signed, Signers, Trust};
 use crate::{Error, Progress, Result, Tell};
 
 /// What a check looked at.
@@ -16,6 +17,8 @@ pub enum Verified {
     Members {
         /// How many.
         files: u64,
+        /// Who signed the list inside.
+        signed: Signed,
     },
     /// The hash of the encrypted archive alone, for want of a key.
     HashOnly,
@@ -30,11 +33,11 @@ pub fn verify(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
-    let looked = check(backup, keys, tell);
+    let looked = check(backup, (keys, folder.signers()), now, tell);
     let (what, detail) = match &looked {
-        Ok(Verified::Members { files }) => (Happened::Verified, format!("{files} files")),
+        Ok(Verified::Members { files, .. }) => (Happened::Verified, format!("{files} files")),
         Ok(Verified::HashOnly) => (Happened::HashVerified, String::new()),
-        Err(error @ (Error::Tampered { .. } | Error::NotArchive { .. })) => {
+        Err(error @ (Error::Tampered { .. } | Error::Ahead { .. } | Error::NotArchive { .. })) => {
             (Happened::VerifyFailed, error.to_string())
         }
         // A wrong key, a disk that cannot be read: nothing was learned about the archive.
@@ -46,7 +49,15 @@ pub fn verify(
 }
 
 /// The same for an archive that is in no folder of this home: nothing is written down.
-pub fn check(backup: &Backup, keys: &Keys, tell: Tell<'_>) -> Result<Verified> {
+pub fn check(
+    backup: &Backup,
+    (keys, signers): (&Keys, &Signers),
+    now: Timestamp,
+    tell: Tell<'_>,
+) -> Result<Verified> {
+    sign::must_be_past(&backup.path, backup.made(), now)?;
+    let trust = Trust::Anybody;
+    trust.must_take(&backup.path, std::slice::from_ref(&backup.signed))?;
     let is_readable = backup.name.format == Format::Plain || !keys.is_empty();
     match &backup.sidecar {
         Some(sidecar) => unpack::must_be(&backup.path, &sidecar.sha256, tell)?,
@@ -70,5 +81,7 @@ pub fn check(backup: &Backup, keys: &Keys, tell: Tell<'_>) -> Result<Verified> {
         Ok(())
     })?;
     unpack::must_be_named(&backup.path, &manifest)?;
-    Ok(Verified::Members { files })
+    let signed = signers.look(manifest.signed.as_ref(), &sign::inside(&manifest)?);
+    trust.must_take(&backup.path, std::slice::from_ref(&signed))?;
+    Ok(Verified::Members { files, signed })
 }

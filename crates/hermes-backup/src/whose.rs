@@ -10,6 +10,7 @@ use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use crate::Result;
 use crate::folder::{Event, Happened};
 use crate::manifest::Sidecar;
+use crate::sign::{Signed, Signers};
 
 /// Whose an archive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,15 +58,16 @@ pub(crate) fn keep_id(home: &Home, unpacked: &Path) -> Result<()> {
 pub(crate) struct Owner {
     id: Option<String>,
     made: BTreeSet<String>,
+    signers: Signers,
 }
 
 impl Owner {
     /// The owner of an id, with what its own history says.
-    pub(crate) fn new(id: Option<&str>, history: &[Event]) -> Owner {
+    pub(crate) fn new(id: Option<&str>, history: &[Event], signers: &Signers) -> Owner {
         use Happened::{Created, CreatedDamaged, Pushed};
         let is_made = |event: &&Event| matches!(event.what, Created | CreatedDamaged | Pushed);
         let made = history.iter().filter(is_made).filter_map(|event| event.id.clone()).collect();
-        Owner { id: id.map(str::to_owned), made }
+        Owner { id: id.map(str::to_owned), made, signers: signers.clone() }
     }
 
     /// Whether the history says that this home made the archive, or sent it away.
@@ -73,8 +75,21 @@ impl Owner {
         self.made.contains(id)
     }
 
-    /// Whose an archive is, by its sidecar first and the history second.
+    /// Whose an archive is: by its signature where the home signs its own, else by its sidecar first and the history
+    /// second, which others may have written.
     pub(crate) fn whose(&self, id: &str, sidecar: Option<&Sidecar>) -> Whose {
+        let said = self.said(id, sidecar);
+        if !self.signers.is_any() {
+            return said;
+        }
+        match (self.signers.look_beside(sidecar), said) {
+            (Signed::Ours, _) => Whose::Ours,
+            (Signed::Other(_), _) | (_, Whose::Other) => Whose::Other,
+            (Signed::No | Signed::Broken, _) => Whose::Unknown,
+        }
+    }
+
+    fn said(&self, id: &str, sidecar: Option<&Sidecar>) -> Whose {
         match (sidecar.and_then(|sidecar| sidecar.home.as_ref()), &self.id) {
             (Some(theirs), Some(ours)) if theirs == ours => Whose::Ours,
             (Some(_), Some(_)) => Whose::Other,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
+
 use crate::error::Error;
 
 /// The name of a profile: `a-z`, `0-9`, `_` and `-`, at most 64 characters, not a reserved word.
@@ -24,6 +26,8 @@ const RESERVED_PROFILES: &[&str] = &["hermes", DEFAULT_PROFILE, "test", "tmp", "
 const LONGEST_PROFILE: usize = 64;
 const LONGEST_USER: usize = 128;
 const LONGEST_SKILL: usize = 64;
+/// What counts as a letter and is not seen.
+const INVISIBLE_LETTERS: &[char] = &['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 /// File names that Windows keeps for devices, whatever their ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
@@ -91,9 +95,11 @@ impl FromStr for ProfileName {
 impl FromStr for UserId {
     type Err = Error;
 
+    /// A letter that can be written in two ways, such as é, is kept in one of them.
     fn from_str(text: &str) -> Result<UserId, Error> {
-        match user_fault(text) {
-            None => Ok(UserId(text.to_owned())),
+        let id: String = text.nfc().collect();
+        match user_fault(&id) {
+            None => Ok(UserId(id)),
             Some(why) => Err(Error::BadName { what: "user", name: shorten(text), why }),
         }
     }
@@ -117,14 +123,17 @@ fn profile_fault(text: &str) -> Option<&'static str> {
 }
 
 fn user_fault(text: &str) -> Option<&'static str> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '+');
+    let is_letter = |c: char| c.is_alphanumeric() && !INVISIBLE_LETTERS.contains(&c);
+    let allowed = |c: char| is_letter(c) || matches!(c, '_' | '-' | '.' | '@' | '+');
     if text.is_empty() {
         Some("it is empty")
     } else if text.len() > LONGEST_USER {
-        Some("it is longer than 128 characters")
+        Some("it is longer than 128 bytes")
     } else if !text.chars().all(allowed) {
         Some("use only letters, digits and _ - . @ +")
-    } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+    } else if !is_nfkc(text) {
+        Some("it has signs that stand for ordinary letters: write it with those")
+    } else if !text.starts_with(is_letter) {
         Some("it must begin with a letter or a digit")
     } else if text.ends_with('.') {
         Some("it must not end with a dot")
@@ -201,7 +210,6 @@ mod tests {
             "nul.md",
             "com1",
             "a b",
-            "ünï",
             "\u{202e}x",
             &long,
             "-rf",
@@ -212,8 +220,21 @@ mod tests {
             assert!(trick.parse::<ProfileName>().is_err(), "profile {trick:?}");
             assert!(trick.parse::<UserId>().is_err(), "user {trick:?}");
         }
+        assert!("ünï".parse::<ProfileName>().is_err());
         for reserved in RESERVED_PROFILES {
             assert!(reserved.parse::<ProfileName>().is_err(), "{reserved}");
+        }
+    }
+
+    #[test]
+    fn a_user_may_be_called_in_any_script_and_one_name_is_written_in_one_way() {
+        for id in ["josé", "Łukasz", "дмитрий", "李雷", "محمد"] {
+            assert_eq!(id.parse::<UserId>().unwrap().as_str(), id);
+        }
+        assert_eq!("jose\u{301}".parse::<UserId>().unwrap().as_str(), "josé");
+        for trick in ["ａna", "ﬁn", "x\u{3164}", "a\u{200d}b", "a\u{301}\u{301}", "\u{feff}a", "½"]
+        {
+            assert!(trick.parse::<UserId>().is_err(), "{trick:?}");
         }
     }
 

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::layout::{Home, MemoryTarget};
 use crate::memory_file::edit::{self, NewEntry};
 use crate::memory_file::{self, Change, Context, Document, Edited};
 use crate::name::UserId;
-use crate::{atomic, lock, places, reflections, versions};
+use crate::{atomic, lock, places, reflections, session_files, versions};
+
+/// What a hook keeps of a turn.
+const TURN_UNDER_WAY: &str = "turn under way";
 
 /// Whose files.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +48,8 @@ pub struct ErasedFiles {
     pub versions: u64,
     /// Turns that waited to be taken in.
     pub waiting_turns: u64,
+    /// Copies of deleted sessions, and files as they were before an agent changed them.
+    pub copies: u64,
 }
 
 /// The files of a person that are there, each with what it is.
@@ -70,6 +74,13 @@ pub fn files(home: &Home, person: &Person) -> Vec<(String, PathBuf)> {
         (if is_history { "chat-history".to_owned() } else { name.into_owned() }, path)
     };
     found.into_iter().map(named).collect()
+}
+
+/// What a file is, in words of ours: a receipt says it, and a name that somebody gave may be a word of theirs.
+pub fn what_it_is(name: &str) -> &'static str {
+    const KNOWN: [&str; 5] =
+        ["USER.md", "REFLECTIONS.md", "memory.json", "chat-history", TURN_UNDER_WAY];
+    KNOWN.into_iter().find(|known| *known == name).unwrap_or("another file")
 }
 
 /// Everything below a folder that is a file.
@@ -129,13 +140,14 @@ pub fn erase(home: &Home, person: &Person, sessions: &[String]) -> Result<Erased
             continue;
         }
         erased.files.push(ErasedFile {
-            what,
+            what: what_it_is(&what).to_owned(),
             bytes: bytes.len() as u64,
             sha256: versions::hash(&bytes),
         });
     }
     erased.versions = versions::erase_files(home, &versioned(home, person))? as u64;
     erased.waiting_turns = erase_waiting(home, person)?;
+    erased.copies = erase_copies(home, person, sessions)?;
     for path in versioned(home, person) {
         reflections::forget_file(home, &path)?;
     }
@@ -185,25 +197,30 @@ pub fn merge(
     Ok([entries, sections])
 }
 
-/// What hooks keep of turns that are under way: named by the hash of the session. The owner's are all.
+/// What hooks keep of turns that are under way. The owner's are all.
 fn hook_files(home: &Home, person: &Person, sessions: &[String]) -> Vec<(String, PathBuf)> {
-    let ends: Vec<String> = sessions
-        .iter()
-        .map(|session| {
-            let hash = Sha256::digest(session.as_bytes());
-            let hash: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-            format!("-{hash}.json")
-        })
-        .collect();
     let mut found = Vec::new();
-    for entry in fs::read_dir(home.hook_sessions()).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if person.is_owner || ends.iter().any(|end| name.ends_with(end)) {
-            found.push(("turn under way".to_owned(), entry.path()));
-        }
+    match person.is_owner {
+        true => below(&home.hook_sessions(), &mut found),
+        false => found = session_files::turns_under_way(home, sessions),
     }
     found.sort();
-    found
+    found.into_iter().map(|path| (TURN_UNDER_WAY.to_owned(), path)).collect()
+}
+
+/// Erases copies of deleted sessions and checkpoints of a person; returns how many there were.
+fn erase_copies(home: &Home, person: &Person, sessions: &[String]) -> Result<u64> {
+    let gone = session_files::erase(home, sessions)?;
+    let text = |head: &Value, key: &str| head.get(key).and_then(Value::as_str).map(str::to_owned);
+    let is_theirs = |head: &Value| match text(head, "user_id") {
+        None => person.is_owner,
+        Some(user) if person.ids.iter().any(|id| id.as_str() == user) => true,
+        Some(user) => {
+            let channel = text(head, "source").unwrap_or_default();
+            person.identities.contains(&(channel, user))
+        }
+    };
+    Ok(gone + session_files::erase_deleted(home, is_theirs)?)
 }
 
 /// Takes the person's lines out of what waits to be taken in, and out of what was refused.

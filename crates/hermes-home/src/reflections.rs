@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::memory_file::{read_bytes, read_text};
 use crate::name::UserId;
-use crate::{atomic, lock};
+use crate::{atomic, lock, versions};
 
 /// One section of the log: the number of its procedure, and its text without the mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,51 @@ pub fn merge(home: &Home, from: Option<&UserId>, into: Option<&UserId>) -> Resul
     *known = last.max(*known);
     keep_written(home, &written)?;
     Ok(sections.matches("\n## ").count())
+}
+
+/// Takes the sections of some procedures out of everybody's log, for good, with every kept version that holds them;
+/// returns how many sections went.
+pub fn erase(home: &Home, procedures: &[i64]) -> Result<usize> {
+    let mut logs = vec![home.reflections(None)];
+    for entry in std::fs::read_dir(home.users()).into_iter().flatten().flatten() {
+        logs.extend(
+            entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+                .map(|user: UserId| home.reflections(Some(&user))),
+        );
+    }
+    let mut gone = 0;
+    for path in logs {
+        let _lock = lock::hold(&home.reflections_written())?;
+        let Some(text) = read_text(&path)? else { continue };
+        let (stays, goes) = without(&text, procedures);
+        if goes.is_empty() {
+            continue;
+        }
+        atomic::write(&path, stays.as_bytes())?;
+        versions::erase_in(home, &path, &goes)?;
+        gone += goes.len();
+    }
+    Ok(gone)
+}
+
+/// The text without the sections of some procedures, and those sections.
+fn without(text: &str, procedures: &[i64]) -> (String, Vec<String>) {
+    let mut sections: Vec<String> = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("## ") {
+            sections.push(String::new());
+        }
+        if let Some(last) = sections.last_mut() {
+            last.push_str(line);
+        }
+    }
+    let is_meant =
+        |section: &String| marks(section).iter().any(|number| procedures.contains(number));
+    let (goes, stays): (Vec<String>, Vec<String>) = sections.into_iter().partition(is_meant);
+    (stays.concat(), goes)
 }
 
 /// Forgets which reflections were written to a file that is gone.

@@ -145,14 +145,22 @@ pub fn restore(
 /// is not touched. Returns how many contents went.
 pub fn erase(home: &Home, target: &MemoryTarget, texts: &[String]) -> Result<usize> {
     let path = home.memory_file(target);
-    let file = relative(home, &path);
     if !log(home).exists() {
         return Ok(0);
     }
     let _file_lock = lock::hold(&path)?;
+    erase_in(home, &path, texts)
+}
+
+/// The same for any file below the home; the caller keeps others from writing to it.
+pub(crate) fn erase_in(home: &Home, path: &Path, texts: &[String]) -> Result<usize> {
+    let file = relative(home, path);
+    if !log(home).exists() {
+        return Ok(0);
+    }
     let _log_lock = lock::hold(&log(home))?;
     let lines: Vec<LogLine> = log_lines(&read_log(home)?).collect();
-    let now = memory_file::read_bytes(&path)?.map(|bytes| hash(&bytes));
+    let now = memory_file::read_bytes(path)?.map(|bytes| hash(&bytes));
     let gone = holding(home, lines.iter().filter(|line| line.file == file), texts)?;
     let gone: BTreeSet<String> =
         gone.into_iter().filter(|hash| Some(hash) != now.as_ref()).collect();

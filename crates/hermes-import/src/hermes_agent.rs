@@ -72,7 +72,7 @@ fn database(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
             channel: Some(live.source.clone()),
             ..Session::default()
         });
-        for message in store.live_messages(&live, 0)? {
+        for message in store.live_messages(&live, 0, &[])? {
             said(&session, message, reading)?;
         }
     }

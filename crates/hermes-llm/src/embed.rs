@@ -192,6 +192,7 @@ impl HttpEmbedder {
             key_from: None,
             headers: Vec::new(),
             proxy: model.proxy,
+            authorities: model.authorities,
             connect: limits.connect,
         })?;
         Ok(HttpEmbedder { id, batch, limits, sleep, client })

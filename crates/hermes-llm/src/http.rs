@@ -6,9 +6,11 @@ use crate::error::{Error, Result, Server, Task};
 use crate::retry::{self, Attempt};
 use std::fmt;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::Body;
 use ureq::http::{HeaderMap, Response, Uri};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 
 const LONGEST_MESSAGE: usize = 200;
 const LARGEST_ANSWER: u64 = 256 << 20;
@@ -39,6 +41,8 @@ pub struct HttpModel {
     pub batch: usize,
     /// The address of a proxy; the environment is not asked.
     pub proxy: Option<String>,
+    /// A file of certificates that are trusted in the place of the built-in ones.
+    pub authorities: Option<PathBuf>,
     /// How long and how often to try.
     pub limits: Limits,
 }
@@ -86,6 +90,7 @@ pub(crate) struct Endpoint {
     pub(crate) key_from: Option<String>,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) proxy: Option<String>,
+    pub(crate) authorities: Option<PathBuf>,
     pub(crate) connect: Duration,
 }
 
@@ -120,6 +125,7 @@ impl HttpModel {
             prefixes: None,
             batch: 64,
             proxy: None,
+            authorities: None,
             limits: Limits::default(),
         }
     }
@@ -146,6 +152,25 @@ impl KeyHeader {
     }
 }
 
+/// Whom to trust: those in a file, else the authorities of the web that are built in.
+fn trusting(authorities: Option<&Path>) -> std::result::Result<TlsConfig, String> {
+    let Some(path) = authorities else { return Ok(TlsConfig::default()) };
+    let text = std::fs::read(path);
+    let text = text.map_err(|error| format!("could not read {}: {error}", path.display()))?;
+    let items = ureq::tls::parse_pem(&text).filter_map(std::result::Result::ok);
+    let certificates: Vec<Certificate<'static>> = items
+        .filter_map(|item| match item {
+            PemItem::Certificate(certificate) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    if certificates.is_empty() {
+        return Err(format!("there is no certificate in {}", path.display()));
+    }
+    let roots = RootCerts::new_with_certs(&certificates);
+    Ok(TlsConfig::builder().root_certs(roots).build())
+}
+
 impl Client {
     /// Makes ready to send; fails if an address cannot be used.
     pub(crate) fn new(endpoint: Endpoint) -> Result<Client> {
@@ -157,7 +182,9 @@ impl Client {
         }
         let proxy = endpoint.proxy.as_deref().map(ureq::Proxy::new).transpose();
         let proxy = proxy.map_err(|_| bad("the proxy is not an address"))?;
+        let tls = trusting(endpoint.authorities.as_deref()).map_err(|why| bad(&why))?;
         let config = ureq::Agent::config_builder()
+            .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(proxy)

@@ -208,6 +208,7 @@ fn take_in(memory: &mut SqliteMemory, lines: &str) -> anyhow::Result<()> {
         zone: &TimeZone::UTC,
         now: change()?.at,
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
     };
     record::record(memory, &mut lines.as_bytes(), &settings, &mut |_| {})?;
     Ok(())

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, TakenIn};
-use hermes_store::sessions::{LiveMessage, LiveSession, RowNames, SessionMark, SessionStore};
+use hermes_store::sessions::{
+    COMMAND_LINE, LiveMessage, LiveSession, RowNames, SessionMark, SessionStore, name_in,
+};
+use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::identity::{self, Who};
-use crate::record::ready::{self, Conversation, Named, Ready, Spoken};
+use crate::record::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
 use crate::record::spool::{self, Drained};
-use crate::record::transcript;
 use crate::record::turn::{self, STATE_DB, Settings, Turn};
+use crate::record::{summaries, transcript, whose};
 use crate::{Error, Result};
 
 /// What catching up did.
@@ -30,6 +33,10 @@ pub struct Report {
     pub ended: u64,
     /// What became of the turns that waited in files.
     pub spool: Drained,
+    /// Sessions of an earlier version that say now by which name their user is known.
+    pub sessions_named: u64,
+    /// Summaries of an earlier version that are known by their numbers now.
+    pub summaries_noted: u64,
     /// Sessions that could not be taken in, and why.
     pub problems: Vec<String>,
 }
@@ -67,8 +74,13 @@ pub fn catch_up_telling(
 ) -> Result<Report> {
     let drained = drain(sessions.as_deref_mut(), store, spool, settings, tell)?;
     let mut report = Report { spool: drained, ..Report::default() };
-    let Some(sessions) = sessions.as_deref() else { return Ok(report) };
+    let Some(sessions) = sessions else { return Ok(report) };
     let names = transcript::names(sessions, settings.transcript_note, settings.now)?;
+    report.summaries_noted = summaries::adopt(sessions, store, &names)?;
+    if sessions.access() == Access::Write {
+        report.sessions_named = whose::put_right(sessions, store, names.database())?;
+    }
+    let sessions = &*sessions;
     let taken = taken_in(store, &names)?;
     for mark in sessions.marks()? {
         let before = taken.get(mark.session_id.as_str());
@@ -173,7 +185,8 @@ impl Intake<'_> {
     ) -> Result<()> {
         let after = before.map_or(0, |taken| taken.last_message);
         self.retire(session, before)?;
-        let mut messages = self.sessions.live_messages(session, after)?;
+        let ours = summaries::of_session(self.sessions, self.store, &session.id, self.names)?;
+        let mut messages = self.sessions.live_messages(session, after, &ours)?;
         let all = messages.len();
         messages.truncate(finished(&messages, session, self.settings.now));
         self.leave_to_file(session, after, &mut messages)?;
@@ -237,12 +250,19 @@ impl Intake<'_> {
             let former = is_first.then(|| number.to_string());
             (one, Named { id: self.names.name(number), former })
         };
-        let ready: Vec<(Ready, Named)> = ready::ready(&spoken).into_iter().map(named).collect();
+        let AllReady { messages: kept, refused } = ready::ready(&spoken, settings.secrets);
+        if refused > 0 {
+            self.report.problems.push(format!(
+                "session {}: {refused} messages hold a secret and stay in the transcript alone (recording.secrets: refuse)",
+                session.id
+            ));
+        }
+        let ready: Vec<(Ready, Named)> = kept.into_iter().map(named).collect();
         if ready.is_empty() {
             return Ok(());
         }
         let change = self.change();
-        let scope = identity::resolve(self.store, settings.mode, who(session), change)?;
+        let scope = identity::resolve(self.store, who(session), change)?;
         let zone = identity::zone_of(self.store, scope.user(), settings.zone)?;
         let conversation = Conversation {
             session_id: session.id.as_str(),
@@ -254,7 +274,10 @@ impl Intake<'_> {
             now: settings.now,
             vectors: settings.vectors,
         };
-        let others = self.others(scope, session)?;
+        let others = match self.has_one_speaker(session)? {
+            true => Vec::new(),
+            false => self.others(scope, session)?,
+        };
         let first_noted = self.first_noted(session, &others)?;
         let id = session.id.as_str();
         let mut is_known = self.known(scope, id, &ready, is_first)?;
@@ -294,6 +317,7 @@ impl Intake<'_> {
                     external_id: &named.id,
                     former_id: named.former.as_deref(),
                     text: &one.text,
+                    said: one.said.as_deref(),
                     at: one.at,
                 })
                 .collect();
@@ -301,9 +325,13 @@ impl Intake<'_> {
         }
         let mut known = Vec::with_capacity(ready.len());
         for (one, named) in ready {
-            let named = (named.id.as_str(), Some(one.text.as_str()));
-            let key = self.store.message_by_origin(scope, STATE_DB, session_id, named)?;
-            known.push(key.is_some());
+            let mut is_known = false;
+            for text in std::iter::once(one.text.as_str()).chain(one.said.as_deref()) {
+                let named = (named.id.as_str(), Some(text));
+                let found = self.store.message_by_origin(scope, STATE_DB, session_id, named)?;
+                is_known |= found.is_some();
+            }
+            known.push(is_known);
         }
         Ok(known)
     }
@@ -317,6 +345,17 @@ impl Intake<'_> {
         let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
         let first = noted.iter().find(|(_, mark)| spool::is_mark(mark));
         Ok(first.map_or(i64::MIN, |(id, _)| *id))
+    }
+
+    /// Whether all of a session was said by the one whom it names: nobody else's turn was noted in it. Such a session may
+    /// be known as another's from before somebody said who that is.
+    fn has_one_speaker(&self, session: &LiveSession) -> Result<bool> {
+        let is_alone = who(session).is_some_and(|who| who.chat == Chat::Direct);
+        if !is_alone || !self.sessions.keeps_external_ids() {
+            return Ok(false);
+        }
+        let noted = self.sessions.external_ids(&session.id, i64::MIN)?;
+        Ok(!noted.iter().any(|(_, mark)| spool::is_mark(mark)))
     }
 
     /// Whoever else the memory knows to talk in a session: the transcript does not say whose a message is,
@@ -347,7 +386,7 @@ impl Intake<'_> {
     }
 
     fn find(&self, session: &LiveSession) -> Result<Option<Scope>> {
-        identity::find(self.store, self.settings.mode, who(session))
+        identity::find(self.store, who(session))
     }
 
     fn note(
@@ -380,6 +419,9 @@ pub(crate) fn who(session: &LiveSession) -> Option<Who<'_>> {
     };
     let channel = session.source.as_str();
     let native_id = match (session.user_id.as_deref(), chat) {
+        (Some(id), _) if channel != COMMAND_LINE && name_in(channel, id).is_some() => {
+            return name_in(channel, id).map(Who::named);
+        }
         (Some(id), _) => id,
         (None, Chat::Direct) => return None,
         (None, Chat::Group) => session.chat_id.as_deref().unwrap_or(session.id.as_str()),
@@ -394,6 +436,7 @@ fn spoken(message: &LiveMessage) -> Spoken<'_> {
         at: message.at,
         tool_calls: message.tool_calls.as_ref(),
         tool_call_id: message.tool_call_id.as_deref(),
+        tool_name: message.tool_name.as_deref(),
         failed: None,
     }
 }

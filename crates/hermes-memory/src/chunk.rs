@@ -1,5 +1,6 @@
 //! Cut a text into parts, and make each ready for the index.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use hermes_llm::EmbeddedModel;
@@ -120,8 +121,10 @@ pub fn index_words(words: &Words<'_>) -> String {
 /// The words of a question as the index has them, each once, in their order and in lower case.
 pub fn question_words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     let mut add = |word: &str| {
-        if !word.is_empty() && !found.iter().any(|known| known == word) {
+        if !word.is_empty() && !known.contains(word) {
+            known.insert(word.to_owned());
             found.push(word.to_owned());
         }
     };

@@ -76,6 +76,12 @@ pub enum Error {
         /// The newest form this build knows.
         known: u32,
     },
+    /// It holds a secret, and the settings say that such things are not kept.
+    #[error("could not keep it: it holds a secret ({kind}), and recording.secrets is refuse")]
+    Secret {
+        /// Which kind of secret.
+        kind: &'static str,
+    },
     /// The recording could not be read on.
     #[error("could not read the messages")]
     Unreadable(#[source] std::io::Error),
@@ -105,6 +111,10 @@ impl Error {
             Error::NotApproved { .. } => {
                 Some("see what waits with `hermes memory pending`".to_owned())
             }
+            Error::Secret { .. } => Some(
+                "say it without the secret, or `hermes config set recording.secrets redact`"
+                    .to_owned(),
+            ),
             Error::Unreadable(_) | Error::Spool { .. } => None,
             Error::NotExport { .. } => {
                 Some("`hermes memory export` writes what can be imported".to_owned())

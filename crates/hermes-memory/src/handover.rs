@@ -240,6 +240,7 @@ pub fn take_over(
         role: "assistant",
         speaker: None,
         text,
+        said: None,
         caption: None,
         at: keeping.change.at,
         channel: Some("handover"),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use hermes_home::UserId;
 use hermes_home::config::UsersMode;
 use hermes_store::memory::{Admin, Change, Chat, Identity, MemoryStore, Scope, UserNumber};
+use hermes_store::sessions::COMMAND_LINE;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
@@ -21,48 +22,60 @@ pub struct Who<'a> {
     pub chat: Chat,
 }
 
+impl<'a> Who<'a> {
+    /// A user who is known by name.
+    pub(crate) fn named(name: &'a str) -> Who<'a> {
+        Who { channel: COMMAND_LINE, native_id: name, chat: Chat::Direct }
+    }
+}
+
 /// Whose memory somebody's words go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// To this user's: the identity is linked, or nobody was named.
     User(UserNumber),
-    /// To the owner's, since one person talks to this agent; who it was is noted.
-    OwnerUnlinked,
     /// To the user of this name, who is made if need be; who it was is noted.
     OwnUser(String),
     /// To the user whom somebody at the command line named.
     Named(String),
 }
 
-/// The channel of the command line: an id there is the name of a user.
-pub(crate) const COMMAND_LINE: &str = "cli";
-
-/// Whose memory it is; `linked` is the user the identity is linked to.
-pub fn decide(mode: UsersMode, who: Option<Who<'_>>, linked: Option<UserNumber>) -> Decision {
-    let Some(who) = who else { return Decision::User(UserNumber::OWNER) };
-    if linked.is_none() && who.channel == COMMAND_LINE && who.native_id.parse::<UserId>().is_ok() {
-        return Decision::Named(who.native_id.to_owned());
+/// What is wrong with the id of somebody, or with the name of a channel, if it can be none.
+pub fn fault(text: &str) -> Option<&'static str> {
+    match text.chars().any(char::is_control) {
+        _ if text.trim().is_empty() => Some("is empty"),
+        true => Some("holds a line break or another control character"),
+        false => None,
     }
-    match (linked, mode, who.chat) {
-        (Some(user), _, _) => Decision::User(user),
-        (None, UsersMode::Single, Chat::Direct) => Decision::OwnerUnlinked,
-        (None, _, _) => Decision::OwnUser(name_of(who.channel, who.native_id)),
+}
+
+/// Whose memory it is; `linked` is the user the identity is linked to. Nobody is the owner because nobody else is known:
+/// who writes to a bot may be anybody.
+pub fn decide(who: Option<Who<'_>>, linked: Option<UserNumber>) -> Decision {
+    let Some(who) = who else { return Decision::User(UserNumber::OWNER) };
+    match linked {
+        Some(user) => Decision::User(user),
+        None if who.channel == COMMAND_LINE && who.native_id.parse::<UserId>().is_ok() => {
+            Decision::Named(who.native_id.to_owned())
+        }
+        None => Decision::OwnUser(name_of(who.channel, who.native_id)),
     }
 }
 
 /// The scope that somebody's words are recorded in; an unlinked identity is noted, a new user made.
 pub fn resolve(
     store: &mut dyn MemoryStore,
-    mode: UsersMode,
     who: Option<Who<'_>>,
     change: Change<'_>,
 ) -> Result<Scope> {
     let linked = linked(store, who)?;
-    let user = match decide(mode, who, linked) {
+    let user = match decide(who, linked) {
         Decision::User(user) => return Ok(Scope::of(user)),
         Decision::Named(name) => return Ok(Scope::of(store.user_or_new(&name, change)?)),
-        Decision::OwnerUnlinked => UserNumber::OWNER,
-        Decision::OwnUser(name) => store.user_or_new(&name, change)?,
+        Decision::OwnUser(name) => {
+            let name = standing_for(store, &name)?;
+            store.user_or_new(&name, change)?
+        }
     };
     if let Some(who) = who {
         let identity = Identity {
@@ -78,18 +91,37 @@ pub fn resolve(
 }
 
 /// The same without noting or making anything; none if they would be a new user.
-pub fn find(
-    store: &dyn MemoryStore,
-    mode: UsersMode,
-    who: Option<Who<'_>>,
-) -> Result<Option<Scope>> {
-    Ok(match decide(mode, who, linked(store, who)?) {
+pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scope>> {
+    Ok(match decide(who, linked(store, who)?) {
         Decision::User(user) => Some(Scope::of(user)),
-        Decision::OwnerUnlinked => Some(Scope::of(UserNumber::OWNER)),
-        Decision::OwnUser(name) | Decision::Named(name) => {
+        Decision::OwnUser(name) => {
+            let name = standing_for(store, &name)?;
             store.user(&name)?.map(|user| Scope::of(user.number))
         }
+        Decision::Named(name) => store.user(&name)?.map(|user| Scope::of(user.number)),
     })
+}
+
+/// The name of the user who stands for an identity that is linked to nobody. One that was merged into somebody, and was
+/// unlinked since, leads to nobody's memory but a new one.
+fn standing_for(store: &dyn MemoryStore, name: &str) -> Result<String> {
+    let mut free = name.to_owned();
+    let mut number = 2;
+    while store.user(&free)?.is_some_and(|user| user.name != free) {
+        free = format!("{name}+n{number}");
+        number += 1;
+    }
+    Ok(free)
+}
+
+/// Whose things somebody may recall. Where one person talks to the agent, an identity that nobody linked is nobody:
+/// what is shared is all they are told. Where several do, everybody has their own.
+pub fn reader(store: &dyn MemoryStore, mode: UsersMode, who: Who<'_>) -> Result<Scope> {
+    let nobody = Scope::of(UserNumber::SHARED);
+    match (decide(Some(who), linked(store, Some(who))?), mode) {
+        (Decision::OwnUser(_), UsersMode::Single) => Ok(nobody),
+        _ => Ok(find(store, Some(who))?.unwrap_or(nobody)),
+    }
 }
 
 /// The zone a user lives in, else the given one.
@@ -184,30 +216,32 @@ mod tests {
 
     #[test]
     fn nobody_named_is_the_owner_and_a_linked_identity_its_user() {
-        for mode in [UsersMode::Single, UsersMode::Several] {
-            assert_eq!(decide(mode, None, None), Decision::User(UserNumber::OWNER));
-            for chat in [Chat::Direct, Chat::Group] {
-                let linked = Some(UserNumber::new(7));
-                assert_eq!(decide(mode, who(chat), linked), Decision::User(UserNumber::new(7)));
-            }
+        assert_eq!(decide(None, None), Decision::User(UserNumber::OWNER));
+        for chat in [Chat::Direct, Chat::Group] {
+            let linked = Some(UserNumber::new(7));
+            assert_eq!(decide(who(chat), linked), Decision::User(UserNumber::new(7)));
         }
     }
 
     #[test]
-    fn only_alone_and_with_one_person_an_unknown_identity_is_the_owner() {
+    fn an_identity_that_nobody_linked_is_never_the_owner() {
         let own = Decision::OwnUser("telegram-42".to_owned());
-        assert_eq!(decide(UsersMode::Single, who(Chat::Direct), None), Decision::OwnerUnlinked);
-        assert_eq!(decide(UsersMode::Single, who(Chat::Group), None), own);
-        assert_eq!(decide(UsersMode::Several, who(Chat::Direct), None), own);
-        assert_eq!(decide(UsersMode::Several, who(Chat::Group), None), own);
+        assert_eq!(decide(who(Chat::Direct), None), own);
+        assert_eq!(decide(who(Chat::Group), None), own);
     }
 
     #[test]
     fn on_the_command_line_an_id_is_the_name_of_a_user() {
         let ana = Some(Who { channel: "cli", native_id: "ana", chat: Chat::Direct });
-        assert_eq!(decide(UsersMode::Single, ana, None), Decision::Named("ana".to_owned()));
+        assert_eq!(decide(ana, None), Decision::Named("ana".to_owned()));
         let odd = Some(Who { channel: "cli", native_id: "a/b", chat: Chat::Direct });
-        assert_eq!(decide(UsersMode::Single, odd, None), Decision::OwnerUnlinked);
+        assert_eq!(decide(odd, None), Decision::OwnUser(name_of("cli", "a/b")));
+    }
+
+    #[test]
+    fn an_id_says_something_that_can_be_read() {
+        assert!(["", " ", "a\nb", "\u{1f}ana"].iter().all(|id| fault(id).is_some()));
+        assert!(["42", "josé", "@ana:example.org"].iter().all(|id| fault(id).is_none()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod handover;
 pub mod identity;
 pub mod import;
 pub mod learn;
+pub mod provenance;
 pub mod reader;
 pub mod record;
 pub mod reembed;

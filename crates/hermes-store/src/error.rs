@@ -14,6 +14,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The work was ended because nobody waits for it any more.
+    #[error("it took too long and was stopped")]
+    Stopped,
     /// There is no database file at the path.
     #[error("could not open {}: there is no such file", path.display())]
     Missing {
@@ -332,6 +335,8 @@ pub enum ErrorKind {
     Unauthorized,
     /// A server cannot be reached or talked to.
     Unreachable,
+    /// Whoever asked waits no longer.
+    Stopped,
 }
 
 impl Error {
@@ -341,6 +346,7 @@ impl Error {
             Error::Server(error) => error.kind(),
             Error::Missing { .. } | Error::Lost { .. } => ErrorKind::Missing,
             Error::Locked { .. } => ErrorKind::Locked,
+            Error::Stopped => ErrorKind::Stopped,
             Error::Damaged { .. } | Error::NotSessions { .. } | Error::NotMemory { .. } => {
                 ErrorKind::Damaged
             }
@@ -390,6 +396,7 @@ impl Error {
                 "move it away, or bring back the database it belongs to: it may hold messages"
             }
             Error::ForeignLog { .. } => "move the log away, or put back the database it belongs to",
+            Error::Stopped => "ask for less at a time",
             Error::Locked { .. } => "try again when the other program is done with it",
             Error::Damaged { why, .. } if why == EMPTY => {
                 "there is nothing in it to save: move it away, then `hermes init` names the backup that has it"
@@ -458,6 +465,7 @@ impl Error {
                 let why = format!("the database is damaged ({})", words_of(&source));
                 Error::Damaged { path, why }
             }
+            Some(ErrorCode::OperationInterrupted) => Error::Stopped,
             Some(ErrorCode::ReadOnly) => Error::NotWritable { path },
             Some(ErrorCode::NotADatabase) => {
                 Error::Damaged { path, why: "the file is not a SQLite database".to_owned() }
@@ -472,29 +480,5 @@ pub(crate) fn words_of(refusal: &rusqlite::Error) -> String {
     match refusal {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use rusqlite::Connection;
-
-    use super::*;
-
-    fn refusal(sql: &str) -> Error {
-        let connection = Connection::open_in_memory().unwrap();
-        let refusal = connection.execute_batch(sql).unwrap_err();
-        Error::from_sqlite(Path::new("state.db"), refusal)
-    }
-
-    #[test]
-    fn the_words_of_sqlite_are_said_once_and_statements_are_not_quoted() {
-        let broken = refusal("create table t (a unique); insert into t values (1), (1)");
-        assert_eq!(broken.to_string(), "could not use state.db: UNIQUE constraint failed: t.a");
-        assert!(broken.source().is_none());
-        let long = format!("create table t (a); create table t ({}a)", "-- a remark\n".repeat(100));
-        assert_eq!(refusal(&long).to_string(), "could not use state.db: table t already exists");
     }
 }

@@ -2,6 +2,8 @@
 
 pub mod baseline;
 mod error;
+#[cfg(test)]
+mod error_tests;
 pub mod foreign;
 mod log_fits;
 pub mod memory;
@@ -12,5 +14,7 @@ pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;
 mod still;
+mod stop;
 
 pub use error::{Error, ErrorKind, Result};
+pub use stop::Stop;

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use crate::failure::{Kind, Problem};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{printable, with_marks};
 
 /// How the user wants questions to be handled.
 #[derive(Debug, Clone, Copy)]
@@ -19,16 +20,22 @@ pub(crate) fn consent(asking: Asking, question: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let refused = || Problem::new(Kind::Refused, format!("not done: {question}"));
+    match ask(asking, question)? {
+        Some(true) => Ok(()),
+        Some(false) => Err(refused().into()),
+        None => Err(refused().hint("add `--yes` to go ahead").into()),
+    }
+}
+
+/// What a person at the terminal says, whatever the flags say for them; none if nobody can be asked.
+pub(crate) fn ask(asking: Asking, question: &str) -> anyhow::Result<Option<bool>> {
     if asking.no_input || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(refused().hint("add `--yes` to go ahead").into());
+        return Ok(None);
     }
     let mut stderr = io::stderr();
-    write!(stderr, "{question} [y/N] ")?;
+    write!(stderr, "{} [y/N] ", with_marks(&printable(question)))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(refused().into()),
-    }
+    Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")))
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 use anyhow::Context;
 use hermes_home::env::Env;
 
-use crate::failure::{Kind, Problem};
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::problem::{Kind, Problem};
 
 /// Opens a private copy of `text` in the user's editor; none when it came back unchanged.
 ///

@@ -1,12 +1,12 @@
-//! An error as the user sees it: what, why, hint, and the exit code.
+//! How a command ends: its outcome, its exit code, and the error where the user looks for it.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use hermes_app::platform::INTERRUPTED;
+use hermes_app::problem::{self, ErrorText, Kind};
+use hermes_app::text::{in_place, printable, with_marks};
 use serde::Serialize;
-
-use crate::output::in_place;
 
 /// How a command ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +23,6 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
-/// The exit code of a program that was interrupted, as shells count it.
-pub(crate) const INTERRUPTED: u8 = 130;
-
 impl Outcome {
     /// The worse of two: findings, then partly done, then done.
     pub(crate) fn worst(self, other: Outcome) -> Outcome {
@@ -41,28 +38,12 @@ impl Outcome {
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {
             Outcome::Done => ExitCode::SUCCESS,
-            Outcome::Partial => Kind::Partial.exit_code(),
-            Outcome::Findings => Kind::Findings.exit_code(),
-            Outcome::Told(kind) => kind.exit_code(),
-            Outcome::Interrupted => ExitCode::from(INTERRUPTED),
+            Outcome::Partial => exit_code(Kind::Partial),
+            Outcome::Findings => exit_code(Kind::Findings),
+            Outcome::Told(kind) => exit_code(kind),
+            Outcome::Interrupted => ExitCode::from(INTERRUPTED as u8),
         }
     }
-}
-
-/// The kinds of failure, one for each documented exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    Failure,
-    Usage,
-    Partial,
-    NotFound,
-    Refused,
-    Findings,
-    Missing,
-    Locked,
-    WrongKey,
-    Unavailable,
 }
 
 /// Every exit code with its meaning, for the reference page.
@@ -84,69 +65,25 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (130, "interrupted"),
 ];
 
-impl Kind {
-    fn code(self) -> u8 {
-        match self {
-            Kind::Failure => 1,
-            Kind::Usage => 2,
-            Kind::Partial => 3,
-            Kind::NotFound => 4,
-            Kind::Refused => 5,
-            Kind::Findings => 6,
-            Kind::Missing => 10,
-            Kind::Locked => 11,
-            Kind::WrongKey => 12,
-            Kind::Unavailable => 13,
-        }
-    }
-
-    fn exit_code(self) -> ExitCode {
-        ExitCode::from(self.code())
-    }
-}
-
-/// An error that belongs to the command line itself.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    kind: Kind,
-    message: String,
-    hint: Option<String>,
-}
-
-impl Problem {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Problem {
-        Problem { kind, message: message.into(), hint: None }
-    }
-
-    pub(crate) fn usage(message: impl Into<String>) -> Problem {
-        Problem::new(Kind::Usage, message)
-    }
-
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Problem {
-        self.hint = Some(hint.into());
-        self
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Problem {}
-
-#[derive(Debug, Serialize)]
-struct Shown {
-    kind: Kind,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+/// The exit code of a kind of failure.
+fn exit_code(kind: Kind) -> ExitCode {
+    ExitCode::from(match kind {
+        Kind::Failure => 1,
+        Kind::Usage => 2,
+        Kind::Partial => 3,
+        Kind::NotFound => 4,
+        Kind::Refused => 5,
+        Kind::Findings => 6,
+        Kind::Missing => 10,
+        Kind::Locked => 11,
+        Kind::WrongKey => 12,
+        Kind::Unavailable => 13,
+    })
 }
 
 #[derive(Debug, Serialize)]
 struct Envelope {
-    error: Shown,
+    error: ErrorText,
 }
 
 /// Prints the error where the user looks for it and returns its exit code.
@@ -156,9 +93,9 @@ pub(crate) fn report(error: &anyhow::Error, json: bool, place: &str) -> ExitCode
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    let mut shown = shown(error);
+    let mut shown = problem::told(error);
     shown.hint = shown.hint.map(|hint| in_place(&hint, place));
-    let code = shown.kind.exit_code();
+    let code = exit_code(shown.kind);
     print(shown, json);
     code
 }
@@ -173,28 +110,11 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     }
     let text = error.to_string();
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    print(Shown { kind: Kind::Usage, message, hint: Some("see `hermes --help`".into()) }, true);
-    Kind::Usage.exit_code()
+    print(ErrorText { kind: Kind::Usage, message, hint: Some("see `hermes --help`".into()) }, true);
+    exit_code(Kind::Usage)
 }
 
-/// What an error says to somebody: its kind, its message and the next thing to try.
-pub(crate) fn told(error: &anyhow::Error) -> (Kind, String, Option<String>) {
-    let Shown { kind, message, hint } = shown(error);
-    (kind, message, hint)
-}
-
-/// A kind in one word.
-pub(crate) fn word(kind: Kind) -> String {
-    let word = serde_json::to_value(kind).unwrap_or_default();
-    word.as_str().unwrap_or("failure").to_owned()
-}
-
-/// The kind of an error in one word, for logs that must not hold what the error says.
-pub(crate) fn kind_word(error: &anyhow::Error) -> String {
-    word(shown(error).kind)
-}
-
-fn print(shown: Shown, json: bool) {
+fn print(shown: ErrorText, json: bool) {
     // Where even the error cannot be written there is nobody left to tell.
     if json {
         let text = serde_json::to_string(&Envelope { error: shown }).unwrap_or_default();
@@ -204,173 +124,15 @@ fn print(shown: Shown, json: bool) {
     let mut stderr = anstream::stderr();
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let cyan = anstyle::AnsiColor::Cyan.on_default();
-    let _ = writeln!(stderr, "{red}hermes:{red:#} {}", shown.message);
+    let _ = writeln!(stderr, "{red}hermes:{red:#} {}", seen(&shown.message));
     if let Some(hint) = shown.hint {
-        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {}", seen(&hint));
     }
 }
 
-fn shown(error: &anyhow::Error) -> Shown {
-    let (kind, hint) = error
-        .chain()
-        .find_map(|cause| {
-            None.or_else(|| cause.downcast_ref().map(of_problem))
-                .or_else(|| cause.downcast_ref().map(of_home))
-                .or_else(|| cause.downcast_ref().map(of_store))
-                .or_else(|| cause.downcast_ref().map(of_memory))
-                .or_else(|| cause.downcast_ref().map(of_model))
-                .or_else(|| cause.downcast_ref().map(of_backup))
-                .or_else(|| cause.downcast_ref().map(of_import))
-                .or_else(|| cause.downcast_ref().map(of_agent))
-        })
-        .unwrap_or((Kind::Failure, None));
-    Shown { kind, message: message(error), hint }
-}
-
-/// The next thing to try, where there is one.
-pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
-    shown(error).hint
-}
-
-/// The chain of causes in one line, none said twice.
-pub(crate) fn message(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain() {
-        let part = cause.to_string();
-        if text.is_empty() {
-            text = part;
-        } else if !text.contains(&part) {
-            text = format!("{text}: {part}");
-        }
-    }
-    text
-}
-
-/// Whether what is locked is a database or a file that somebody writes to in this moment, not work that is under way.
-pub(crate) fn is_passing_lock(error: &anyhow::Error) -> bool {
-    let is_work = |cause: &(dyn std::error::Error + 'static)| {
-        cause.is::<Problem>() || cause.is::<hermes_backup::Error>()
-    };
-    told(error).0 == Kind::Locked && !error.chain().any(is_work)
-}
-
-fn of_problem(problem: &Problem) -> (Kind, Option<String>) {
-    (problem.kind, problem.hint.clone())
-}
-
-fn of_home(error: &hermes_home::Error) -> (Kind, Option<String>) {
-    use hermes_home::ErrorKind;
-    let kind = match error.kind() {
-        ErrorKind::Failure => Kind::Failure,
-        ErrorKind::Usage => Kind::Usage,
-        ErrorKind::NotFound => Kind::NotFound,
-        ErrorKind::Refused => Kind::Refused,
-        ErrorKind::Missing => Kind::Missing,
-        ErrorKind::Locked => Kind::Locked,
-    };
-    (kind, error.hint())
-}
-
-fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
-    use hermes_store::ErrorKind;
-    let kind = match error.kind() {
-        ErrorKind::NotFound => Kind::NotFound,
-        ErrorKind::Refused => Kind::Refused,
-        ErrorKind::Missing => Kind::Missing,
-        ErrorKind::Locked => Kind::Locked,
-        ErrorKind::Unauthorized => Kind::WrongKey,
-        ErrorKind::Unreachable => Kind::Unavailable,
-        _ => Kind::Failure,
-    };
-    (kind, store_hint(error))
-}
-
-/// The next thing to try with a database; what mends state.db does not mend memory.db.
-pub(crate) fn store_hint(error: &hermes_store::Error) -> Option<String> {
-    match error {
-        hermes_store::Error::Damaged { path, why } if !path.ends_with("state.db") => {
-            let is_empty = why == "the file is empty";
-            let hint = match is_empty {
-                true => {
-                    "there is nothing in it: move it away, then `hermes doctor` names the backup that has it"
-                }
-                false => "keep the file as it is, and put a copy from before in its place",
-            };
-            Some(hint.to_owned())
-        }
-        other => other.hint(),
-    }
-}
-
-fn of_import(error: &hermes_import::Error) -> (Kind, Option<String>) {
-    use hermes_import::Error;
-    match error {
-        Error::Store(error) => of_store(error),
-        Error::Missing { .. } => (Kind::NotFound, error.hint()),
-        Error::NotThis { .. } | Error::Hostile { .. } => (Kind::Refused, error.hint()),
-        _ => (Kind::Failure, error.hint()),
-    }
-}
-
-fn of_memory(error: &hermes_memory::Error) -> (Kind, Option<String>) {
-    match error {
-        hermes_memory::Error::Store(error) => of_store(error),
-        hermes_memory::Error::Model(error) => of_model(error),
-        hermes_memory::Error::Home(error) => of_home(error),
-        hermes_memory::Error::NotApproved { .. } => (Kind::Refused, error.hint()),
-        other => (Kind::Failure, other.hint()),
-    }
-}
-
-fn of_model(error: &hermes_llm::Error) -> (Kind, Option<String>) {
-    use hermes_llm::ErrorKind;
-    let kind = match error.kind() {
-        ErrorKind::Unavailable => Kind::Unavailable,
-        ErrorKind::NoSuchModel => Kind::NotFound,
-        ErrorKind::DimensionMismatch | ErrorKind::NoAccess | ErrorKind::Declined => Kind::Refused,
-        ErrorKind::Refused | ErrorKind::BadAnswer | ErrorKind::TooLong => Kind::Failure,
-    };
-    (kind, error.hint())
-}
-
-fn of_agent(error: &hermes_agent::Error) -> (Kind, Option<String>) {
-    use hermes_agent::ErrorKind;
-    if let hermes_agent::Error::Home(error) = error {
-        return of_home(error);
-    }
-    let kind = match error.kind() {
-        ErrorKind::Failure => Kind::Failure,
-        ErrorKind::Usage => Kind::Usage,
-        ErrorKind::NotFound => Kind::NotFound,
-        ErrorKind::Refused => Kind::Refused,
-    };
-    (kind, error.hint())
-}
-
-fn of_backup(error: &hermes_backup::Error) -> (Kind, Option<String>) {
-    use hermes_backup::Error;
-    match error {
-        Error::Home(error) => of_home(error),
-        Error::Store(error) => of_store(error),
-        Error::NotFound { .. } | Error::NotInBackup { .. } | Error::NothingAside { .. } => {
-            (Kind::NotFound, error.hint())
-        }
-        Error::Busy { .. } | Error::InUse { .. } => (Kind::Locked, error.hint()),
-        Error::NoKey { .. } | Error::WrongKey { .. } => (Kind::WrongKey, error.hint()),
-        Error::Setting { .. } => (Kind::Usage, error.hint()),
-        Error::NotEncrypted
-        | Error::CannotEncrypt { .. }
-        | Error::CutOff { .. }
-        | Error::NotRestorable { .. }
-        | Error::NotImported { .. }
-        | Error::Tampered { .. }
-        | Error::UnsafePrune { .. } => (Kind::Refused, error.hint()),
-        Error::Remote { .. } => (Kind::Unavailable, error.hint()),
-        Error::File { .. }
-        | Error::NotArchive { .. }
-        | Error::NoSpace { .. }
-        | Error::ServerProgram { .. } => (Kind::Failure, error.hint()),
-    }
+/// As a person may see it: an error may quote anything.
+fn seen(text: &str) -> String {
+    with_marks(&printable(text)).into_owned()
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use anyhow::Context;
 
-use crate::failure::Problem;
+use hermes_app::problem::Problem;
 
 /// The most that is read from standard input as one text.
 const LIMIT: u64 = 64 * 1024 * 1024;

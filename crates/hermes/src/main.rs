@@ -1,39 +1,31 @@
 //! Parse, run, print the error, exit.
 
-mod app;
-mod background;
-mod backup;
 mod chat;
 mod cli;
-mod clock;
 mod confirm;
 mod daemon;
 mod demo;
-mod desk;
 mod editor;
-mod embedding;
 mod failure;
 mod hook;
 mod input;
-mod integrate;
-mod lost;
-mod models;
-mod opened;
 mod output;
 mod pages;
-mod place;
-mod platform;
 mod server;
-mod variables;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use hermes_agent::confine;
 use hermes_home::env::Env;
 use hook::bare::Heard;
 
 fn main() -> ExitCode {
-    platform::outlive_file_limits();
+    hermes_app::platform::outlive_file_limits();
+    if std::env::args_os().nth(1).is_some_and(|word| word == confine::LAUNCHER) {
+        return confined();
+    }
     let is_bare = std::env::args_os().len() <= 1;
     let heard = if is_bare { hook::bare::listen() } else { Heard::NoEvent };
     let parsed = match heard {
@@ -56,6 +48,23 @@ fn main() -> ExitCode {
     match cli::run(parsed) {
         Ok(outcome) => outcome.exit_code(),
         Err(error) => failure::report(&error, json, &place),
+    }
+}
+
+/// Puts up walls around this process and becomes the command that the agent was allowed to run.
+fn confined() -> ExitCode {
+    use std::io::Write as _;
+    // What a shell answers when a command cannot be run.
+    const NOT_RUN: u8 = 126;
+    match confine::launch(std::env::args_os().skip(2)) {
+        Ok(told) => match std::io::stdout().write_all(told.as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "hermes: could not confine the command: {error}");
+            ExitCode::from(NOT_RUN)
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Text for people, JSON for programs, from the same struct.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-pub(crate) use hermes_home::text::thousands;
+use hermes_app::remarks::Remarks as _;
+use hermes_app::text::{in_place, printable, with_marks};
 use serde::Serialize;
 
 /// What a command has to show: serialised for `--json`, written by hand for people.
@@ -51,6 +53,17 @@ impl Output {
         Output { json, quiet: false, place: String::new(), page, sheet: Some(remarks) }
     }
 
+    /// Where what people should know goes, for whoever prints nothing itself.
+    pub(crate) fn remarks(&self) -> Remarks {
+        Remarks {
+            json: self.json,
+            quiet: self.quiet,
+            place: self.place.clone(),
+            sheet: self.sheet.clone(),
+            is_dirty: AtomicBool::new(false),
+        }
+    }
+
     /// Whether styles are shown.
     pub(crate) fn is_styled(&self) -> bool {
         self.page.writer.get_ref().current_choice() != ColorChoice::Never
@@ -79,23 +92,57 @@ impl Output {
 
     /// A remark for people, on standard error; programs and `--quiet` do not get it.
     pub(crate) fn note(&self, text: impl Display) {
+        self.remarks().note(&text.to_string());
+    }
+
+    /// A `hint:` line for people.
+    pub(crate) fn hint(&self, text: impl Display) {
+        self.remarks().hint(&text.to_string());
+    }
+}
+
+/// Remarks for people: on standard error, or on a sheet.
+pub(crate) struct Remarks {
+    json: bool,
+    quiet: bool,
+    place: String,
+    sheet: Option<Sheet>,
+    /// Whether a line about progress stands on the terminal.
+    is_dirty: AtomicBool,
+}
+
+impl hermes_app::remarks::Remarks for Remarks {
+    fn note(&self, text: &str) {
         match &self.sheet {
-            Some(sheet) => sheet.clone().note(&text.to_string()),
+            Some(sheet) => sheet.clone().note(text),
             None if !self.json && !self.quiet => {
-                let _ = writeln!(anstream::stderr(), "{text}");
+                let _ = writeln!(anstream::stderr(), "{}", with_marks(text));
             }
             None => {}
         }
     }
 
-    /// A `hint:` line for people.
-    pub(crate) fn hint(&self, text: impl Display) {
-        let text = in_place(&text.to_string(), &self.place);
+    fn hint(&self, text: &str) {
+        let text = in_place(text, &self.place);
         if self.sheet.is_some() {
-            return self.note(format_args!("hint: {text}"));
+            return self.note(&format!("hint: {text}"));
         }
         let cyan = AnsiColor::Cyan.on_default();
-        self.note(format_args!("{cyan}hint:{cyan:#} {text}"));
+        self.note(&format!("{cyan}hint:{cyan:#} {text}"));
+    }
+
+    fn progress(&self, text: Option<&str>) {
+        let is_watched = self.sheet.is_none() && !self.json && io::stderr().is_terminal();
+        match text {
+            Some(text) if is_watched => {
+                let _ = write!(io::stderr(), "\r\u{1b}[K{text}");
+                self.is_dirty.store(true, Ordering::Relaxed);
+            }
+            None if self.is_dirty.swap(false, Ordering::Relaxed) => {
+                let _ = write!(io::stderr(), "\r\u{1b}[K");
+            }
+            _ => {}
+        }
     }
 }
 
@@ -116,7 +163,7 @@ impl Sheet {
     }
 
     fn note(&mut self, text: &str) {
-        let _ = writeln!(self, "{DIM}{text}{DIM:#}");
+        let _ = writeln!(self, "{DIM}{}{DIM:#}", with_marks(text));
     }
 }
 
@@ -144,7 +191,7 @@ impl Page {
 
     /// One line.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.writer, "{text}")
+        writeln!(self.writer, "{}", with_marks(&text.to_string()))
     }
 
     /// A table without rules: columns two spaces apart, the head dimmed.
@@ -153,7 +200,7 @@ impl Page {
         table.load_style(comfy_table::presets::NOTHING);
         table.set_header(head.iter().map(|cell| cell.to_uppercase()));
         for row in rows {
-            table.add_row(row.iter().map(|cell| printable(cell)));
+            table.add_row(row.iter().map(|cell| with_marks(&printable(cell)).into_owned()));
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
@@ -188,85 +235,3 @@ pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 /// For the words that were searched for.
 pub(crate) const FOUND: Style = AnsiColor::Yellow.on_default().bold();
-
-/// The text with the flags that name the home put into every command it shows.
-pub(crate) fn in_place(text: &str, place: &str) -> String {
-    const COMMAND: &str = "`hermes ";
-    // Commands about profiles work on all of them.
-    let home_alone = place.split("--profile").next().unwrap_or_default();
-    let mut pieces = text.split(COMMAND);
-    let mut placed = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let place = if piece.starts_with("profile ") { home_alone } else { place };
-        placed = placed + COMMAND + place + piece;
-    }
-    placed
-}
-
-/// A number of bytes as people read it.
-pub(crate) fn bytes(count: u64) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    if count < 1000 {
-        return format!("{count} B");
-    }
-    let mut value = count as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 999.95 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", UNITS[unit])
-}
-
-/// A count with its noun: "1 session", "2 sessions".
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", thousands(count))
-}
-
-/// A count of entries of a memory file.
-pub(crate) fn entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{} entries", thousands(count as u64)) }
-}
-
-/// The text on one line and at most `width` characters long.
-pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let flat: String = flat.chars().filter(|c| !c.is_control()).collect();
-    if flat.chars().count() <= width {
-        return flat;
-    }
-    let mut short: String = flat.chars().take(width.saturating_sub(1)).collect();
-    short.push('…');
-    short
-}
-
-/// The text without control characters that could drive the terminal; line breaks and tabs stay.
-pub(crate) fn printable(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .chars()
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_as_people_write_them() {
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(18_400_000), "18.4 MB");
-        assert_eq!(bytes(999_999), "1.0 MB");
-        assert_eq!(counted(1, "session"), "1 session");
-        assert_eq!(counted(0, "session"), "0 sessions");
-    }
-
-    #[test]
-    fn one_line_is_short_and_harmless() {
-        assert_eq!(one_line("a\n  b\tc", 10), "a b c");
-        assert_eq!(one_line("abcdef", 4), "abc…");
-        assert_eq!(one_line("\u{1b}[31mred", 20), "[31mred");
-        assert_eq!(printable("a\u{1b}b\nc"), "a\u{fffd}b\nc");
-    }
-}

@@ -8,24 +8,10 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-const CODE_MAP: (&str, &str) = ("<!-- code map -->", "<!-- end of code map -->");
 const CRATES: (&str, &str) = ("<!-- crates -->", "<!-- end of crates -->");
 /// Set to 1, the pages made from the source are written anew instead of being compared.
 const UPDATE: &str = "HERMES_UPDATE_DOCS";
 const LONGEST_FILE: usize = 500;
-
-#[test]
-fn the_code_map_names_every_source_file_with_its_own_first_line() {
-    let lines: Vec<String> = sources()
-        .iter()
-        .map(|path| format!("- `{}`: {}", shown(path), purpose(path).unwrap_or_default()))
-        .collect();
-    let page = root().join("ARCHITECTURE.md");
-    let text = fs::read_to_string(&page).unwrap();
-    assert_eq!(text.matches(CODE_MAP.0).count(), 1, "the code map must be there once");
-    let found = between(&text, CODE_MAP).trim().to_owned();
-    keep_true(&page, &text, &found, &lines.join("\n"));
-}
 
 #[test]
 fn every_file_says_in_its_first_line_what_it_is_for() {
@@ -200,18 +186,7 @@ fn between<'a>(text: &'a str, (begin, end): (&str, &str)) -> &'a str {
     &text[from..from + text[from..].find(end).unwrap()]
 }
 
-fn keep_true(page: &Path, text: &str, found: &str, wanted: &str) {
-    if found == wanted {
-        return;
-    }
-    let updating = std::env::vars_os().any(|(variable, _)| variable == UPDATE);
-    assert!(updating, "{} is old; {UPDATE}=1 writes it anew", shown(page));
-    let from = text.find(CODE_MAP.0).unwrap() + CODE_MAP.0.len();
-    let to = from + text[from..].find(CODE_MAP.1).unwrap();
-    update(page, &format!("{}\n{wanted}\n{}", &text[..from], &text[to..]));
-}
-
-#[expect(clippy::disallowed_methods, reason = "a page of the repository, not a file of the user")]
+#[expect(clippy::disallowed_methods, reason = "a page of the repository, not a file of a home")]
 fn update(page: &Path, text: &str) {
     fs::write(page, text).unwrap();
 }

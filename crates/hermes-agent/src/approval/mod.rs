@@ -1,13 +1,14 @@
 //! What is asked before a change, and what rules already say about it.
 
 mod danger;
+mod options;
 mod rules;
 mod shell;
 
 use std::path::PathBuf;
 
-pub(crate) use rules::only_reads;
 pub use rules::{Decision, Rules, Ruling};
+pub(crate) use rules::{folders_of, only_reads};
 
 /// What is about to happen, as it is shown to the person: exactly this is done, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Request {
     pub always: Option<String>,
     /// What may be edited before it is done; none: nothing.
     pub editable: Option<String>,
+    /// What keeps a command inside of its folders and from the network, in one line; none: it is no command.
+    pub confinement: Option<String>,
 }
 
 /// What sort of change is asked for.

@@ -142,6 +142,7 @@ impl Hands {
             folder: self.fence.working().to_owned(),
             always: Some(format!("writes below {}", folder.display())),
             editable: None,
+            confinement: None,
         };
         match ask(&request) {
             Verdict::Once => Ok(()),
@@ -181,5 +182,7 @@ pub(super) fn denied(title: &str, reason: Option<&str>) -> Outcome {
         is_error: true,
         shown: Some(format!("not done: {title}")),
         ends_turn: reason.is_none(),
+        // The person's own words.
+        is_outside: false,
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod change;
+mod confining;
 mod find;
 mod output;
 mod patch;
@@ -26,7 +27,8 @@ use crate::approval::Rules;
 use crate::checkpoint::{Keeper, Limits, Store};
 use crate::error::Result;
 use crate::fence::Fence;
-use crate::toolbox::{Ask, Call, Outcome, Toolbox};
+use crate::toolbox::{Ask, Call, Outcome};
+use confining::Confining;
 use output::{refused, short};
 
 /// What a model can do with files and commands, as far as rules and the person let it.
@@ -40,6 +42,8 @@ pub struct Hands {
     environment: Vec<(String, String)>,
     keeper: Option<Keeper>,
     cancel: Arc<AtomicBool>,
+    /// What keeps commands inside of their folders; none: nothing does.
+    confining: Option<Confining>,
 }
 
 /// What hands are made of.
@@ -56,6 +60,8 @@ pub struct Setup<'a> {
     pub env: &'a Env,
     /// The session that checkpoints belong to.
     pub session: &'a str,
+    /// The program that puts up walls around commands, this one itself; none: there are no walls.
+    pub launcher: Option<&'a Path>,
     /// Set from elsewhere to end what is being done.
     pub cancel: Arc<AtomicBool>,
     /// When the session begins or goes on.
@@ -78,17 +84,20 @@ impl Hands {
             // One that is not there lets nothing pass.
             write_below.extend(folder.canonicalize().ok());
         }
+        let mut rules = Rules::new(&agent.allow, &agent.deny, write_below);
+        rules.network.clone_from(&agent.network);
         let store = || Store::new(home, Limits::from(setup.checkpoints));
         let keeper =
             setup.checkpoints.enabled.then(|| Keeper::new(store(), setup.session, setup.now));
         Ok(Hands {
             fence,
-            rules: Rules::new(&agent.allow, &agent.deny, write_below),
+            rules,
             timeout: Duration::from_secs(u64::from(agent.timeout_s)),
             output_cap: agent.output_cap as usize,
             environment: environment(home, env),
             keeper,
             cancel: Arc::clone(&setup.cancel),
+            confining: setup.launcher.filter(|_| agent.confine).map(Confining::new),
         })
     }
 
@@ -129,12 +138,14 @@ impl Hands {
     }
 }
 
-impl Toolbox for Hands {
-    fn tools(&self) -> Vec<Tool> {
+impl Hands {
+    /// The descriptions of the tools, always in the same order.
+    pub fn tools(&self) -> Vec<Tool> {
         tools::tools()
     }
 
-    fn describe(&self, call: &Call) -> String {
+    /// One line that says what a call would do.
+    pub fn describe(&self, call: &Call) -> String {
         let text = |name: &str| match call.input.get(name).and_then(Value::as_str) {
             Some(text) => short(text, 80),
             None => "?".to_owned(),
@@ -152,7 +163,8 @@ impl Toolbox for Hands {
         }
     }
 
-    fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome {
+    /// Carries a call out; a bad one is an outcome too.
+    pub fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome {
         let outcome = match call.name.as_str() {
             "read_file" => self.read_file(call),
             "write_file" => self.write_file(call, ask),

@@ -2,9 +2,10 @@
 
 use crate::toolbox::Outcome;
 
-/// A call that failed or was not done.
+/// A call that failed or was not done. Whatever comes from files and commands is not the person's words, also the
+/// names in an error.
 pub(super) fn refused(text: impl Into<String>) -> Outcome {
-    Outcome { text: text.into(), is_error: true, shown: None, ends_turn: false }
+    Outcome { text: text.into(), is_error: true, shown: None, ends_turn: false, is_outside: true }
 }
 
 /// The same for an error of this crate.
@@ -14,16 +15,15 @@ pub(super) fn failed(error: &crate::Error) -> Outcome {
 
 /// A call that was carried out.
 pub(super) fn done(text: impl Into<String>, shown: impl Into<String>) -> Outcome {
-    Outcome { text: text.into(), is_error: false, shown: Some(shown.into()), ends_turn: false }
+    Outcome { is_error: false, shown: Some(shown.into()), ..refused(text) }
 }
 
 /// The end of a turn because the person wants it.
 pub(super) fn cancelled() -> Outcome {
     Outcome {
-        text: "cancelled by the user".to_owned(),
-        is_error: true,
         shown: Some("cancelled".to_owned()),
         ends_turn: true,
+        ..refused("cancelled by the user")
     }
 }
 

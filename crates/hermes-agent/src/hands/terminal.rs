@@ -10,8 +10,9 @@ use super::Hands;
 use super::arguments::Arguments;
 use super::change::denied;
 use super::output::{Pile, cancelled, done, refused, short};
-use crate::approval::{Decision, Kind, Request, Verdict, only_reads};
+use crate::approval::{Decision, Kind, Request, Ruling, Verdict, folders_of, only_reads};
 use crate::checkpoint::Kept;
+use crate::fence::Aim;
 use crate::platform::{self, Firmness};
 use crate::toolbox::{Ask, Call, Outcome};
 
@@ -49,12 +50,17 @@ impl Hands {
             .run(&line, timeout)
             .map_err(|error| refused(format!("could not run the command: {error}")))?;
         let note = self.keep_after(kept);
-        Ok(told(&line, &end, &pile, (timeout, &note)))
+        let is_failed = matches!(&end, End::Itself(status) if !status.success());
+        let remark = if is_failed { self.remark_on_failure(&line) } else { "" };
+        Ok(told((&line, remark), &end, &pile, (timeout, &note)))
     }
 
     /// The line that may be run: as it is, or as the person changed it.
     fn approved(&mut self, line: &str, ask: &mut Ask<'_>) -> Result<String, Outcome> {
-        let ruling = self.rules.on_command(line);
+        let mut ruling = self.rules.on_command(line);
+        if let (Decision::Allow, Some(why)) = (&ruling.decision, self.beyond(line)) {
+            ruling = Ruling { decision: Decision::Ask, danger: Some(why), always: None };
+        }
         match ruling.decision {
             Decision::Allow => return Ok(line.to_owned()),
             Decision::Deny(why) => return Err(not_run(&why)),
@@ -70,6 +76,7 @@ impl Hands {
             folder: self.fence.working().to_owned(),
             always: ruling.always,
             editable: Some(line.to_owned()),
+            confinement: Some(self.confinement(line)),
         };
         match ask(&request) {
             Verdict::Once => Ok(line.to_owned()),
@@ -87,6 +94,24 @@ impl Hands {
                 Err(denied(&format!("run {}", short(line, 60)), reason.as_deref()))
             }
         }
+    }
+
+    /// Why no rule lets a line pass that it covers: where it goes to, or what it reads as a whole.
+    fn beyond(&self, line: &str) -> Option<&'static str> {
+        let folders = folders_of(line);
+        let is_out = |text: &String| self.fence.resolve(text, Aim::Read).is_err();
+        let has_secret = |text: &String| {
+            let path = self.fence.resolve(text, Aim::Read);
+            path.is_ok_and(|path| path.is_dir() && self.fence.has_secret_below(&path))
+        };
+        if folders.entered.iter().any(|text| text.starts_with('~') || is_out(text)) {
+            return Some("it leaves the folders of the agent");
+        }
+        if folders.read_below.iter().any(is_out) {
+            return Some("it reads what is outside of the folders of the agent");
+        }
+        let is_kept = folders.read_below.iter().any(has_secret);
+        is_kept.then_some("it reads a folder in which keys or passwords may be kept")
     }
 
     fn keep_before(&mut self, line: &str) -> Result<Option<Kept>, Outcome> {
@@ -114,11 +139,9 @@ impl Hands {
 
     fn run(&self, line: &str, timeout: Duration) -> io::Result<(End, Pile)> {
         let (reader, writer) = io::pipe()?;
-        let mut command = platform::shell(line);
+        let mut command = self.process(line)?;
         command
             .current_dir(self.fence.working())
-            .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
@@ -195,7 +218,12 @@ fn not_run(why: &str) -> Outcome {
     Outcome { shown: Some(format!("not run: {why}")), ..refused(format!("not run: {why}")) }
 }
 
-fn told(line: &str, end: &End, pile: &Pile, (timeout, note): (Duration, &str)) -> Outcome {
+fn told(
+    (line, remark): (&str, &str),
+    end: &End,
+    pile: &Pile,
+    (timeout, note): (Duration, &str),
+) -> Outcome {
     let printed = if pile.is_empty() { "(it printed nothing)\n".to_owned() } else { pile.text() };
     let printed = if printed.ends_with('\n') { printed } else { printed + "\n" };
     let how = match end {
@@ -211,6 +239,6 @@ fn told(line: &str, end: &End, pile: &Pile, (timeout, note): (Duration, &str)) -
     Outcome {
         is_error: !matches!(end, End::Itself(status) if status.success()),
         ends_turn: matches!(end, End::Cancelled),
-        ..done(format!("{printed}({how})"), shown)
+        ..done(format!("{printed}({how}{remark})"), shown)
     }
 }

@@ -26,6 +26,7 @@ fn hands_with(place: &Place, agent: &Agent) -> Hands {
         checkpoints: &Checkpoints::default(),
         env: &env,
         session: "session",
+        launcher: None,
         cancel: Arc::default(),
         now: now(),
     })

@@ -79,7 +79,7 @@ fn grep() -> Tool {
 fn terminal() -> Tool {
     tool(
         "terminal",
-        "Run a shell command in the working folder. The user sees it and decides. It has no input, ends after a time-out with everything it started, and sees no API keys.",
+        "Run a shell command in the working folder. The user sees it and decides. It has no input, ends after a time-out with everything it started, sees no API keys, and usually can change only what is in the working folder and reach no network.",
         &json!({
             "command": text("One line for the shell"),
             "timeout_s": number("End it after so many seconds, if that is less than the setting"),

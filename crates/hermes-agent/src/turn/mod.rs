@@ -314,7 +314,12 @@ impl Turn<'_> {
                 let describes = self.toolbox.describe(call);
                 self.watch.tool_begins(call, &describes);
                 let watch = &mut *self.watch;
-                let outcome = self.toolbox.call(call, &mut |request| watch.ask(request));
+                let mut ask = |request: &Request| watch.ask(request);
+                let outcome = self.toolbox.call(call, self.window, &mut ask);
+                if outcome.is_outside {
+                    // At once: the next call of the same answer is made with it in mind.
+                    self.window.note_outside();
+                }
                 self.guard.note(call, &outcome);
                 outcome
             }
@@ -365,7 +370,13 @@ impl Turn<'_> {
 impl Outcome {
     /// A call that did not work, with what the model is told.
     pub fn failed(why: &str) -> Outcome {
-        Outcome { text: why.to_owned(), is_error: true, shown: None, ends_turn: false }
+        Outcome {
+            text: why.to_owned(),
+            is_error: true,
+            shown: None,
+            ends_turn: false,
+            is_outside: false,
+        }
     }
 }
 

@@ -80,7 +80,7 @@ struct Box1 {
 
 impl Toolbox for Box1 {
     fn tools(&self) -> Vec<Tool> {
-        ["count", "same", "stop"]
+        ["count", "same", "stop", "read", "sees"]
             .map(|name| Tool {
                 name: name.into(),
                 description: String::new(),
@@ -93,13 +93,21 @@ impl Toolbox for Box1 {
         call.name.clone()
     }
 
-    fn call(&mut self, call: &Call, _ask: &mut Ask<'_>) -> Outcome {
+    fn call(&mut self, call: &Call, window: &Window, _ask: &mut Ask<'_>) -> Outcome {
         self.count += 1;
         let text = match call.name.as_str() {
             "count" => self.count.to_string(),
+            "sees" if window.has_outside() => "outside".into(),
+            "sees" => "own".into(),
             _ => "same".into(),
         };
-        Outcome { text, is_error: false, shown: None, ends_turn: call.name == "stop" }
+        Outcome {
+            text,
+            is_error: false,
+            shown: None,
+            ends_turn: call.name == "stop",
+            is_outside: call.name == "read",
+        }
     }
 }
 
@@ -237,6 +245,33 @@ fn unknown_tools_and_broken_arguments_are_told_to_the_model() {
 }
 
 #[test]
+fn what_a_tool_brought_is_known_to_the_next_call_and_to_later_turns() {
+    let both = |first: &str, second: &str| {
+        let block = |id: &str, name: &str| Block::ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: json!({}),
+        };
+        Answer { blocks: vec![block("a", first), block("b", second)], ..calls("count", json!({})) }
+    };
+    let told = |played: &Played| -> Vec<String> {
+        let texts = played.seen.kept.iter().filter_map(|kept| match kept {
+            Kept::Result { call, outcome } if call.name == "sees" => Some(outcome.text.clone()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    let first = play(vec![Ok(both("sees", "read")), Ok(says("read"))], asked("look"), 5);
+    assert_eq!(told(&first), ["own"]);
+    let mut window = first.window;
+    window.begin("and now?", None);
+    let later = play(vec![Ok(calls("sees", json!({}))), Ok(says("ok"))], window, 5);
+    assert_eq!(told(&later), ["outside"]);
+    let same = play(vec![Ok(both("read", "sees")), Ok(says("ok"))], asked("look"), 5);
+    assert_eq!(told(&same), ["outside"]);
+}
+
+#[test]
 fn the_same_call_again_and_again_is_stopped() {
     let answers = (0..20).map(|_| Ok(calls("same", json!({"a": 1})))).collect();
     let played = play(answers, asked("loop"), 50);
@@ -332,7 +367,8 @@ fn what_does_not_fit_loses_recalled_memory_first_and_then_older_turns() {
         window.begin(&format!("question {number} {}", "word ".repeat(50)), None);
         window.add(ChatMessage::assistant("answer"));
     }
-    let recalled = Recalled { text: "<hermes-memory>\n> old".into(), tokens: 10 };
+    let recalled =
+        Recalled { text: "<hermes-memory>\n> old".into(), tokens: 10, is_outside: false };
     window.begin("now", Some(recalled));
     let answers = vec![
         Err(too_long()),

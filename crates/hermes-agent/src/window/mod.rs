@@ -28,6 +28,9 @@ pub struct Window {
     pub summary: Option<String>,
     /// The turns that are in it, oldest first.
     pub exchanges: Vec<Exchange>,
+    /// Whether what stands before the first turn holds words that are not the person's own: what was recalled when
+    /// the session began, or a summary of turns that held such words.
+    pub has_outside_before: bool,
 }
 
 /// One turn: what the person said, and all that followed.
@@ -43,6 +46,9 @@ pub struct Exchange {
     pub last_row: Option<i64>,
     /// The number of the first.
     pub first_row: Option<i64>,
+    /// Whether words that are not the person's own came into it: what was recalled, brought by a tool, or pasted. It
+    /// stays so when they are left out to make room, because the answers rest on them.
+    pub has_outside: bool,
 }
 
 /// What was recalled for a turn, fenced and quoted.
@@ -52,6 +58,8 @@ pub struct Recalled {
     pub text: String,
     /// What it costs.
     pub tokens: usize,
+    /// Whether something in it is not the person's own words.
+    pub is_outside: bool,
 }
 
 /// How full a window is.
@@ -70,18 +78,32 @@ pub struct Filled {
 impl Window {
     /// An empty one.
     pub fn new(size: usize) -> Window {
-        Window { size, summary: None, exchanges: Vec::new() }
+        Window { size, summary: None, exchanges: Vec::new(), has_outside_before: false }
     }
 
     /// A turn begins.
     pub fn begin(&mut self, said: &str, recalled: Option<Recalled>) {
+        let is_outside = recalled.as_ref().is_some_and(|one| one.is_outside);
         self.exchanges.push(Exchange {
             said: said.to_owned(),
+            has_outside: is_outside || hermes_home::pasted::is_pasted(said),
             recalled,
             messages: Vec::new(),
             last_row: None,
             first_row: None,
         });
+    }
+
+    /// Words that are not the person's own came into the turn that goes on.
+    pub fn note_outside(&mut self) {
+        if let Some(last) = self.exchanges.last_mut() {
+            last.has_outside = true;
+        }
+    }
+
+    /// Whether anything in it is not the person's own words: what the model does next may be another's wish.
+    pub fn has_outside(&self) -> bool {
+        self.has_outside_before || self.exchanges.iter().any(|one| one.has_outside)
     }
 
     /// Something follows in the turn that goes on.
@@ -189,6 +211,7 @@ impl Window {
         let count = count.min(self.exchanges.len());
         let left: Vec<Exchange> = self.exchanges.drain(..count).collect();
         self.summary = Some(summary.to_owned());
+        self.has_outside_before |= left.iter().any(|one| one.has_outside);
         left.iter().filter_map(|one| one.last_row).max()
     }
 

@@ -18,6 +18,8 @@ pub struct Row {
     pub tool_calls: Option<Value>,
     /// The call this answers.
     pub tool_call_id: Option<String>,
+    /// Whether it holds words that are not the person's own.
+    pub is_outside: bool,
 }
 
 impl Window {
@@ -32,6 +34,9 @@ impl Window {
                 _ => continue,
             }
             window.written(&[row.number]);
+            if row.is_outside {
+                window.note_outside();
+            }
         }
         window.exchanges.iter_mut().for_each(settle);
         window

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use crate::manifest::{self, Manifest};
 use crate::name::Compression;
 use crate::seal::{Keys, Sealing};
+use crate::sign::Signers;
 
 /// A member to be packed: what the manifest says of it, and where its bytes are now.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub struct Form<'a> {
     pub compression: Compression,
     /// How it is encrypted.
     pub sealing: &'a Sealing,
+    /// Who signs it.
+    pub signers: &'a Signers,
 }
 
 /// What packing gave.

@@ -16,6 +16,7 @@ use crate::contents::VANISHED;
 use crate::manifest::{self, Kind, LeftOut, MEMBER, Manifest, ROOT};
 use crate::name::Compression;
 use crate::seal;
+use crate::sign::{self, Signers};
 use crate::{Error, Progress, Result, Tell};
 
 /// zstd at its lowest level is five times as fast as gzip for a twelfth more bytes, measured on SQLite pages.
@@ -44,7 +45,7 @@ pub fn pack(
     let (from_packer, to_sealer) = io::pipe().map_err(unwritten)?;
     let (packed, sealed) = thread::scope(|scope| {
         let sealer = scope.spawn(|| seal::seal(form.sealing, from_packer, &mut archive));
-        let packed = Packing::new(sources, manifest, tell);
+        let packed = Packing::new(sources, manifest, form.signers, tell);
         let packed = packed.write(sources, form.compression, to_sealer);
         (packed, sealer.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
@@ -103,16 +104,22 @@ impl Write for Archive {
 
 struct Packing<'a> {
     manifest: Manifest,
+    signers: &'a Signers,
     changed: Vec<String>,
     begun: Instant,
     told: Told<'a>,
 }
 
 impl<'a> Packing<'a> {
-    fn new(sources: &[Source], manifest: Manifest, tell: Tell<'a>) -> Packing<'a> {
+    fn new(
+        sources: &[Source],
+        manifest: Manifest,
+        signers: &'a Signers,
+        tell: Tell<'a>,
+    ) -> Packing<'a> {
         let of = sources.iter().map(|source| source.file.size).sum();
         let told = Told { done: 0, of, last: 0, tell };
-        Packing { manifest, changed: Vec::new(), begun: Instant::now(), told }
+        Packing { manifest, signers, changed: Vec::new(), begun: Instant::now(), told }
     }
 
     fn write(
@@ -197,6 +204,7 @@ impl<'a> Packing<'a> {
         let finished = self.manifest.finished.checked_add(self.begun.elapsed());
         self.manifest.finished = finished.unwrap_or(self.manifest.finished);
         self.manifest.left_out.sort_by(|left, right| left.path.cmp(&right.path));
+        self.manifest.signed = self.signers.sign(&sign::inside(&self.manifest)?);
         let text = serde_json::to_vec_pretty(&self.manifest).map_err(io::Error::from);
         let text = text.map_err(unwritten)?;
         let file = manifest::File {

@@ -80,6 +80,7 @@ fn manifest_of(files: Vec<File>) -> Manifest {
         databases: Vec::new(),
         left_out: Vec::new(),
         previous: None,
+        signed: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which names stay out of a backup, and why. Most rules hold in one place alone.
 
 use crate::folder::STAGING;
+use crate::sign;
 use std::path::Path;
 
 use crate::name::ArchiveName;
@@ -117,6 +118,7 @@ impl Place {
             (Place::Own, "backup-schedule.json") => {
                 Some("what makes backups on this machine is this machine's own")
             }
+            (Place::Own, sign::KEY) => Some("the key that signs backups stays in the home"),
             (Place::Own, "backup-manifest.json") => {
                 Some("the list of a backup that this home was restored from")
             }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::drill::{Check, Request};
 use crate::manifest::{Kind, Manifest};
 use crate::restore::{From, check, unpack};
+use crate::sign::{Signed, Trust};
 use crate::{Error, Progress, Result, Tell};
 
 /// How many searches are made.
@@ -84,7 +85,8 @@ fn archive(drilled: &Drilled<'_>) -> Check {
 fn members(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<(Check, Manifest)> {
     let Request { backup, keys, now, .. } = *drilled.request;
     let path = backup.path.as_path();
-    let from = From { archive: path, sha256: None, keys, now };
+    let (signed, trust) = (Signed::No, Trust::Anybody);
+    let from = From { archive: path, sha256: None, keys, signed, trust, now };
     let unpacked = unpack::unpack(&from, drilled.scratch, tell)?;
     let Some(manifest) = unpacked.manifest else {
         let why = "it has no list of its members".to_owned();

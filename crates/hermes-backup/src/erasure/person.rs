@@ -49,6 +49,16 @@ pub struct Erased {
     pub versions: u64,
     /// Turns that waited to be taken in.
     pub waiting_turns: u64,
+    /// Copies of deleted sessions, and files as they were before an agent changed them.
+    #[serde(default)]
+    pub copies: u64,
+}
+
+impl File {
+    /// One that is there and would go.
+    fn seen(name: &str) -> File {
+        File { what: person::what_it_is(name).to_owned(), bytes: 0, sha256: String::new() }
+    }
 }
 
 /// A file that went.
@@ -77,6 +87,7 @@ impl Erased {
             (self.files.len() as u64, "files"),
             (self.versions, "kept versions"),
             (self.waiting_turns, "waiting turns"),
+            (self.copies, "copies of sessions and changed files"),
         ];
         let named: Vec<String> = counts
             .iter()
@@ -95,8 +106,7 @@ pub fn look(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result
     let counted = store.forget_plan(Admin, &Choice::User(user))?;
     let mut erased = found.counted(counted);
     erased.versions = versions;
-    erased.files =
-        files.into_iter().map(|(what, _)| File { what, bytes: 0, sha256: String::new() }).collect();
+    erased.files = files.iter().map(|(what, _)| File::seen(what)).collect();
     Ok(erased)
 }
 
@@ -121,10 +131,11 @@ pub fn forget(
     let erased: Vec<String> = found.sessions.iter().map(ToString::to_string).collect();
     let counted = store.forget_person(Admin, user, &erased, change)?;
     let mut all = found.counted(counted);
-    let ErasedFiles { files, versions, waiting_turns } = files;
+    let ErasedFiles { files, versions, waiting_turns, copies } = files;
     all.transcript_messages = transcript;
     all.versions = versions;
     all.waiting_turns = waiting_turns;
+    all.copies = copies;
     all.files = files
         .into_iter()
         .map(|file| File { what: file.what, bytes: file.bytes, sha256: file.sha256 })

@@ -13,7 +13,7 @@ mod ssh_says;
 mod target;
 mod xml;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use target::parse;
 
@@ -143,6 +143,8 @@ pub struct S3Keys {
     pub secret: zeroize::Zeroizing<String>,
     /// AWS_SESSION_TOKEN.
     pub token: Option<zeroize::Zeroizing<String>>,
+    /// A file of certificates that are trusted in the place of the built-in ones.
+    pub authorities: Option<PathBuf>,
 }
 
 /// Opens a place; a bucket needs keys.

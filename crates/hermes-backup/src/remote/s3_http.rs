@@ -1,11 +1,13 @@
 //! One signed request to a bucket, sent again a few times where that may help.
 
 use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
 use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
 use ureq::Body;
 use ureq::http::{HeaderMap, Request, Response};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 use url::Url;
 
 use super::s3_says::{Answer, Failed};
@@ -59,6 +61,25 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Whom to trust: those in a file, else the authorities of the web that are built in.
+fn trusting(authorities: Option<&Path>) -> std::result::Result<TlsConfig, String> {
+    let Some(path) = authorities else { return Ok(TlsConfig::default()) };
+    let text = std::fs::read(path);
+    let text = text.map_err(|error| format!("could not read {}: {error}", path.display()))?;
+    let items = ureq::tls::parse_pem(&text).filter_map(std::result::Result::ok);
+    let certificates: Vec<Certificate<'static>> = items
+        .filter_map(|item| match item {
+            PemItem::Certificate(certificate) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    if certificates.is_empty() {
+        return Err(format!("there is no certificate in {}", path.display()));
+    }
+    let roots = RootCerts::new_with_certs(&certificates);
+    Ok(TlsConfig::builder().root_certs(roots).build())
+}
+
 impl Client {
     /// Makes ready to send; nothing is sent yet.
     pub(super) fn new(s3: &S3, keys: &S3Keys) -> Result<Client> {
@@ -67,6 +88,7 @@ impl Client {
         let style = if s3.path_style { UrlStyle::Path } else { UrlStyle::VirtualHost };
         let bucket = Bucket::new(endpoint, style, s3.bucket.clone(), s3.region.clone())
             .map_err(|error| bad(error.to_string()))?;
+        let tls = trusting(keys.authorities.as_deref()).map_err(bad)?;
         let (id, secret) = (keys.id.clone(), keys.secret.as_str());
         let keys = match &keys.token {
             Some(token) => Credentials::new_with_token(id, secret, token.as_str()),
@@ -74,6 +96,7 @@ impl Client {
         };
         let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
         let config = ureq::Agent::config_builder()
+            .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)

@@ -119,7 +119,7 @@ fn is_zip(path: &Path) -> Result<bool> {
 }
 
 fn each(from: &From<'_>, take: &mut dyn FnMut(&mut Safe<'_>) -> Result<()>) -> Result<()> {
-    let limits = unpack::limits(from.archive)?;
+    let limits = unpack::limits_of_foreign(from.archive)?;
     if is_zip(from.archive)? {
         return zipped::members(from.archive, limits, take);
     }

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 
 use crate::manifest::Manifest;
 use crate::seal::Keys;
+use crate::sign::{self, Signed, Trust};
 use crate::{Error, Progress, Result, Tell, erasure, whose};
 use names::Names;
 use swap::{Alone, Replaced};
@@ -38,6 +39,10 @@ pub struct From<'a> {
     pub sha256: Option<&'a str>,
     /// What may open it.
     pub keys: &'a Keys,
+    /// Who signed what stands beside it.
+    pub signed: Signed,
+    /// Whose archives are taken.
+    pub trust: Trust<'a>,
     /// Now.
     pub now: Timestamp,
 }
@@ -75,6 +80,7 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     remarks.extend(erasure::again(unpacking.path(), &places, &name, from.now));
     remarks.extend(marks::carry_marks(names.root(), unpacking.path(), from.now));
     whose::keep_id(home, unpacking.path())?;
+    sign::carry(home, unpacking.path(), !matches!(from.trust, Trust::Anybody))?;
     let like = if names.root().exists() { names.root() } else { names.parent() };
     owner::give_to_owner_of(unpacking.path(), like)?;
     tell(Progress { doing: "writing to the disk", done: 0, of: 0 });

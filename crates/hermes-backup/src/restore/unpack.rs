@@ -13,6 +13,7 @@ use crate::archive::{self, Limits, Member};
 use crate::manifest::{Kind, Manifest};
 use crate::name::ArchiveName;
 use crate::restore::{From, foreign};
+use crate::sign::{self, Signed};
 use crate::{Error, Progress, Result, Tell};
 
 /// What was unpacked.
@@ -33,13 +34,19 @@ pub(crate) fn unpack(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<U
     if let Some(expected) = from.sha256 {
         must_be(from.archive, expected, tell)?;
     }
+    // Only where the hash was compared does what stands beside it speak of this archive.
+    let beside = if from.sha256.is_some() { from.signed.clone() } else { Signed::No };
     if foreign::is_foreign(from)? {
+        from.trust.must_take(from.archive, &[beside])?;
         return foreign::unpack(from, folder, tell);
     }
     let mut writer = Writer::new(folder, tell)?;
     let manifest =
         archive::read(from.archive, from.keys, limits(from.archive)?, &mut |m| writer.take(m))?;
     must_be_named(from.archive, &manifest)?;
+    let inside = from.trust.look(manifest.signed.as_ref(), &sign::inside(&manifest)?);
+    from.trust.must_take(from.archive, &[beside, inside])?;
+    sign::must_be_past(from.archive, manifest.started, from.now)?;
     let files = writer.files;
     writer.set_folder_times()?;
     for file in &manifest.files {
@@ -68,6 +75,13 @@ pub(crate) fn limits(archive: &Path) -> Result<Limits> {
     let size = fs::metadata(archive).map_err(|error| Error::file("read", archive, error))?.len();
     let bytes = size.saturating_mul(1000).max(16 << 30);
     Ok(Limits { bytes, members: 2_000_000 })
+}
+
+/// The same for an archive that another program made: a hundred times its size, which no home reaches.
+pub(crate) fn limits_of_foreign(archive: &Path) -> Result<Limits> {
+    const LEAST: u64 = 16 << 20;
+    let size = fs::metadata(archive).map_err(|error| Error::file("read", archive, error))?.len();
+    Ok(Limits { bytes: size.saturating_mul(100).max(LEAST), members: 2_000_000 })
 }
 
 /// Compares the hash of a file with the one that is written beside it.

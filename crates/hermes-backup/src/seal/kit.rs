@@ -19,6 +19,8 @@ pub struct Kit<'a> {
     pub private: Option<&'a [u8]>,
     /// The file that holds the passphrase; it is named, never read.
     pub passphrase_file: Option<&'a Path>,
+    /// The fingerprint of the key that signs them.
+    pub signed_by: Option<&'a str>,
     /// Where the backups are.
     pub backups: &'a Path,
     /// The places off this host that have copies.
@@ -37,6 +39,9 @@ pub fn kit(about: &Kit<'_>) -> String {
     );
     for place in about.places {
         let _ = writeln!(page, "and copies at:      {place}");
+    }
+    if let Some(key) = about.signed_by {
+        let _ = writeln!(page, "{SIGNED}    {key}");
     }
     page.push('\n');
     let by_phrase = keys.is_empty() || about.passphrase_file.is_some();
@@ -89,6 +94,11 @@ const WHAT: &str = "\
 This page says how to open the encrypted backups of a Hermes memory: conversations, memory
 files, skills and settings. No Hermes is needed for it, only gpg or age, tar and zstd.
 Keep it away from the machine that is backed up.
+";
+
+const SIGNED: &str = "
+They are signed. On a new machine Hermes shows the key of a backup before it restores it;
+it must be this one, else somebody else made the backup:
 ";
 
 const HOW: &str = "\

@@ -113,7 +113,10 @@ fn without_a_key_only_the_hash_is_compared() {
     assert!(matches!(refused, Error::NoKey { .. }), "{refused}");
     let keys = Keys::read(&[], Some(word)).unwrap();
     let files = created.backup.sidecar.as_ref().unwrap().files;
-    assert_eq!(verified(&sandbox, &created.backup, &keys).unwrap(), Verified::Members { files });
+    assert_eq!(
+        verified(&sandbox, &created.backup, &keys).unwrap(),
+        Verified::Members { files, signed: hermes_backup::sign::Signed::No }
+    );
     let history: Vec<Happened> =
         sandbox.backups().history().unwrap().iter().map(|event| event.what).collect();
     assert!(history.ends_with(&[Happened::HashVerified, Happened::Verified]), "{history:?}");

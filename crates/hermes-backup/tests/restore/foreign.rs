@@ -9,6 +9,7 @@ use std::process::Command;
 use hermes_backup::Error;
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::Keys;
+use hermes_backup::sign::{Signed, Trust};
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use zip::write::SimpleFileOptions;
@@ -225,7 +226,14 @@ fn what_holds_no_home_is_refused() {
     let archive = pack(&sandbox, &["-C", sandbox.path().to_str().unwrap(), "pictures"], "p.tar");
     let keys = Keys::default();
     let no_home = |path: &Path| {
-        let from = From { archive: path, sha256: None, keys: &keys, now: now() };
+        let from = From {
+            archive: path,
+            sha256: None,
+            keys: &keys,
+            signed: Signed::No,
+            trust: Trust::Anybody,
+            now: now(),
+        };
         restore::whole(&from, &sandbox.home(), &mut |_| {}).unwrap_err()
     };
     let refused = no_home(&archive);

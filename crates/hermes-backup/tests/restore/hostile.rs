@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::Keys;
+use hermes_backup::sign::{Signed, Trust};
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 
@@ -90,7 +91,7 @@ proptest! {
         let archive = sandbox.path().join("evil.tar");
         hermes_home::atomic::write(&archive, &bytes).unwrap();
         let keys = Keys::default();
-        let from = From { archive: &archive, sha256: None, keys: &keys, now: now() };
+        let from = From { archive: &archive, sha256: None, keys: &keys, signed: Signed::No, trust: Trust::Anybody, now: now() };
         let folder = sandbox.path().join("folder");
         let done = restore::to_folder(&from, &folder, &mut |_| {});
         prop_assert!(ended || done.is_err(), "a tar without an end went in");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::Keys;
+use hermes_backup::sign::{Signed, Trust};
 
 use crate::sandbox::{Sandbox, is_full, now, tree};
 
@@ -27,7 +28,14 @@ fn restores_over_and_over_until_it_is_killed() {
     let wanted = hermes_home::layout::Wanted { home: Some(folder.into()), profile: None };
     let home = hermes_home::Home::locate(&wanted, &hermes_home::env::Env::of([])).unwrap();
     let keys = Keys::default();
-    let from = From { archive: archive.as_ref(), sha256: None, keys: &keys, now: now() };
+    let from = From {
+        archive: archive.as_ref(),
+        sha256: None,
+        keys: &keys,
+        signed: Signed::No,
+        trust: Trust::Anybody,
+        now: now(),
+    };
     loop {
         restore::whole(&from, &home, &mut |_| {}).unwrap();
         let aside = restore::rollback(&home, now()).unwrap().aside.unwrap();

@@ -8,6 +8,7 @@ use hermes_backup::folder::Folder;
 use hermes_backup::name::Compression;
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::{Keys, Sealing};
+use hermes_backup::sign::{Signed, Trust};
 use hermes_backup::{Error, Result};
 
 use crate::sandbox::{Sandbox, now};
@@ -55,7 +56,14 @@ fn while_a_home_is_restored_no_backup_is_made_of_it() {
     let sandbox = Sandbox::filled();
     let archive = sandbox.backup().backup.path;
     let keys = Keys::default();
-    let from = From { archive: &archive, sha256: None, keys: &keys, now: now() };
+    let from = From {
+        archive: &archive,
+        sha256: None,
+        keys: &keys,
+        signed: Signed::No,
+        trust: Trust::Anybody,
+        now: now(),
+    };
     let mut refused = Vec::new();
     restore::whole(&from, &sandbox.home(), &mut |_| {
         if refused.is_empty() {
@@ -98,7 +106,14 @@ fn what_a_living_restore_unpacks_is_not_swept_by_another() {
     let sandbox = Sandbox::filled();
     let archive = sandbox.backup().backup.path;
     let keys = Keys::default();
-    let from = From { archive: &archive, sha256: None, keys: &keys, now: now() };
+    let from = From {
+        archive: &archive,
+        sha256: None,
+        keys: &keys,
+        signed: Signed::No,
+        trust: Trust::Anybody,
+        now: now(),
+    };
     let part = [restore::Part::Path("SOUL.md".to_owned())];
     // Left by a process that is dead, though its number is that of one that lives.
     let left = format!("hermes.restoring-20200101T000000Z-{}", std::process::id());

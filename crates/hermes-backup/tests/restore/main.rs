@@ -11,5 +11,6 @@ mod marks;
 mod parts;
 mod profile;
 mod sandbox;
+mod signed;
 mod tampered;
 mod whole;

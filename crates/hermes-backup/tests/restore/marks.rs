@@ -114,6 +114,7 @@ fn say(memory: &mut SqliteMemory, session: &str, text: &str) -> i64 {
         role: "user",
         speaker: None,
         text,
+        said: None,
         caption: None,
         at: now(),
         channel: None,

@@ -5,13 +5,21 @@ use std::path::Path;
 
 use hermes_backup::restore::{self, From, Part, Piece};
 use hermes_backup::seal::Keys;
+use hermes_backup::sign::{Signed, Trust};
 use hermes_backup::{Error, Result};
 
 use crate::sandbox::{Sandbox, now, said_in};
 
 fn bring(sandbox: &Sandbox, archive: &Path, part: Part, replace: bool) -> Result<Piece> {
     let keys = Keys::default();
-    let from = From { archive, sha256: None, keys: &keys, now: now() };
+    let from = From {
+        archive,
+        sha256: None,
+        keys: &keys,
+        signed: Signed::No,
+        trust: Trust::Anybody,
+        now: now(),
+    };
     let mut pieces = restore::parts(&from, &[part], &sandbox.home(), replace, &mut |_| {})?;
     assert!(sandbox.beside().iter().all(|name| !name.contains("restoring")));
     Ok(pieces.pop().unwrap())

@@ -10,6 +10,7 @@ use hermes_backup::folder::Folder;
 use hermes_backup::name::Compression;
 use hermes_backup::restore::{self, From, Import, Imported};
 use hermes_backup::seal::{Keys, Passphrase, Sealing};
+use hermes_backup::sign::{Signed, Trust};
 use hermes_backup::{Error, Result};
 use hermes_store::memory::{Change, SqliteMemory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
@@ -48,7 +49,8 @@ fn imported(
     keys: &Keys,
     import: Import<'_>,
 ) -> Result<Imported> {
-    let from = From { archive, sha256: None, keys, now: now() };
+    let from =
+        From { archive, sha256: None, keys, signed: Signed::No, trust: Trust::Anybody, now: now() };
     restore::profile(&from, import, &sandbox.home(), &mut |_| {})
 }
 

@@ -11,6 +11,7 @@ use hermes_backup::folder::Folder;
 use hermes_backup::name::Compression;
 use hermes_backup::restore::{self, From, Restored};
 use hermes_backup::seal::{Keys, Sealing};
+use hermes_backup::sign::{Signed, Trust};
 use hermes_home::Home;
 use hermes_home::env::Env;
 use hermes_home::layout::Wanted;
@@ -147,7 +148,14 @@ impl Sandbox {
         archive: &Path,
         keys: &Keys,
     ) -> hermes_backup::Result<Restored> {
-        let from = From { archive, sha256: None, keys, now: now() };
+        let from = From {
+            archive,
+            sha256: None,
+            keys,
+            signed: Signed::No,
+            trust: Trust::Anybody,
+            now: now(),
+        };
         restore::whole(&from, &self.home(), &mut |_| {})
     }
 

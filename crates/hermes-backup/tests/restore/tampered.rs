@@ -8,6 +8,7 @@ use hermes_backup::contents::Scope;
 use hermes_backup::name::Format;
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::{Keys, Sealing, keyring};
+use hermes_backup::sign::{Signed, Trust};
 use sha2::{Digest, Sha256};
 
 use crate::sandbox::{Sandbox, is_full, now, tree};
@@ -86,11 +87,22 @@ fn changed_archives_are_refused_before_any_byte_reaches_the_home() {
             }
             hermes_home::atomic::write(path, &changed).unwrap();
             let sha256 = Some(sidecar.sha256.as_str());
-            let from = From { archive: path, sha256, keys, now: now() };
+            let from = From {
+                archive: path,
+                sha256,
+                keys,
+                signed: Signed::No,
+                trust: Trust::Anybody,
+                now: now(),
+            };
             let refused = restore::whole(&from, &sandbox.home(), &mut |_| {}).unwrap_err();
             assert!(matches!(refused, Error::Tampered { .. }), "change {number}: {refused}");
             if number % 4 == 0 {
-                refused_or_the_same(&sandbox, &From { sha256: None, ..from }, number);
+                refused_or_the_same(
+                    &sandbox,
+                    &From { sha256: None, signed: Signed::No, ..from },
+                    number,
+                );
             }
         }
         hermes_home::atomic::write(path, &whole).unwrap();

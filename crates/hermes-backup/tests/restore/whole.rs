@@ -9,6 +9,7 @@ use hermes_backup::Error;
 use hermes_backup::contents::Scope;
 use hermes_backup::restore::{self, From};
 use hermes_backup::seal::{Keys, Passphrase, Sealing};
+use hermes_backup::sign::{Signed, Trust};
 use hermes_home::lock;
 
 use crate::sandbox::{Sandbox, now, said_in, tree};
@@ -254,7 +255,14 @@ fn unpacking_to_a_folder_takes_a_new_or_empty_one_only() {
     let sandbox = Sandbox::filled();
     let created = sandbox.backup();
     let keys = Keys::default();
-    let from = From { archive: &created.backup.path, sha256: None, keys: &keys, now: now() };
+    let from = From {
+        archive: &created.backup.path,
+        sha256: None,
+        keys: &keys,
+        signed: Signed::No,
+        trust: Trust::Anybody,
+        now: now(),
+    };
     let folder = sandbox.path().join("there");
     let restored = restore::to_folder(&from, &folder, &mut |_| {}).unwrap();
     assert_eq!(restored.files as usize, tree(&folder).values().filter(|f| !f.1.is_empty()).count());

@@ -223,7 +223,8 @@ fn a_kit_says_how_to_open_the_backups_and_holds_no_secret_unless_it_is_given() -
     let day = "2026-11-16T08:00:00Z".parse()?;
     let kit = |keys: &[PublicKey], private: Option<&[u8]>| {
         let (passphrase_file, places) = (None, &[]);
-        keyring::kit(&Kit { keys, private, passphrase_file, backups, places, now: day })
+        let signed_by = Some("0123-4567");
+        keyring::kit(&Kit { keys, private, passphrase_file, signed_by, backups, places, now: day })
     };
     let page = kit(&[gpg.clone(), age.clone()], None);
     for part in [
@@ -259,6 +260,7 @@ fn a_kit_of_a_passphrase_names_its_file_and_never_its_words() -> Result<()> {
     let file = folder.path().join("phrase");
     hermes_home::atomic::write_private(&file, b"correct horse battery\n")?;
     let page = keyring::kit(&Kit {
+        signed_by: None,
         keys: &[],
         private: None,
         passphrase_file: Some(&file),

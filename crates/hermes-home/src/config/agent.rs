@@ -14,6 +14,10 @@ pub struct Agent {
     pub write_below: Vec<String>,
     /// Folders besides the working folder that may be touched.
     pub folders: Vec<String>,
+    /// Whether commands are kept inside of their folders and from the network, where the system can.
+    pub confine: bool,
+    /// Commands that may reach the network, by their first words.
+    pub network: Vec<String>,
     /// After how many seconds a command is ended.
     pub timeout_s: u32,
     /// How many characters of a file or an output a model is given.
@@ -49,6 +53,8 @@ impl Default for Agent {
             deny: Vec::new(),
             write_below: Vec::new(),
             folders: Vec::new(),
+            confine: true,
+            network: Vec::new(),
             timeout_s: 120,
             output_cap: 30_000,
             max_rounds: 25,

@@ -49,6 +49,7 @@ const WORDS_SSL: &[&str] = &["disable", "allow", "prefer", "require", "verify_ca
 const WORDS_EMBEDDING: &[&str] = &["embedded", "local", "ollama", "openai", "voyage", "anthropic"];
 const WORDS_LEARNED: &[&str] = &["pending", "active"];
 const WORDS_USERS: &[&str] = &["single", "several"];
+const WORDS_SECRETS: &[&str] = &["redact", "keep", "refuse"];
 const WORDS_COMPRESSION: &[&str] = &["zstd", "gzip"];
 const WORDS_PASSPHRASE: &[&str] = &["gpg", "age"];
 const KEPT: Kind = Kind::Whole(0, 100_000);
@@ -85,7 +86,8 @@ pub const KEYS: &[Key] = &[
     used("memory.embeddings.document_prefix", Kind::Text, "What the model wants before a text to be found; none: what its makers ask for."),
     used("memory.compression.enabled", Kind::Switch, "Let old episodes become summaries in the background."),
     used("memory.compression.after_days", Kind::Whole(1, 36_500), "After how many days an episode is old and becomes part of a summary."),
-    used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent: single, whoever writes alone is the owner; several, everybody unknown is a user of their own."),
+    used("recording.secrets", Kind::OneOf(WORDS_SECRETS), "What happens to passwords, keys and tokens in what is recorded: redact, a name such as [secret: github-token] stands in their place in the memory; keep, they are recorded in clear; refuse, a message that holds one is not recorded in the memory."),
+    used("users.mode", Kind::OneOf(WORDS_USERS), "Whether one person or several talk to this agent. Whoever writes and is linked to nobody is a user of their own; with single they are told only what is shared, with several also what they said themselves."),
     used("model.default", Kind::Text, "The model for conversations, as provider/name, such as anthropic/claude-sonnet-5 or ollama/llama3.2.").shared(),
     used("model.provider", Kind::Text, "The provider of model.default, where its name does not begin with one; none or auto: its name says it.").shared(),
     used("model.base_url", Kind::Text, "Where the provider of model.default is; none: its usual address.").shared(),
@@ -133,6 +135,8 @@ pub const KEYS: &[Key] = &[
     used("agent.deny", Kind::Texts, "Commands that the agent never runs, by their first words, such as git push."),
     used("agent.write_below", Kind::Texts, "Folders in which the agent writes files without asking; a relative one is below the working folder, and . is that folder itself."),
     used("agent.folders", Kind::Texts, "Folders besides the working folder that the agent may read and, when it is let, write."),
+    used("agent.confine", Kind::Switch, "Whether commands of the agent are kept inside of their folders and from the network, where the system can do that (Landlock and namespaces of Linux)."),
+    used("agent.network", Kind::Texts, "Commands of the agent that may reach the network, by their first words, such as git fetch; * means all."),
     used("agent.timeout_s", Kind::Whole(1, 86_400), "After how many seconds a command of the agent is ended."),
     used("agent.output_cap", Kind::Whole(1_000, MANY), "How many characters of a file or of what a command prints a model is given; of what is longer, the beginning and the end."),
     used("agent.max_rounds", Kind::Whole(1, 1_000), "How often a model may call tools before it must answer."),

@@ -10,6 +10,7 @@ mod finding;
 mod keys;
 mod load;
 mod reference;
+mod server;
 mod values;
 mod view;
 mod yaml_tree;
@@ -20,9 +21,10 @@ pub use finding::{Finding, Severity};
 pub use keys::{KEYS, Key, Kind, find, nearest};
 pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, load_forgiving, read_text};
 pub use reference::reference;
+pub use server::ServerSettings;
 pub use values::{
     ArchiveCompression, Backend, Backup, Compression, Config, EmbeddingProvider, Embeddings,
-    Memory, Model, PassphraseFormat, Retrieval, Schedule, ServerSettings, Sessions, Skills,
-    SslMode, Users, UsersMode,
+    Memory, Model, PassphraseFormat, Recording, Retrieval, Schedule, Sessions, Skills, SslMode,
+    Users, UsersMode,
 };
 pub use view::{Setting, get, list};

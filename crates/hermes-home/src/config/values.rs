@@ -4,7 +4,9 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::config::agent::{Agent, Checkpoints};
+use crate::config::server::ServerSettings;
 use crate::init::Owner;
+use crate::redaction::Policy;
 use crate::secret::Secret;
 use crate::skill::Keep;
 
@@ -18,6 +20,8 @@ pub struct Config {
     pub memory: Memory,
     /// `users`.
     pub users: Users,
+    /// `recording`.
+    pub recording: Recording,
     /// `model`.
     pub model: Model,
     /// `skills`.
@@ -120,6 +124,14 @@ pub struct Embeddings {
     pub document_prefix: Option<String>,
 }
 
+/// The section `recording`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Recording {
+    /// What is done with secrets in what is recorded.
+    pub secrets: Policy,
+}
+
 /// The section `users`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -220,28 +232,6 @@ pub struct Backup {
     pub alert_after: u32,
     /// After how many days without a drill the status is no longer green.
     pub drill_days: u32,
-}
-
-/// The section `server`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ServerSettings {
-    /// Whether the daemon listens at all.
-    pub enabled: bool,
-    /// On which address.
-    pub bind: String,
-    /// On which port; none: the usual one, or any where that is taken.
-    pub port: Option<u16>,
-    /// Other names by which it may be called.
-    pub allowed_hosts: Vec<String>,
-    /// The certificate for TLS.
-    pub tls_cert: Option<String>,
-    /// The private key of the certificate.
-    pub tls_key: Option<String>,
-    /// How many requests a minute a token may make; 0: no limit.
-    pub requests_per_minute: u32,
-    /// The largest body of a request, in megabytes.
-    pub max_body_mb: u32,
 }
 
 /// How an archive is made smaller.
@@ -446,21 +436,6 @@ impl Default for Model {
 impl Default for Sessions {
     fn default() -> Sessions {
         Sessions { auto_prune: false, retention_days: 90, lock_wait_ms: 10_000 }
-    }
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        ServerSettings {
-            enabled: true,
-            bind: "127.0.0.1".to_owned(),
-            port: None,
-            allowed_hosts: Vec::new(),
-            tls_cert: None,
-            tls_key: None,
-            requests_per_minute: 6000,
-            max_body_mb: 8,
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::retry::{self, Attempt};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Read;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use ureq::Body;
 use ureq::http::Response;
@@ -53,6 +54,8 @@ pub struct ChatEndpoint {
     pub organization: Option<String>,
     /// The address of a proxy; the environment is not asked.
     pub proxy: Option<String>,
+    /// A file of certificates that are trusted in the place of the built-in ones.
+    pub authorities: Option<PathBuf>,
     /// How long and how often to try.
     pub limits: ChatLimits,
 }
@@ -117,6 +120,7 @@ impl ChatEndpoint {
             key_from: None,
             organization: None,
             proxy: None,
+            authorities: None,
             limits: ChatLimits::default(),
         }
     }
@@ -172,6 +176,7 @@ impl HttpChat {
             key_from: endpoint.key_from,
             headers: protocol.headers(endpoint.organization),
             proxy: endpoint.proxy,
+            authorities: endpoint.authorities,
             connect: limits.connect,
         })?;
         Ok(HttpChat { name, protocol, limits, client, sleep })

@@ -1,8 +1,7 @@
 //! What the user asked to remember in so many words is kept at once, while the session goes on.
 
-use hermes_store::memory::{MemoryStore, Scope, Trust};
+use hermes_store::memory::{MemoryStore, Scope};
 
-use super::rules;
 use super::run::{Item, Run, Settings};
 use crate::Result;
 use crate::remember::{Followed, Remembered};
@@ -35,14 +34,8 @@ pub fn at_once(
     let mut has_wishes = false;
     for (message, facts) in read.found() {
         for found in facts.iter().filter(|found| found.is_explicit) {
-            let item = Item {
-                read: &read,
-                message,
-                found,
-                extractor: rules::EXTRACTOR,
-                trust: Trust::User,
-            };
-            let fact = run.keep(&item)?;
+            let item = Item::by_rules(&read, message, found);
+            let fact = if item.is_kept() { run.keep(&item)? } else { None };
             run.wish(&item, fact);
             has_wishes = true;
         }

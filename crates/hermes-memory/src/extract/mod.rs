@@ -1,6 +1,7 @@
 //! Draw facts from conversations: by rules, or by a model whose every fact is checked against the words.
 
 mod at_once;
+mod batch;
 pub mod model;
 pub mod relate;
 pub mod rules;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use hermes_home::redaction;
 use hermes_store::memory::Message;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -9,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, Kind, relate, rules};
+use super::{Found, Kind, relate};
 use crate::ask::{Prompt, Reply, unfenced};
 use crate::{Error, Result};
 
@@ -186,14 +187,14 @@ fn located(id: &str, quote: &str, sources: &[Source<'_>]) -> Option<(usize, Rang
     let place = number.checked_sub(1)?;
     let source = sources.get(place).filter(|source| source.message.role == "user")?;
     let quote = find_folded(beginning(&source.message.text), quote)?;
-    (!rules::has_secret(&source.message.text[quote.clone()])).then_some((place, quote))
+    (!redaction::tells_of_secret(&source.message.text[quote.clone()])).then_some((place, quote))
 }
 
 /// One line without secrets that is not too long.
 fn sentence(text: &str) -> Option<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let fits = !line.is_empty() && line.chars().count() <= LONGEST_STATEMENT;
-    (fits && !line.contains(char::is_control) && !rules::has_secret(&line)).then_some(line)
+    (fits && !line.contains(char::is_control) && !redaction::tells_of_secret(&line)).then_some(line)
 }
 
 fn day(text: &str) -> Option<Date> {

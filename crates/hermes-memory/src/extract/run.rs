@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
+use super::batch::Batch;
 use super::model::{self, Source};
 use super::wishes::Wish;
 use super::{Found, Kind, Spoken, relate, rules};
@@ -89,8 +90,6 @@ impl Report {
     }
 }
 
-/// How many tokens of messages a model reads in one call.
-const TOKENS_PER_CALL: usize = 6_000;
 /// A message with more facts than this is a list that was pasted: the rest of it stays an episode.
 const MOST_A_MESSAGE: usize = 40;
 /// How many held facts of a user a new one is compared with, newest first.
@@ -106,8 +105,7 @@ pub fn run(
 ) -> Result<Report> {
     let waiting = store.waiting_episodes(Admin, settings.idle_since, settings.limit)?;
     let mut run = Run::new(store, settings);
-    let mut batch: Vec<Read> = Vec::new();
-    let mut cost = 0;
+    let mut batches: Vec<Batch> = Vec::new();
     for episode in waiting {
         let read = run.read(episode)?;
         let by_model = ask.is_some() && (!read.episode.imported || settings.imported_with_model);
@@ -115,15 +113,17 @@ pub fn run(
             run.by_rules(&read)?;
             continue;
         }
-        let next = read.cost();
-        if !batch.is_empty() && cost + next > TOKENS_PER_CALL {
-            run.by_model(&std::mem::take(&mut batch), ask.as_deref_mut())?;
-            cost = 0;
-        }
-        cost += next;
-        batch.push(read);
+        let user = read.episode.user;
+        let place = batches.iter().position(|batch| batch.user == user).unwrap_or_else(|| {
+            batches.push(Batch::of(user));
+            batches.len() - 1
+        });
+        let full = batches[place].add(read);
+        run.by_model(&full, ask.as_deref_mut())?;
     }
-    run.by_model(&batch, ask)?;
+    for batch in batches {
+        run.by_model(&batch.reads, ask.as_deref_mut())?;
+    }
     Ok(run.report)
 }
 
@@ -136,7 +136,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    fn cost(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         self.messages.iter().map(|message| tokens::estimate(&message.text) + 20).sum()
     }
 
@@ -209,9 +209,8 @@ impl<'a> Run<'a> {
     fn by_rules(&mut self, read: &Read) -> Result<()> {
         for (message, facts) in read.found() {
             for found in facts.iter().take(MOST_A_MESSAGE) {
-                let item =
-                    Item { read, message, found, extractor: rules::EXTRACTOR, trust: Trust::User };
-                let fact = self.keep(&item)?;
+                let item = Item::by_rules(read, message, found);
+                let fact = if item.is_kept() { self.keep(&item)? } else { None };
                 if found.kind == Kind::Decision && fact.is_some() {
                     self.note_decision(&item, &found.statement, None)?;
                 }
@@ -275,14 +274,7 @@ impl<'a> Run<'a> {
                             && found.quote.start < quote.end
                     };
                     let fact = kept.iter().find(overlaps).map(|(_, _, fact)| *fact);
-                    let item = Item {
-                        read,
-                        message,
-                        found,
-                        extractor: rules::EXTRACTOR,
-                        trust: Trust::User,
-                    };
-                    self.wish(&item, fact);
+                    self.wish(&Item::by_rules(read, message, found), fact);
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! What the user asked to remember in so many words: written to the memory files, as far as the rules let it.
 
-use hermes_store::memory::{NewSource, ProposalState, Scope, Trust};
+use hermes_store::memory::{Message, NewSource, ProposalState, Scope, Trust};
 use jiff::Timestamp;
 
 use super::run::{ACTOR, Item, Read, Run};
-use super::{Kind, rules};
-use crate::Result;
+use super::{Found, Kind, rules};
 use crate::remember::{self, Followed, Remembered, Target};
+use crate::{Result, provenance};
 
 /// Something the user asked to remember in so many words.
 pub(super) struct Wish {
@@ -16,9 +16,22 @@ pub(super) struct Wish {
     kind: Kind,
     text: String,
     quote: String,
-    /// Whether anything in its message reads like an order to the model: then a person decides.
-    is_suspect: bool,
+    /// How far its words can be trusted: less than the user's own, and a person decides.
+    trust: Trust,
     said_at: Timestamp,
+}
+
+impl<'a> Item<'a> {
+    /// What the rules found in a message; what was pasted in is not taken for the user's own words.
+    pub(super) fn by_rules(read: &'a Read, message: &'a Message, found: &'a Found) -> Item<'a> {
+        let trust = provenance::of_words(&message.text);
+        Item { read, message, found, extractor: rules::EXTRACTOR, trust }
+    }
+
+    /// Whether it is known before a person agreed: what a pasted text asks to be remembered is not.
+    pub(super) fn is_kept(&self) -> bool {
+        self.trust == Trust::User || !self.found.is_explicit
+    }
 }
 
 impl Run<'_> {
@@ -67,7 +80,7 @@ impl Run<'_> {
                 predicate: None,
                 sources: &[source],
                 said_at: wish.said_at,
-                trust: if wish.is_suspect { Trust::Untrusted } else { Trust::User },
+                trust: wish.trust,
                 is_explicit: true,
                 origin: ACTOR,
             };
@@ -103,9 +116,17 @@ impl Run<'_> {
             kind: item.found.kind,
             text: item.found.statement.clone(),
             quote: quote.to_owned(),
-            is_suspect: remember::suspicion(&item.message.text).is_some(),
+            trust: trust_of_wish(&item.message.text),
             said_at: item.message.at,
         });
+    }
+}
+
+/// A wish in a message that reads like an order to the model, or that was pasted or piped in, may be another's.
+fn trust_of_wish(message: &str) -> Trust {
+    match remember::suspicion(message) {
+        Some(_) => Trust::Untrusted,
+        None => provenance::of_words(message),
     }
 }
 

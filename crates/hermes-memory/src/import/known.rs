@@ -41,12 +41,14 @@ impl Known {
             self.sessions.insert(id.clone(), said);
         }
         let Some(Some(said)) = self.sessions.get_mut(&id) else { return Ok(false) };
-        let left = said.get_mut(&print(&ready.role, &ready.text));
-        let was_said = left.is_some_and(|left| {
-            let is_left = *left > 0;
-            *left = left.saturating_sub(1);
-            is_left
-        });
+        let mut take = |text: &str| {
+            said.get_mut(&print(&ready.role, text)).is_some_and(|left| {
+                let is_left = *left > 0;
+                *left = left.saturating_sub(1);
+                is_left
+            })
+        };
+        let was_said = take(&ready.text) || ready.said.as_deref().is_some_and(take);
         Ok(came_from(&id)?.is_some() || was_said)
     }
 }

@@ -3,16 +3,15 @@
 mod fact;
 mod known;
 
+use hermes_home::redaction::Policy;
 use hermes_import::{Fact, Item, Message, Role};
 use hermes_store::memory::{Change, MemoryStore, Recorded, Scope};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::chunk::Vectors;
 use crate::record::ready::{self, Conversation, Ready, Spoken};
-use crate::transfer::redact;
 use crate::{Error, Result};
 use known::Known;
 
@@ -29,8 +28,8 @@ pub struct Settings<'a> {
     pub now: Timestamp,
     /// Whether vectors are made here or by a job.
     pub vectors: Vectors,
-    /// Whether what looks like a secret is replaced.
-    pub redact: bool,
+    /// What is done with secrets.
+    pub secrets: Policy,
 }
 
 /// What became of the items.
@@ -48,6 +47,13 @@ pub struct Taken {
     pub known_facts: u64,
     /// Messages and facts that stay forgotten.
     pub forgotten: u64,
+    /// Messages and facts that hold a secret and were left out, because the settings say so.
+    #[serde(skip_serializing_if = "is_none")]
+    pub refused: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many messages or facts are written at once.
@@ -89,7 +95,10 @@ impl<'a> Intake<'a> {
         match item {
             Item::Message(message) => self.message(message),
             Item::Fact(fact) => {
-                self.facts.push(self.cleaned_fact(fact));
+                match self.settings.secrets.clean_or_refuse(&fact.text) {
+                    Some(text) => self.facts.push(Fact { text: text.into_owned(), ..fact }),
+                    None => self.taken.refused += 1,
+                }
                 if self.facts.len() >= AT_ONCE { self.write_facts() } else { Ok(()) }
             }
             Item::Note(_) | Item::Skill(_) => Ok(()),
@@ -116,7 +125,7 @@ impl<'a> Intake<'a> {
         if begins {
             self.end_turn()?;
         }
-        self.turn.push(self.cleaned(message));
+        self.turn.push(message);
         Ok(())
     }
 
@@ -124,9 +133,10 @@ impl<'a> Intake<'a> {
     fn end_turn(&mut self) -> Result<()> {
         let turn = std::mem::take(&mut self.turn);
         let spoken: Vec<Spoken<'_>> = turn.iter().map(spoken).collect();
-        let ready = ready::ready(&spoken);
+        let ready = ready::ready(&spoken, self.settings.secrets);
         drop(spoken);
-        for one in ready {
+        self.taken.refused += ready.refused as u64;
+        for one in ready.messages {
             let message = &turn[one.place];
             let (store, settings) = (&*self.store, self.settings);
             if self.known.is_known(store, settings, (message, &one))? {
@@ -211,21 +221,6 @@ impl<'a> Intake<'a> {
     fn change(&self) -> Change<'static> {
         Change { actor: ACTOR, at: self.settings.now }
     }
-
-    fn cleaned(&self, mut message: Message) -> Message {
-        if self.settings.redact {
-            message.text = redact(&message.text);
-            message.tool_calls = message.tool_calls.map(redacted);
-        }
-        message
-    }
-
-    fn cleaned_fact(&self, mut fact: Fact) -> Fact {
-        if self.settings.redact {
-            fact.text = redact(&fact.text);
-        }
-        fact
-    }
 }
 
 /// How many of the items are here already, without taking any in.
@@ -234,19 +229,43 @@ pub struct Survey<'a> {
     settings: &'a Settings<'a>,
     known: Known,
     found: Taken,
+    /// The calls of the present turn: what a tool answers from a memory is not taken in.
+    calls: Vec<Message>,
 }
 
 impl<'a> Survey<'a> {
     /// Nothing is looked at yet.
     pub fn new(store: &'a dyn MemoryStore, settings: &'a Settings<'a>) -> Survey<'a> {
-        Survey { store, settings, known: Known::default(), found: Taken::default() }
+        Survey {
+            store,
+            settings,
+            known: Known::default(),
+            found: Taken::default(),
+            calls: Vec::new(),
+        }
     }
 
     /// Looks whether an item is here.
     pub fn look(&mut self, item: &Item) -> Result<()> {
         match item {
             Item::Message(message) => {
-                for one in ready::ready(&[spoken(message)]) {
+                let last = self.calls.last();
+                if message.role == Role::User
+                    || last.is_some_and(|last| last.session.id != message.session.id)
+                {
+                    self.calls.clear();
+                }
+                let called: Vec<Message> = std::mem::take(&mut self.calls);
+                let turn: Vec<Spoken<'_>> = called.iter().chain([message]).map(spoken).collect();
+                let made = ready::ready(&turn, self.settings.secrets).messages;
+                let here = turn.len() - 1;
+                drop(turn);
+                self.calls = called;
+                if message.tool_calls.is_some() {
+                    let tool_calls = message.tool_calls.clone();
+                    self.calls.push(Message { tool_calls, ..without_text(message) });
+                }
+                for one in made.into_iter().filter(|one| one.place == here) {
                     match self.known.is_known(self.store, self.settings, (message, &one))? {
                         true => self.found.known_messages += 1,
                         false => self.found.messages += 1,
@@ -275,6 +294,7 @@ fn spoken(message: &Message) -> Spoken<'_> {
         at: message.at,
         tool_calls: message.tool_calls.as_ref(),
         tool_call_id: message.tool_call_id.as_deref(),
+        tool_name: None,
         failed: message.failed,
     }
 }
@@ -297,15 +317,4 @@ fn without_text(message: &Message) -> Message {
 fn session_id(message: &Message) -> String {
     let id: String = message.session.id.chars().filter(|c| !c.is_control()).collect();
     if id.trim().is_empty() { "untitled".to_owned() } else { id }
-}
-
-fn redacted(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(redact(&text)),
-        Value::Array(values) => Value::Array(values.into_iter().map(redacted).collect()),
-        Value::Object(fields) => {
-            Value::Object(fields.into_iter().map(|(key, value)| (key, redacted(value))).collect())
-        }
-        other => other,
-    }
 }

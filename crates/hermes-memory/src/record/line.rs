@@ -16,6 +16,8 @@ pub(super) struct Line {
     pub(super) user: Option<String>,
     /// What makes it unique, if it says so.
     pub(super) external_id: Option<String>,
+    /// The tool whose answer it is, if it says so.
+    pub(super) tool: Option<String>,
     /// The time as it was written: a message without one is the same message tomorrow.
     written_time: String,
 }
@@ -60,6 +62,7 @@ impl Line {
             said,
             user: user_of(&object)?,
             external_id: word(&object, "external_id")?,
+            tool: word(&object, "tool_name")?,
             written_time: object.get("timestamp").map(Value::to_string).unwrap_or_default(),
         })
     }

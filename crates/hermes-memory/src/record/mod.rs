@@ -5,16 +5,19 @@ pub(crate) mod ready;
 pub mod spool;
 mod steps;
 pub mod strip;
+pub mod summaries;
 pub(crate) mod transcript;
 pub mod turn;
 mod turn_json;
+pub mod whose;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
+use hermes_home::redaction::{Kept, Policy};
 use hermes_home::tokens;
-use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust};
+use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust, echo};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -36,6 +39,8 @@ pub struct Settings<'a> {
     pub now: Timestamp,
     /// Whether vectors are made here or by a job.
     pub vectors: Vectors,
+    /// What is done with secrets.
+    pub secrets: Policy,
 }
 
 /// What recording did, and what it could not do.
@@ -140,6 +145,8 @@ struct Waiting {
     number: u64,
     scope: Scope,
     said: Said,
+    /// What was said to the letter, where the text has something else in place of a secret.
+    to_the_letter: Option<String>,
     external_id: String,
 }
 
@@ -164,10 +171,28 @@ impl Recording<'_> {
         if let Cow::Owned(left) = strip::strip(&said.text) {
             said.text = left;
         }
+        let to_the_letter = match self.settings.secrets.keep(&said.text) {
+            Kept::AsItIs => None,
+            Kept::Redacted(clean) => Some(std::mem::replace(&mut said.text, clean)),
+            Kept::Refused(kind) => {
+                self.refuse(
+                    number,
+                    format!("it holds a secret ({kind}), and recording.secrets is refuse"),
+                );
+                return Ok(());
+            }
+        };
+        said.caption =
+            said.caption.map(|caption| self.settings.secrets.clean(&caption).into_owned());
         // What only repeated what was recalled says nothing.
+        let is_echo =
+            said.role == "tool" && line.tool.as_deref().is_some_and(echo::answers_from_memory);
+        if is_echo {
+            return Ok(());
+        }
         if !said.text.trim().is_empty() || said.caption.is_some() {
             self.waiting_bytes += bytes.len();
-            self.waiting.push(Waiting { number, scope, said, external_id });
+            self.waiting.push(Waiting { number, scope, said, to_the_letter, external_id });
         }
         Ok(())
     }
@@ -270,6 +295,7 @@ impl Waiting {
             role: &said.role,
             speaker: said.speaker.as_deref(),
             text: &said.text,
+            said: self.to_the_letter.as_deref(),
             caption: said.caption.as_deref(),
             at,
             channel: said.channel.as_deref(),

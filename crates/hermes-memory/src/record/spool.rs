@@ -237,7 +237,6 @@ fn failed(path: &Path, source: std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use hermes_home::config::UsersMode;
     use jiff::Timestamp;
 
     use super::super::turn::{Caller, TurnMessage};
@@ -246,10 +245,10 @@ mod tests {
 
     fn settings(zone: &TimeZone) -> Settings<'_> {
         Settings {
-            mode: UsersMode::Single,
             zone,
             now: Timestamp::UNIX_EPOCH,
             vectors: Vectors::Later,
+            secrets: hermes_home::redaction::Policy::Redact,
             random: [1, 2, 3],
             transcript_note: Path::new("unused"),
         }

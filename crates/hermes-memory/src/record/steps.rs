@@ -1,6 +1,6 @@
 //! The tools that an assistant's messages call, and whether they failed.
 
-use hermes_store::memory::Step;
+use hermes_store::memory::{Step, echo};
 use serde_json::{Map, Value};
 
 /// A call of a tool, with the id its answer carries.
@@ -9,6 +9,8 @@ pub(crate) struct Call {
     pub(crate) id: Option<String>,
     pub(crate) tool: String,
     pub(crate) arguments: String,
+    /// Whether the answer comes from a memory.
+    pub(crate) asks_memory: bool,
 }
 
 /// Longer texts in arguments are cut: what a tool was called with is told, not kept whole.
@@ -51,8 +53,11 @@ fn call(value: &Value) -> Option<Call> {
         Some(other) => other.clone(),
     };
     let ids = ["id", "call_id", "tool_call_id"];
-    let id = ids.iter().find_map(|key| value.get(key)).and_then(Value::as_str);
-    Some(Call { id: id.map(str::to_owned), tool, arguments: shortened(arguments).to_string() })
+    let id = ids.iter().find_map(|key| value.get(key)).and_then(Value::as_str).map(str::to_owned);
+    let asks_memory = echo::answers_from_memory(&tool) || echo::reads_memory(&arguments);
+    // What a memory is asked or told is in the memory itself: a copy would outlive its erasure.
+    let arguments = if asks_memory { Value::Object(Map::new()) } else { shortened(arguments) };
+    Some(Call { id, tool, arguments: arguments.to_string(), asks_memory })
 }
 
 fn shortened(value: Value) -> Value {
@@ -121,6 +126,15 @@ mod tests {
         let told: Vec<_> = read.iter().map(|c| (c.tool.as_str(), c.arguments.as_str())).collect();
         assert_eq!(told, [("look", r#"{"at":2}"#), ("run", r#"{"command":"ls"}"#), ("bare", "{}")]);
         assert_eq!(read[1].id.as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn what_a_memory_was_asked_or_told_is_not_kept_a_second_time() {
+        let read = calls(&json!([
+            {"name": "mcp__hermes__memory_add", "input": {"text": "the safe is behind the piano"}},
+            {"name": "Bash", "input": {"command": "hermes memory search piano"}},
+        ]));
+        assert!(read.iter().all(|call| call.asks_memory && call.arguments == "{}"), "{read:?}");
     }
 
     #[test]

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use hermes_home::config::UsersMode;
+use hermes_home::redaction::Policy;
 use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
 use hermes_store::sessions::{
-    AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore,
+    AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore, kept_name,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::ready::{self, Conversation, Named, Ready, Spoken};
+use super::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
 use super::{line, spool, transcript};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
@@ -93,8 +93,6 @@ pub enum Caller {
 /// How turns are recorded.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// Whether one person or several talk to this agent.
-    pub mode: UsersMode,
     /// The zone of users who named none.
     pub zone: &'a TimeZone,
     /// The time of messages that have none, and of the change.
@@ -103,6 +101,8 @@ pub struct Settings<'a> {
     pub vectors: Vectors,
     /// Three random bytes, for the id of a new session.
     pub random: [u8; 3],
+    /// What is done with secrets in what is recorded in the memory.
+    pub secrets: Policy,
     /// The file that says which state.db the transcript is, where the database cannot say so itself.
     pub transcript_note: &'a Path,
 }
@@ -129,6 +129,13 @@ pub struct RecordedTurn {
     pub recorded: Recorded,
     /// Whether its session is in state.db already, so that it is taken in from there.
     pub left_to_catch_up: bool,
+    /// Messages that hold a secret and are not in the memory, because the settings say so.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What was done with a turn before the memory is asked.
@@ -163,10 +170,37 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
         Err(hermes_store::Error::NotFound { .. }) => None,
         other => other?,
     };
-    let Some(session) = known else { return Ok(!turn.is_by(turn.told())) };
+    let Some(session) = known else { return Ok(false) };
     let ids = sessions.external_ids(&session.id, i64::MIN)?;
     let others_spoke = ids.iter().any(|(_, id)| spool::is_mark(id));
-    Ok(others_spoke || !turn.is_by(catch_up::who(&session)))
+    Ok(others_spoke || turn.told() != catch_up::who(&session))
+}
+
+/// Whether the turn would be added to a conversation of the transcript in which somebody else talks. In a group several
+/// do; everywhere else a session is one user's, however they come in. Without the memory nobody knows that two ways to
+/// come in are one user's.
+pub fn is_of_another(
+    sessions: &SessionStore,
+    store: Option<&dyn MemoryStore>,
+    turn: &Turn,
+) -> Result<bool> {
+    let Some(id) = turn.session_id.clone().filter(|_| is_writable(sessions, &turn.from)) else {
+        return Ok(false);
+    };
+    let session = match sessions.live_session(&SessionId::from(id)) {
+        Err(hermes_store::Error::NotFound { .. }) => return Ok(false),
+        other => other?,
+    };
+    let (told, speaker) = (turn.told(), catch_up::who(&session));
+    let is_group = |who: Option<Who<'_>>| who.is_some_and(|who| who.chat == Chat::Group);
+    let is_same_group =
+        is_group(told) && is_group(speaker) && told.map(|who| who.channel) == Some(&session.source);
+    if told == speaker || is_same_group {
+        return Ok(false);
+    }
+    let Some(store) = store else { return Ok(true) };
+    let users = (identity::find(store, told)?, identity::find(store, speaker)?);
+    Ok(users.0.is_none() || users.0 != users.1)
 }
 
 fn is_writable(sessions: &SessionStore, from: &Caller) -> bool {
@@ -225,13 +259,14 @@ pub fn remember(
     settings: &Settings<'_>,
 ) -> Result<RecordedTurn> {
     let change = Change { actor: super::ACTOR, at: settings.now };
-    let scope = turn.scope(store, settings, change)?;
+    let scope = turn.scope(store, change)?;
     let mut done = RecordedTurn {
         session_id: kept.session_id.clone(),
         user: scope.user(),
         state_messages: kept.messages.clone(),
         recorded: Recorded::default(),
         left_to_catch_up: kept.is_theirs,
+        refused: 0,
     };
     if kept.is_theirs {
         return Ok(done);
@@ -247,7 +282,8 @@ pub fn remember(
         now: settings.now,
         vectors: settings.vectors,
     };
-    let messages = turn.ready(kept, scope, settings.now);
+    let (messages, refused) = turn.ready(kept, scope, settings);
+    done.refused = refused;
     if kept.messages.is_empty() && turn.is_bare() {
         let said: Vec<(&str, &str)> =
             messages.iter().map(|(one, _)| (one.role.as_str(), one.text.as_str())).collect();
@@ -283,22 +319,9 @@ impl Turn {
         Some(Who { channel: &self.channel, native_id, chat: *chat })
     }
 
-    /// Who a session that begins with this turn would tell of.
+    /// Who asked, by name where they are known by name: what a session that begins with this turn tells.
     fn told(&self) -> Option<Who<'_>> {
-        let identity = self.identity.as_ref();
-        let native_id = self.user.as_deref().or(identity.map(|one| one.native_id.as_str()))?;
-        let chat = identity.map_or(Chat::Direct, |one| one.chat);
-        Some(Who { channel: &self.channel, native_id, chat })
-    }
-
-    /// Whether somebody is the one who asked.
-    fn is_by(&self, who: Option<Who<'_>>) -> bool {
-        let named = self.user.as_deref().map(|name| Who {
-            channel: identity::COMMAND_LINE,
-            native_id: name,
-            chat: Chat::Direct,
-        });
-        who == named.or_else(|| self.who())
+        self.user.as_deref().map(Who::named).or_else(|| self.who())
     }
 
     /// What is wrong with it, if it cannot be recorded: it says nothing, or its session has no fit name.
@@ -312,15 +335,10 @@ impl Turn {
         (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
     }
 
-    fn scope(
-        &self,
-        store: &mut dyn MemoryStore,
-        settings: &Settings<'_>,
-        change: Change<'_>,
-    ) -> Result<Scope> {
+    fn scope(&self, store: &mut dyn MemoryStore, change: Change<'_>) -> Result<Scope> {
         match &self.user {
             Some(name) => Ok(Scope::of(store.user_or_new(name, change)?)),
-            None => identity::resolve(store, settings.mode, self.who(), change),
+            None => identity::resolve(store, self.who(), change),
         }
     }
 
@@ -342,7 +360,7 @@ impl Turn {
         });
         let native_id = self.identity.as_ref().map(|identity| identity.native_id.clone());
         NewSession {
-            user_id: self.user.clone().or(native_id),
+            user_id: self.user.as_deref().map(|name| kept_name(&self.channel, name)).or(native_id),
             cwd: self.project.clone(),
             chat_type,
             display_name: self.identity.as_ref().and_then(|identity| identity.name.clone()),
@@ -350,8 +368,14 @@ impl Turn {
         }
     }
 
-    /// The messages that say something, each with its id.
-    fn ready(&self, kept: &Kept, scope: Scope, now: Timestamp) -> Vec<(Ready, Named)> {
+    /// The messages that say something, each with its id, and how many are refused.
+    fn ready(
+        &self,
+        kept: &Kept,
+        scope: Scope,
+        settings: &Settings<'_>,
+    ) -> (Vec<(Ready, Named)>, usize) {
+        let now = settings.now;
         let spoken: Vec<Spoken<'_>> =
             self.messages.iter().map(|message| message.spoken(now)).collect();
         let mut seen = Vec::new();
@@ -367,7 +391,8 @@ impl Turn {
             let id = Named::from(id_of(one.place));
             (one, id)
         };
-        ready::ready(&spoken).into_iter().map(named).collect()
+        let AllReady { messages, refused } = ready::ready(&spoken, settings.secrets);
+        (messages.into_iter().map(named).collect(), refused)
     }
 }
 
@@ -395,6 +420,7 @@ impl TurnMessage {
             at: self.at.unwrap_or(now),
             tool_calls: self.tool_calls.as_ref(),
             tool_call_id: self.tool_call_id.as_deref(),
+            tool_name: self.tool_name.as_deref(),
             failed: self.failed,
         }
     }

@@ -1,11 +1,13 @@
 //! A turn as JSON: what programs send, and what waits in a file.
 
 use hermes_store::memory::Chat;
+use hermes_store::sessions::COMMAND_LINE;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::line::{role_of, session_of, string, time_of, word};
 use super::turn::{Caller, Identity, Turn, TurnMessage};
+use crate::identity;
 
 type Object = Map<String, Value>;
 
@@ -25,7 +27,7 @@ impl Turn {
         };
         Ok(Turn {
             session_id: session_of(object)?,
-            channel: word(object, "channel")?.unwrap_or_else(|| "cli".to_owned()),
+            channel: channel_of(object)?,
             identity: identity_of(object)?,
             user: user_of(object)?,
             agent: word(object, "agent")?,
@@ -96,26 +98,39 @@ fn identity_of(object: &Object) -> Result<Option<Identity>, String> {
         Some(Value::Object(inside)) => inside,
         // The id alone: somebody who speaks alone with the agent.
         Some(_) => {
-            let native_id = word(object, "identity")?;
-            return Ok(native_id.map(|native_id| Identity {
-                native_id,
-                chat: Chat::Direct,
-                name: None,
-            }));
+            let native_id = who_of(object, "identity")?;
+            return Ok(Some(Identity { native_id, chat: Chat::Direct, name: None }));
         }
     };
     let chat = match word(inside, "chat")?.as_deref() {
         None | Some("direct" | "dm" | "private") => Chat::Direct,
         Some(_) => Chat::Group,
     };
-    let native_id = word(inside, "id")?.ok_or("`identity` has no `id`")?;
+    let native_id = who_of(inside, "id").map_err(|why| format!("`identity`: {why}"))?;
     Ok(Some(Identity { native_id, chat, name: word(inside, "name")? }))
 }
 
+/// Somebody's id: whoever is named is not taken for nobody because the name cannot be read.
+fn who_of(object: &Object, key: &str) -> Result<String, String> {
+    let id = string(object, key)?.ok_or_else(|| format!("`{key}` is missing"))?;
+    match identity::fault(&id) {
+        None => Ok(id),
+        Some(why) => Err(format!("`{key}` {why}")),
+    }
+}
+
+fn channel_of(object: &Object) -> Result<String, String> {
+    let channel = word(object, "channel")?.unwrap_or_else(|| COMMAND_LINE.to_owned());
+    match identity::fault(&channel) {
+        None => Ok(channel),
+        Some(why) => Err(format!("`channel` {why}")),
+    }
+}
+
 fn user_of(object: &Object) -> Result<Option<String>, String> {
-    let Some(name) = word(object, "user")? else { return Ok(None) };
+    let Some(name) = string(object, "user")? else { return Ok(None) };
     match name.parse::<hermes_home::UserId>() {
-        Ok(_) => Ok(Some(name)),
+        Ok(name) => Ok(Some(name.to_string())),
         Err(why) => Err(format!("`user`: {why}")),
     }
 }
@@ -157,6 +172,10 @@ mod tests {
         let group = turn(json!({"id": "u", "chat": "supergroup", "name": "Ana"})).unwrap();
         assert_eq!(group.identity.unwrap().chat, Chat::Group);
         assert!(turn(json!({"chat": "group"})).is_err_and(|why| why.contains("`id`")));
+        for unreadable in [json!(""), json!(" "), json!({"id": ""}), json!("a\u{1f}b"), json!([])] {
+            assert!(turn(unreadable.clone()).is_err(), "{unreadable} is nobody, not the owner");
+        }
+        assert!(read(&json!({"messages": [], "user": ""})).is_err());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use hermes_home::init::Owner;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file;
+use hermes_home::redaction::{Kept, Policy};
 use hermes_home::{Home, UserId};
 use hermes_store::memory::{
     Admin, Change, Drawn, DrawnFact, MemoryStore, NewFact, NewSource, Origin, Scope, Standing,
@@ -23,8 +24,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::Result;
 use crate::chunk::{self, Vectors, Words};
+use crate::{Error, Result};
 
 pub use erase::{Erased, erase_entries};
 pub use follow::{Followed, follow};
@@ -85,6 +86,8 @@ pub struct Rules<'a> {
     pub today: Date,
     /// Whether vectors are made here or by a job.
     pub vectors: Vectors,
+    /// What is done with secrets.
+    pub secrets: Policy,
 }
 
 /// What became of a wish.
@@ -129,6 +132,22 @@ pub fn remember(
     rules: &Rules<'_>,
     change: Change<'_>,
 ) -> Result<Remembered> {
+    match rules.secrets.keep(wish.text) {
+        Kept::AsItIs => keep(store, scope, wish, rules, change),
+        Kept::Redacted(text) => {
+            keep(store, scope, &Wish { text: &text, ..wish.clone() }, rules, change)
+        }
+        Kept::Refused(kind) => Err(Error::Secret { kind }),
+    }
+}
+
+fn keep(
+    store: &mut dyn MemoryStore,
+    scope: Scope,
+    wish: &Wish<'_>,
+    rules: &Rules<'_>,
+    change: Change<'_>,
+) -> Result<Remembered> {
     if let Some(why) = refusal(wish, rules) {
         // Words of the user are known as a fact all the same; other words are not even that.
         let is_known = wish.trust == Trust::User && suspicion(wish.text).is_none();
@@ -159,10 +178,19 @@ fn refusal(wish: &Wish<'_>, rules: &Rules<'_>) -> Option<String> {
     if let Some(why) = suspicion(wish.text) {
         return Some(why.to_owned());
     }
-    if wish.trust < Trust::User {
-        return Some("it does not come from the user".to_owned());
+    if let Some(why) = distrust(wish.trust) {
+        return Some(why.to_owned());
     }
     (!rules.auto_write).then(|| "memory.auto_write is off".to_owned())
+}
+
+/// Why words of this trust wait for a person; none: they need not.
+fn distrust(trust: Trust) -> Option<&'static str> {
+    match trust {
+        Trust::User => None,
+        Trust::Agent => Some("it may not be the user's own words"),
+        Trust::Untrusted => Some("it does not come from the user"),
+    }
 }
 
 /// The fact that says the same; none if a person took it back.

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::step::Step;
 use super::{
-    Place, Remembered, Rules, Target, Wish, Written, fact_for, suspicion, without_hidden, write,
+    Place, Remembered, Rules, Target, Wish, Written, distrust, fact_for, suspicion, without_hidden,
+    write,
 };
 use crate::{Error, Result};
 
@@ -348,11 +349,10 @@ fn read(proposal: &Proposal) -> Option<(Pending, Body)> {
     let body: Body = serde_json::from_str(&proposal.body).ok()?;
     let why = match &body.why {
         Some(why) => why.clone(),
-        None => match suspicion(&body.text) {
-            Some(why) => why.to_owned(),
-            None if proposal.trust < Trust::User => "it does not come from the user".to_owned(),
-            None => "it was not written without your word".to_owned(),
-        },
+        None => suspicion(&body.text)
+            .or_else(|| distrust(proposal.trust))
+            .unwrap_or("it was not written without your word")
+            .to_owned(),
     };
     let pending = Pending {
         id: proposal.id,

@@ -179,6 +179,7 @@ mod tests {
             at: None,
             key: None,
             short: None,
+            trust: hermes_store::memory::Trust::User,
         };
         item.tokens = tokens::estimate(&render::item(&item));
         item

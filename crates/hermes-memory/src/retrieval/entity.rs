@@ -1,5 +1,7 @@
 //! Facts about the names in the task, and facts that answer it.
 
+use std::collections::HashMap;
+
 use hermes_store::memory::{Entity, Fact, ItemKind};
 use jiff::Timestamp;
 
@@ -23,12 +25,15 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
             found.names.push(entity.name.clone());
         }
     }
+    let mut places: HashMap<i64, usize> = HashMap::new();
     let mut about: Vec<(i64, Vec<&str>)> = Vec::new();
     for entity in &entities {
+        asking.store.still_wanted()?;
         let ids =
             asking.store.mentions(asking.scope, entity, ItemKind::Fact, MOST_FACTS_PER_NAME)?;
         for id in ids {
-            match about.iter_mut().find(|(known, _)| *known == id) {
+            let place = *places.entry(id).or_insert(about.len());
+            match about.get_mut(place) {
                 Some((_, names)) => names.push(&entity.name),
                 None => about.push((id, vec![&entity.name])),
             }
@@ -37,7 +42,8 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     let ids: Vec<i64> = about.iter().map(|(id, _)| *id).collect();
     let facts = asking.store.facts(asking.scope, &ids)?;
     for fact in facts.iter().filter(|fact| holds(fact, asking.request.now)) {
-        let names = about.iter().find(|(id, _)| *id == fact.id).map_or(&[][..], |(_, n)| &n[..]);
+        let place = places.get(&fact.id).and_then(|place| about.get(*place));
+        let names = place.map_or(&[][..], |(_, names)| &names[..]);
         found.candidates.push(tagged(asking.request, fact, names));
     }
     if task::says_little(asking.request.task) { Ok(()) } else { searched(asking, found) }
@@ -105,6 +111,7 @@ pub(super) fn candidate(
             short: None,
             at: Some(fact.recorded_at),
             weight: f64::midpoint(1.0, fact.confidence.clamp(0.0, 1.0)),
+            trust: fact.trust,
         },
         pass: Pass::Entity,
         relevance: Some(relevance),

@@ -44,6 +44,7 @@ fn candidate(request: &Request<'_>, event: &Event) -> Candidate {
             short: None,
             at: Some(event.at),
             weight: 1.0,
+            trust: event.trust,
         },
         pass: Pass::Time,
         relevance: Some(SAME_TIME),

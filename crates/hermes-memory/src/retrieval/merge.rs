@@ -67,6 +67,7 @@ pub(super) fn item_of(candidate: Candidate, now: Timestamp) -> Item {
         at: thing.at,
         key: thing.key,
         short: thing.short,
+        trust: thing.trust,
     };
     item.tokens = tokens::estimate(&render::item(&item));
     item
@@ -120,7 +121,7 @@ fn freshness(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use hermes_store::memory::ItemKind;
+    use hermes_store::memory::{ItemKind, Trust};
 
     use super::*;
     use crate::retrieval::Thing;
@@ -141,6 +142,7 @@ mod tests {
                 short: None,
                 at: Some(at),
                 weight: 1.0,
+                trust: Trust::User,
             },
             pass,
             relevance,

@@ -11,7 +11,7 @@ mod render;
 mod semantic;
 
 use hermes_llm::Embedder;
-use hermes_store::memory::{ItemKind, MemoryStore, Scope};
+use hermes_store::memory::{ItemKind, MemoryStore, Scope, Trust};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -145,6 +145,8 @@ pub struct Thing {
     pub at: Option<Timestamp>,
     /// How much its score counts, from 0 to 1: the confidence of a fact, the success of a procedure.
     pub weight: f64,
+    /// How far what is shown can be trusted: the least of its words.
+    pub trust: Trust,
 }
 
 /// A thing that is part of the context, or would have been.
@@ -180,6 +182,9 @@ pub struct Item {
     /// The shorter form, if it has one and it was not used.
     #[serde(skip)]
     pub short: Option<String>,
+    /// How far what is shown can be trusted.
+    #[serde(skip)]
+    pub trust: Trust,
 }
 
 /// A thing that was left out.
@@ -230,6 +235,11 @@ impl Context {
         self.sections.iter().flat_map(|section| &section.items)
     }
 
+    /// Whether anything that is shown is not the user's own words.
+    pub fn is_below_user(&self) -> bool {
+        self.items().any(|item| item.trust < Trust::User)
+    }
+
     /// Kind and number of everything that is shown, for the receipt; an episode counts as a summary.
     pub fn receipt(&self) -> Vec<(ItemKind, i64)> {
         self.items().filter_map(|item| item.key).collect()
@@ -255,9 +265,13 @@ pub fn context_among(
     scope: Scope,
     request: &Request<'_>,
 ) -> Result<Context> {
+    let note = search::bounded_note(request.task);
+    let task = search::bounded(request.task);
+    let request = &Request { task: &task, ..request.clone() };
     let task_type = task::infer(request.task);
     let asking = Asking { looks, store, embedder, scope, request, task_type };
     let mut found = Found { names: task::names(request.task), ..Found::default() };
+    found.notes.extend(note);
     found.candidates.extend(files(request.files));
     found.candidates.extend(recency::pass(&asking)?);
     found.candidates.extend(events::pass(&asking)?);
@@ -268,6 +282,7 @@ pub fn context_among(
         semantic::pass(&asking, &mut found)?;
         procedural::pass(&asking, &mut found)?;
     }
+    store.still_wanted()?;
     outdated::settle(&asking, &mut found)?;
     let ranked = merge(found.candidates, request.now);
     let mut context = fit(ranked, request.budget_tokens);
@@ -370,6 +385,7 @@ fn files(files: &[FileText]) -> impl Iterator<Item = Candidate> {
             short: None,
             at: None,
             weight: 1.0,
+            trust: Trust::User,
         },
         pass: Pass::File,
         relevance: None,

@@ -75,6 +75,7 @@ fn candidate(
             short: None,
             at: Some(procedure.recorded_at),
             weight: success(procedure),
+            trust: procedure.trust,
         },
         pass: Pass::Procedural,
         relevance: Some(relevance),

@@ -1,11 +1,11 @@
 //! The latest conversations: of the same project, else of the same channel, else of all.
 
 use hermes_home::tokens;
-use hermes_store::memory::{Episode, Message, RecentFilter};
+use hermes_store::memory::{Episode, Message, RecentFilter, Trust};
 
 use super::render::one_line;
 use super::{Asking, Candidate, Pass, Section, Thing, semantic};
-use crate::Result;
+use crate::{Result, provenance};
 
 /// What one of them may cost, so that a prompt that has nothing to do with them stays cheap.
 const MOST_TOKENS: usize = 30;
@@ -63,6 +63,10 @@ fn candidate(
             key: Some(semantic::receipt_key(episode)),
             head: semantic::head(episode, asking.request),
             text: first_words(episode, messages),
+            trust: match &episode.body {
+                Some(_) => Trust::Agent,
+                None => provenance::of_messages(first_messages(messages).iter().copied()),
+            },
             short: None,
             at: Some(episode.ended_at),
             weight: 1.0,
@@ -79,9 +83,7 @@ fn first_words(episode: &Episode, messages: &[Message]) -> String {
     if let Some(body) = &episode.body {
         return first_of(body, MOST_TOKENS);
     }
-    let asked = messages.first();
-    let answered = messages.iter().skip(1).rfind(|message| message.role == "assistant");
-    let said: Vec<&Message> = asked.into_iter().chain(answered).collect();
+    let said = first_messages(messages);
     let room = MOST_TOKENS / said.len().max(1);
     let lines = said.iter().map(|message| {
         let speaker = semantic::speaker(message);
@@ -89,6 +91,12 @@ fn first_words(episode: &Episode, messages: &[Message]) -> String {
         format!("{speaker}: {}", first_of(semantic::words(message), room))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What was asked, and what was answered to it.
+fn first_messages(messages: &[Message]) -> Vec<&Message> {
+    let answered = messages.iter().skip(1).rfind(|message| message.role == "assistant");
+    messages.first().into_iter().chain(answered).collect()
 }
 
 /// As many first words as fit into so many tokens.

@@ -215,6 +215,7 @@ mod tests {
             at: None,
             key: None,
             short: None,
+            trust: hermes_store::memory::Trust::User,
         }
     }
 

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use hermes_store::memory::{Episode, EpisodeState, ItemKind, Message, MessageKey};
+use hermes_store::memory::{Episode, EpisodeState, ItemKind, Message, MessageKey, Trust};
 
 use super::render::one_line;
 use super::{
     Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold, whole_threshold,
 };
 use crate::search::{Item, Part};
-use crate::{Result, chunk, search};
+use crate::{Result, chunk, provenance, search};
 
 /// How much surer we must be of a conversation about another project.
 const OTHER_PROJECT_MARGIN: f64 = 0.15;
@@ -59,6 +59,7 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
     }
     for hit in by_episode(answer.results, request) {
+        asking.store.still_wanted()?;
         let (least, least_single) = least_relevance(&hit.episode, request);
         let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
         let candidate = candidate(request, &hit, &messages);
@@ -211,6 +212,7 @@ fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidat
             short: Some(short),
             at: Some(hit.episode.ended_at),
             weight: 1.0,
+            trust: trust_of(hit, messages),
         },
         pass: Pass::Semantic,
         relevance: Some(hit.relevance),
@@ -219,20 +221,43 @@ fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidat
     }
 }
 
+/// How far the words that are shown of a hit can be trusted.
+fn trust_of(hit: &Hit, messages: &[Message]) -> Trust {
+    match &hit.best {
+        Best::Summary(_) => Trust::Agent,
+        Best::Message(best) if messages.is_empty() => provenance::of_message(best),
+        Best::Message(_) => {
+            let hits = places(messages, &hit.messages);
+            let shown = messages.iter().enumerate();
+            let shown =
+                shown.filter(|(place, _)| hits.contains_key(place) || is_near(&hits, *place));
+            provenance::of_messages(shown.map(|(_, message)| message))
+        }
+    }
+}
+
+/// Where the messages that were found stand among all of the episode.
+fn places<'a>(
+    messages: &[Message],
+    found: &'a [(MessageKey, Range<usize>)],
+) -> HashMap<usize, &'a Range<usize>> {
+    let place_of = |key: MessageKey| messages.iter().position(|message| message.key == key);
+    found.iter().filter_map(|(key, range)| Some((place_of(*key)?, range))).collect()
+}
+
+/// Whether a message stands right before or after one that was found.
+fn is_near(hits: &HashMap<usize, &Range<usize>>, place: usize) -> bool {
+    hits.contains_key(&(place + 1)) || place.checked_sub(1).is_some_and(|p| hits.contains_key(&p))
+}
+
 /// The messages that were found, with the one before and after each; `…` where others were left out.
 fn relevant_part(messages: &[Message], found: &[(MessageKey, Range<usize>)]) -> String {
-    let place_of = |key: MessageKey| messages.iter().position(|message| message.key == key);
-    let hits: HashMap<usize, &Range<usize>> =
-        found.iter().filter_map(|(key, range)| Some((place_of(*key)?, range))).collect();
-    let is_near = |place: usize| {
-        hits.contains_key(&(place + 1))
-            || place.checked_sub(1).is_some_and(|p| hits.contains_key(&p))
-    };
+    let hits = places(messages, found);
     let mut lines: Vec<String> = Vec::new();
     for (place, message) in messages.iter().enumerate() {
         match hits.get(&place) {
             Some(range) => lines.push(line_of(message, range, FOUND_ROOM)),
-            None if is_near(place) => lines.push(line_of(message, &(0..0), NEIGHBOUR_ROOM)),
+            None if is_near(&hits, place) => lines.push(line_of(message, &(0..0), NEIGHBOUR_ROOM)),
             None if lines.last().is_none_or(|line| line != "…") => lines.push("…".to_owned()),
             None => {}
         }

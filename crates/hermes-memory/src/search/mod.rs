@@ -12,14 +12,16 @@ mod score;
 mod terms;
 mod ways;
 
+use std::borrow::Cow;
+
 use hermes_llm::Embedder;
 use hermes_store::memory::{
-    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope,
+    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::Result;
+use crate::{Result, provenance};
 
 pub use looks::Looks;
 pub(crate) use outdated::heir_of_episode;
@@ -154,6 +156,17 @@ impl Item {
         }
     }
 
+    /// How far its words can be trusted.
+    pub fn trust(&self) -> Trust {
+        match self {
+            Item::Message { message, .. } => provenance::of_message(message),
+            Item::Summary(_) => Trust::Agent,
+            Item::Fact(fact) => fact.trust,
+            Item::Procedure(procedure) => procedure.trust,
+            Item::Event(event) => event.trust,
+        }
+    }
+
     /// The project it belongs to.
     pub fn project(&self) -> Option<&str> {
         match self {
@@ -208,6 +221,34 @@ impl Part {
     }
 }
 
+/// How many bytes of a text are looked for: what is longer says no more, and whoever sends it may mean harm.
+pub const LONGEST_TEXT: usize = 8 * 1024;
+/// So many of them are its end, where people put what they want after what they pasted.
+const END: usize = LONGEST_TEXT / 4;
+
+/// The part of a long text that is looked for: its beginning and its end.
+pub fn bounded(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST_TEXT {
+        return Cow::Borrowed(text);
+    }
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let most = LONGEST_TEXT - END - 1;
+    let first = (0..=most).rev().find(is_boundary).unwrap_or(0);
+    let last = (text.len() - END..=text.len()).find(is_boundary).unwrap_or(text.len());
+    Cow::Owned(format!("{}\n{}", &text[..first], &text[last..]))
+}
+
+/// What is said where only a part of a text was looked for.
+pub fn bounded_note(text: &str) -> Option<String> {
+    (text.len() > LONGEST_TEXT).then(|| {
+        format!(
+            "the text has {} bytes: the first {} and the last {END} were looked for",
+            text.len(),
+            LONGEST_TEXT - END
+        )
+    })
+}
+
 /// Finds what answers the question. `embedder` must be the store's active model; none means words only.
 pub fn search(
     store: &dyn MemoryStore,
@@ -246,7 +287,9 @@ fn run(
     question: &Question<'_>,
     effort: &Effort,
 ) -> Result<Answer> {
-    let mut notes = Vec::new();
+    let text = bounded(question.text);
+    let mut notes: Vec<String> = bounded_note(question.text).into_iter().collect();
+    let question = &Question { text: &text, ..question.clone() };
     let vector = run::question_vector(store, embedder, question.text, &mut notes)?;
     // One state of the store for all steps, whatever others write meanwhile.
     let began = store.begin_reading()?;
@@ -269,5 +312,20 @@ pub struct Effort {
 impl Default for Effort {
     fn default() -> Effort {
         Effort { score_all_below: 2_000 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_looked_for_by_its_beginning_and_its_end() {
+        let text = format!("begin {} end", "é".repeat(100_000));
+        let part = bounded(&text);
+        assert!(part.len() <= LONGEST_TEXT && part.len() > LONGEST_TEXT - 8, "{}", part.len());
+        assert!(part.starts_with("begin é") && part.ends_with("é end"));
+        assert_eq!(bounded("short"), "short");
+        assert!(bounded_note(&text).is_some() && bounded_note("short").is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! What a question tells besides its words: whom it names, whether it asks for a time, which tokens count.
 
+use std::collections::{HashMap, HashSet};
+
 use hermes_llm::EmbeddedModel;
 use hermes_store::memory::{ChunkRow, MemoryStore, Scope};
 
@@ -29,13 +31,9 @@ pub(super) struct Asked {
 pub(super) fn read(store: &dyn MemoryStore, scope: Scope, text: &str) -> Result<Asked> {
     let words = chunk::question_words(text);
     let speakers = store.speakers(scope, &words)?;
-    let is_name = |word: &String| {
-        let word = word.as_str();
-        speakers.iter().any(|name| {
-            name.split(|c: char| !c.is_alphanumeric()).any(|part| part.to_lowercase() == word)
-        })
-    };
-    let name_words = words.iter().filter(|word| is_name(word)).cloned().collect();
+    let parts = speakers.iter().flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
+    let parts: HashSet<String> = parts.map(str::to_lowercase).collect();
+    let name_words = words.iter().filter(|word| parts.contains(*word)).cloned().collect();
     Ok(Asked {
         is_look_up: words.len() <= 3
             && !text.contains('?')
@@ -84,7 +82,8 @@ pub(super) fn tokens(
     counted_in: Option<&[ChunkRow]>,
 ) -> Vec<(u16, f32)> {
     let model = EmbeddedModel::get();
-    let names: Vec<u16> =
+    // What was seen before, or is a name, is not counted.
+    let mut seen: HashSet<u16> =
         asked.name_words.iter().flat_map(|word| model.word_pieces(word)).collect();
     let mut all = Vec::new();
     model.tokens(text, &mut all);
@@ -93,16 +92,14 @@ pub(super) fn tokens(
         let says_something = model.piece(token).is_some_and(|(piece, _)| {
             piece.chars().any(char::is_alphanumeric) && !is_stop_word(piece)
         });
-        if says_something && !names.contains(&token) && !telling.contains(&token) {
+        if says_something && seen.insert(token) {
             telling.push(token);
         }
     }
-    let weight = |token: u16| match counted_in {
-        Some(chunks) => count_weight(token, chunks),
-        None => word_weight(token, hits),
+    let mut weighed: Vec<(u16, f32)> = match counted_in {
+        Some(chunks) => count_weights(&telling, chunks),
+        None => word_weights(&telling, hits),
     };
-    let mut weighed: Vec<(u16, f32)> =
-        telling.iter().map(|token| (*token, weight(*token))).collect();
     if weighed.len() > MOST_TOKENS {
         weighed.sort_by(|a, b| b.1.total_cmp(&a.1));
         weighed.truncate(MOST_TOKENS);
@@ -110,17 +107,40 @@ pub(super) fn tokens(
     weighed
 }
 
-fn count_weight(token: u16, chunks: &[ChunkRow]) -> f32 {
-    let with = chunks.iter().filter(|chunk| chunk.tokens.contains(&token)).count();
-    rarity(chunks.len(), with)
+/// How rare each token is among the chunks, all counted in one walk.
+fn count_weights(tokens: &[u16], chunks: &[ChunkRow]) -> Vec<(u16, f32)> {
+    // A table of all tokens: hashing each one of a chunk would cost more than the rest of the search.
+    let mut places = vec![usize::MAX; usize::from(u16::MAX) + 1];
+    for (place, token) in tokens.iter().enumerate() {
+        places[usize::from(*token)] = place;
+    }
+    let mut counts = vec![(0, usize::MAX); tokens.len()];
+    for (number, chunk) in chunks.iter().enumerate() {
+        for token in &chunk.tokens {
+            if let Some((count, last)) = counts.get_mut(places[usize::from(*token)])
+                && *last != number
+            {
+                (*count, *last) = (*count + 1, number);
+            }
+        }
+    }
+    let weight =
+        |(token, (with, _)): (&u16, &(usize, usize))| (*token, rarity(chunks.len(), *with));
+    tokens.iter().zip(&counts).map(weight).collect()
 }
 
-/// The weight of the word that a token is a piece of; of a middling word if it is of none.
-fn word_weight(token: u16, hits: &Hits) -> f32 {
+/// The weight of the word that each token is a piece of; of a middling word if it is of none.
+fn word_weights(tokens: &[u16], hits: &Hits) -> Vec<(u16, f32)> {
     let model = EmbeddedModel::get();
-    let of_word = hits.terms.iter().filter(|term| model.word_pieces(&term.text).contains(&token));
-    let heaviest = of_word.map(|term| term.weight).fold(f32::NAN, f32::max);
-    if heaviest.is_nan() { 4.0 } else { heaviest }
+    let mut heaviest: HashMap<u16, f32> = HashMap::new();
+    for term in &hits.terms {
+        for piece in model.word_pieces(&term.text) {
+            let known = heaviest.entry(piece).or_insert(term.weight);
+            *known = known.max(term.weight);
+        }
+    }
+    let weight = |token: &u16| heaviest.get(token).copied().unwrap_or(4.0);
+    tokens.iter().map(|token| (*token, weight(token))).collect()
 }
 
 #[cfg(test)]

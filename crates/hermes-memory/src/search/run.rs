@@ -79,6 +79,7 @@ pub(super) fn search(
         if results.len() == question.limit {
             break;
         }
+        store.still_wanted()?;
         let chunk = &looked.chunks[ranked.chunk];
         if let Some(item) = load::item(store, scope, question, chunk.key)? {
             let relevance = relevance::of(&looked, &scores, &ranked);
@@ -108,9 +109,7 @@ pub(super) fn question_vector(
         ));
         return Ok(None);
     }
-    // A question as long as a book says no more than its beginning.
-    let end = text.char_indices().nth(8_000).map_or(text.len(), |(at, _)| at);
-    let vectors = match embedder.embed(&[&text[..end]], Purpose::Query) {
+    let vectors = match embedder.embed(&[text], Purpose::Query) {
         Ok(vectors) => vectors,
         Err(error) => {
             notes.push(format!("found by words alone: {error}"));
@@ -147,6 +146,7 @@ fn look(
     let asked = question::read(store, scope, text)?;
     let wanted = terms::terms_of(text, &asked.name_words);
     let hits = terms::look_up(store, scope, filter, wanted, extent.chunks)?;
+    store.still_wanted()?;
     let mut chunks;
     if extent.more {
         let near = match vector {
@@ -162,6 +162,7 @@ fn look(
     }
     let counted_in = (!extent.more).then_some(&chunks[..]);
     let tokens = question::tokens(text, &asked, &hits, counted_in);
+    store.still_wanted()?;
     let heads = store.message_heads(scope, &candidates::text_ranges(&chunks))?;
     Ok(Looked { chunks, heads, hits, asked, tokens })
 }

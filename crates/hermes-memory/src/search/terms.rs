@@ -65,6 +65,7 @@ pub(super) fn look_up(
     let mut left = BUDGET;
     let mut hits = Hits::default();
     for (text, mut postings) in found {
+        store.still_wanted()?;
         if !postings.complete && postings.estimated < left + left / 4 {
             postings = store.postings(scope, filter, &text, left)?;
         }

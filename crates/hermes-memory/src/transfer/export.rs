@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use hermes_home::redaction;
 use hermes_store::memory::{
     Admin, ExportChoice, ExportHead, Exported, MemoryStore, Section, UserNumber,
 };
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::redact;
 use crate::Result;
 
 /// What is exported, and how.
@@ -45,7 +45,7 @@ pub fn export(
     settings: &ExportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
-    let hide: &dyn Fn(&str) -> String = &redact::redact;
+    let hide: &dyn Fn(&str) -> String = &|text| redaction::redact(text).into_owned();
     let choice = ExportChoice {
         user: settings.user,
         since: settings.since,

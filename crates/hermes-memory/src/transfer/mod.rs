@@ -3,8 +3,6 @@
 mod export;
 mod format;
 mod import;
-mod redact;
 
 pub use export::{ExportSettings, Written, export};
 pub use import::{Ending, ImportReport, ImportSettings, LONGEST_ITEM, chunks_of, import, look};
-pub use redact::redact;

@@ -127,7 +127,7 @@ fn a_part_and_a_redacted_document_hold_what_was_asked_for() {
     filled(&mut from);
     let facts = ExportSettings { sections: Some(&[Section::Facts]), redact: true, ..settings() };
     let document = String::from_utf8(written(&from, &facts)).unwrap();
-    assert!(document.contains("The key is [redacted].") && !document.contains("sk-abc"));
+    assert!(document.contains("The key is [secret: openai-key].") && !document.contains("sk-abc"));
     assert!(!document.contains("\"episodes\"") && !document.contains("\"audit\""));
     let (_there, mut target) = memory();
     let report = taken(&mut target, document.as_bytes()).unwrap();

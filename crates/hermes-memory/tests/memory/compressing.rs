@@ -7,11 +7,11 @@ use hermes_memory::retrieval::{self, Request};
 use hermes_memory::search::{self, Filter, Item, Question};
 use hermes_memory::{Error, Result};
 use hermes_store::memory::{
-    Admin, Episodes, ItemKind, Lifecycle, NewSummary, SqliteMemory, Upkeep,
+    Admin, Episodes, ItemKind, Lifecycle, NewSummary, Scope, SqliteMemory, Upkeep, Users,
 };
 use jiff::tz::TimeZone;
 
-use crate::support::{change, line, memory, now, owner, record};
+use crate::support::{change, line, memory, now, owner, record, record_as};
 
 static ZONE: TimeZone = TimeZone::UTC;
 
@@ -180,4 +180,30 @@ fn a_context_shows_the_summary_of_what_was_said() {
     let (kind, id) = context.receipt()[0];
     assert_eq!(kind, ItemKind::Summary);
     assert!(memory.episodes(owner(), &[id]).unwrap()[0].body.is_some());
+}
+
+#[test]
+fn a_summary_tells_of_one_user_alone() {
+    let (_folder, mut memory) = memory();
+    for user in ["ana", "ben", "cleo"] {
+        let scope = Scope::of(memory.user_or_new(user, change()).unwrap());
+        for number in 0..4 {
+            let said = format!("We decided that the budget of Canary{user} is {number}400 euros.");
+            let day = format!("2026-03-0{}", number + 1);
+            record_as(&mut memory, scope, &line(&format!("{user}{number}"), "user", &day, &said));
+        }
+    }
+    let waiting = memory.waiting_episodes(Admin, now(), 100).unwrap();
+    let ids: Vec<i64> = waiting.iter().map(|episode| episode.id).collect();
+    memory.mark_extracted(Admin, &ids, now()).unwrap();
+    let calls = std::cell::Cell::new(0);
+    let report = ask(&mut memory, &|prompt| {
+        let told =
+            ["ana", "ben", "cleo"].map(|user| prompt.user.contains(&format!("Canary{user}")));
+        assert_eq!(told.iter().filter(|is_told| **is_told).count(), 1, "{}", prompt.user);
+        calls.set(calls.get() + 1);
+        reply("Budgets were decided.")
+    });
+    assert_eq!((report.episodes, report.by_model), (12, calls.get()));
+    assert!(calls.get() >= 3);
 }

@@ -2,6 +2,7 @@
 
 use hermes_home::tokens;
 use hermes_memory::retrieval::{self, Context, FileText, Pass, Request, Section};
+use hermes_store::Stop;
 use hermes_store::memory::{
     EventKind, Events, Facts, NewEvent, NewProcedure, ProcedureKind, Procedures, Scope,
     SqliteMemory, Trust, UserNumber,
@@ -51,6 +52,31 @@ fn with_talk() -> (tempfile::TempDir, SqliteMemory) {
         .collect();
     record(&mut memory, &lines);
     (folder, memory)
+}
+
+#[test]
+fn of_a_long_task_the_beginning_and_the_end_are_looked_for_and_that_is_said() {
+    let (_folder, mut memory) = memory();
+    add_fact(&mut memory, "The harbour gate opens at seven", &["harbour"]);
+    let pasted: String = (0..20_000).map(|number| format!("line{number} ")).collect();
+    let task = format!("{pasted} When does the harbour gate open?");
+    let found = context(&memory, &request(&task));
+    assert!(has(&found, "fact:001"), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.contains("were looked for")), "{:?}", found.notes);
+}
+
+#[test]
+fn a_context_that_nobody_waits_for_is_not_made() {
+    let (_folder, mut memory) = with_talk();
+    let stop = Stop::default();
+    memory.heed(&stop).unwrap();
+    let asked = request("Tell the story about boats");
+    assert!(retrieval::context(&memory, None, owner(), &asked).is_ok());
+    stop.ask();
+    let ended = retrieval::context(&memory, None, owner(), &asked).unwrap_err();
+    assert!(matches!(ended, hermes_memory::Error::Store(hermes_store::Error::Stopped)), "{ended}");
+    memory.heed(&Stop::default()).unwrap();
+    assert!(retrieval::context(&memory, None, owner(), &asked).is_ok());
 }
 
 #[test]

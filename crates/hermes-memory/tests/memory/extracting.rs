@@ -4,10 +4,10 @@ use hermes_memory::Error;
 use hermes_memory::ask::{Prompt, Reply};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::extract::{self, Report, Settings};
-use hermes_store::memory::{FactFilter, Facts, SqliteMemory};
+use hermes_store::memory::{FactFilter, Facts, Scope, SqliteMemory, Users};
 use jiff::tz::TimeZone;
 
-use crate::support::{line, memory, now, owner, record};
+use crate::support::{change, line, memory, now, owner, record, record_as};
 
 fn settings() -> Settings<'static> {
     Settings {
@@ -75,4 +75,35 @@ fn a_bad_answer_leaves_the_episode_waiting_and_a_good_one_is_kept() {
     let report = extract::run(&mut memory, &settings(), Some(&mut model)).unwrap();
     assert_eq!((report.facts, report.events, report.episodes, report.calls), (1, 1, 1, 1));
     assert_eq!(statements(&memory), ["User lives in Lyon"]);
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the numbers of docs/SECURITY.md")]
+fn no_call_of_a_model_reads_the_words_of_two_users() {
+    const USERS: usize = 12;
+    let (_folder, mut memory) = memory();
+    let scopes: Vec<Scope> = (0..USERS)
+        .map(|user| Scope::of(memory.user_or_new(&format!("user{user}"), change()).unwrap()))
+        .collect();
+    // Interleaved, and long enough that each user needs several calls.
+    for round in 0..6 {
+        for (user, scope) in scopes.iter().enumerate() {
+            let text = format!("Canary{user}x says: {}", "a long story about a boat. ".repeat(200));
+            let session = format!("talk{round}-{user}");
+            record_as(&mut memory, *scope, &line(&session, "user", "2026-10-01", &text));
+        }
+    }
+    let mut calls = 0;
+    let mut mixed = 0;
+    let mut model = |prompt: &Prompt| {
+        let told = (0..USERS).filter(|user| prompt.user.contains(&format!("Canary{user}x")));
+        calls += 1;
+        mixed += usize::from(told.count() != 1);
+        Ok(Reply { text: r#"{"facts":[]}"#.to_owned(), model: "m".to_owned() })
+    };
+    let report = extract::run(&mut memory, &settings(), Some(&mut model)).unwrap();
+    println!("{calls} calls about {} episodes of {USERS} users, {mixed} mixed", report.episodes);
+    assert_eq!((report.episodes, mixed), (72, 0));
+    assert!(calls > USERS, "each user needs several calls: {calls}");
+    assert_eq!(extract::run(&mut memory, &settings(), None).unwrap().episodes, 0);
 }

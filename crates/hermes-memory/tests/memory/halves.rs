@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::{self, Report};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool;
@@ -19,10 +18,10 @@ use crate::support::{memory, now};
 
 fn settings(zone: &TimeZone) -> Settings<'_> {
     Settings {
-        mode: UsersMode::Several,
         zone,
         now: now(),
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
         random: [1, 2, 3],
         transcript_note: Path::new("not there"),
     }
@@ -168,7 +167,7 @@ fn a_turn_that_waited_is_in_the_transcript_and_in_the_memory_once_wherever_drain
 }
 
 #[test]
-fn who_is_named_at_another_place_than_the_command_line_is_noted() {
+fn who_is_named_is_told_by_the_transcript_wherever_they_speak() {
     let (folder, _memory) = memory();
     let sessions = sessions(folder.path());
     let named = |channel: &str| Turn {
@@ -178,7 +177,7 @@ fn who_is_named_at_another_place_than_the_command_line_is_noted() {
         ..by("1", "hello")
     };
     assert!(!needs_note(&sessions, &named("cli")).unwrap());
-    assert!(needs_note(&sessions, &named("telegram")).unwrap());
+    assert!(!needs_note(&sessions, &named("telegram")).unwrap());
     let other = Turn { from: Caller::Other("agent".to_owned()), ..named("telegram") };
     assert!(!needs_note(&sessions, &other).unwrap());
 }

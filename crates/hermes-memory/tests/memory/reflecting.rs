@@ -38,6 +38,7 @@ fn rules(home: &Home) -> Rules<'_> {
         user_limit: None,
         today: jiff::civil::date(2026, 10, 15),
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
     }
 }
 
@@ -367,6 +368,7 @@ fn deploy(store: &mut SqliteMemory, session: &str, what: &str, at: Timestamp) {
         role,
         speaker: None,
         text,
+        said: None,
         caption: None,
         at,
         channel: None,

@@ -37,12 +37,18 @@ pub(crate) fn memory() -> (TempDir, SqliteMemory) {
 }
 
 pub(crate) fn record(memory: &mut SqliteMemory, lines: &str) -> Report {
+    record_as(memory, owner(), lines)
+}
+
+/// The same for anybody.
+pub(crate) fn record_as(memory: &mut SqliteMemory, scope: Scope, lines: &str) -> Report {
     let settings = record::Settings {
         source: "test",
-        scope: owner(),
+        scope,
         zone: &TimeZone::UTC,
         now: now(),
         vectors: Vectors::Now,
+        secrets: hermes_home::redaction::Policy::Redact,
     };
     record::record(memory, &mut lines.as_bytes(), &settings, &mut |_| {}).unwrap()
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::{self, Report};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn::{
@@ -50,10 +49,10 @@ impl Place {
         self.time += SignedDuration::from_secs(7);
         let note = self.folder.path().join("transcript.json");
         deed(&Settings {
-            mode: UsersMode::Single,
             zone: &TimeZone::UTC,
             now: self.time,
             vectors: Vectors::Now,
+            secrets: hermes_home::redaction::Policy::Redact,
             random: [1, 2, 3],
             transcript_note: &note,
         })

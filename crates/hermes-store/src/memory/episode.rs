@@ -16,6 +16,8 @@ pub struct NewMessage<'a> {
     pub speaker: Option<&'a str>,
     /// What was said.
     pub text: &'a str,
+    /// What was said to the letter, where the text has something else in place of a secret; it is compared, never kept.
+    pub said: Option<&'a str>,
     /// The description of an attached picture or file.
     pub caption: Option<&'a str>,
     /// When.

@@ -44,6 +44,17 @@ pub struct Forgotten {
     pub proposals: u64,
 }
 
+/// What of a choice is told by files of the home as well.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToldElsewhere {
+    /// Facts: entries of memory files say the same.
+    pub facts: Vec<i64>,
+    /// Procedures: the log of reflections says the same.
+    pub procedures: Vec<i64>,
+    /// The ids of whole sessions: transcripts, and what is kept of turns under way.
+    pub sessions: Vec<String>,
+}
+
 /// Episodes (as `Summary`), procedures and events that were taken back, by the ids that are the same everywhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenBack {
@@ -58,8 +69,8 @@ pub trait Forgetting {
     /// How much a choice holds.
     fn forget_plan(&self, admin: Admin, choice: &Choice) -> Result<Forgotten>;
 
-    /// The facts that a choice holds, whosever they are.
-    fn facts_to_forget(&self, admin: Admin, choice: &Choice) -> Result<Vec<i64>>;
+    /// What a choice holds that files of the home tell of too, whosever it is.
+    fn told_elsewhere(&self, admin: Admin, choice: &Choice) -> Result<ToldElsewhere>;
 
     /// Whether a choice names a session or a source that is there at all.
     fn knows(&self, admin: Admin, choice: &Choice) -> Result<bool>;

@@ -52,6 +52,8 @@ pub struct Offered<'a> {
     pub former_id: Option<&'a str>,
     /// What it says.
     pub text: &'a str,
+    /// What was said to the letter, where the text has something else in place of a secret.
+    pub said: Option<&'a str>,
     /// When.
     pub at: Timestamp,
 }
@@ -177,6 +179,12 @@ pub trait Lifecycle {
 
     /// Notes how far a session was taken in.
     fn note_taken_in(&mut self, admin: Admin, taken: &TakenIn, now: Timestamp) -> Result<()>;
+
+    /// What was noted under a key, for what needs no table of its own.
+    fn read_note(&self, admin: Admin, key: &str) -> Result<Option<String>>;
+
+    /// Notes something under a key, in the place of what was noted there.
+    fn keep_note(&mut self, admin: Admin, key: &str, value: &str) -> Result<()>;
 
     /// Whether the last messages of a session are these, role and text, and were all said since a time.
     fn session_ends_with(

@@ -2,6 +2,7 @@
 
 mod audit;
 mod counter;
+pub mod echo;
 mod entity;
 mod episode;
 mod event;
@@ -37,7 +38,7 @@ pub use fact::{
     Added, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter, FactOnly, FactOrder, Facts,
     FileEntry, NewFact, NewSource, Origin, Revision, Source, Standing, Undone,
 };
-pub use forgetting::{Choice, Depth, Forgetting, Forgotten, TakenBack};
+pub use forgetting::{Choice, Depth, Forgetting, Forgotten, TakenBack, ToldElsewhere};
 pub use job::{Job, JobFailure, JobState, Jobs, Lease, Leased, NewJob, Schedule};
 pub use key::{
     ChunkKey, ItemKind, MOST_PARTS, MOST_PLACES, MOST_SESSIONS, MOST_USERS, MessageKey, SessionKey,

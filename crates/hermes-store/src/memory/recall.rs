@@ -155,6 +155,11 @@ pub trait Recall {
     /// Lets go of the state that `begin_reading` held on to.
     fn end_reading(&self) -> Result<()>;
 
+    /// Fails when whoever asked waits no longer: for loops between the reads.
+    fn still_wanted(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The chunks that hold the word (its forms too), up to `cap`, newest sessions first.
     fn postings(
         &self,

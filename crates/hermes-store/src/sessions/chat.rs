@@ -3,11 +3,13 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::content::{Content, integer_of, text_of};
+use super::identity::print_in;
 use super::record::exists;
-use super::{NewMessage, SessionId, SessionStore};
+use super::{NewMessage, RowPrint, SessionId, SessionStore};
 use crate::{Error, Result};
 
-/// How a summary begins that stands for messages which left the window of a conversation of ours.
+/// How a summary begins that stands for messages which left the window of a conversation of ours: for people who read
+/// it. Whether a row is one is known by its number alone.
 pub const OUR_SUMMARY: &str = "[CONTEXT SUMMARY] Of what was said before:";
 
 /// What the requests of a turn cost.
@@ -129,9 +131,15 @@ impl SessionStore {
         Ok(found.unwrap_or_default())
     }
 
-    /// Lets a summary stand for the messages up to one: they stay and are found, and are no longer live. Returns
-    /// the number of the summary; fails, with nothing changed, where the layout cannot tell such messages apart.
-    pub fn compact(&mut self, id: &SessionId, up_to: i64, summary: &NewMessage) -> Result<i64> {
+    /// Lets a summary stand for the messages up to one: they stay and are found, and are no longer live. `note` keeps
+    /// which row it is, before anything is done. Returns its number; fails, with nothing changed, where that is not
+    /// kept or the layout cannot tell such messages apart.
+    pub fn compact(
+        &mut self,
+        (id, up_to): (&SessionId, i64),
+        summary: &NewMessage,
+        note: &mut dyn FnMut(RowPrint) -> Result<()>,
+    ) -> Result<i64> {
         let path = self.path().to_owned();
         let step = self.begin()?;
         let failed = |source| step.fault(source);
@@ -144,11 +152,13 @@ impl SessionStore {
         }
         step.transaction.execute(statement, params![id.as_str(), up_to]).map_err(failed)?;
         let number = step.add_messages(id, std::slice::from_ref(summary))?;
+        let number = number.first().copied().unwrap_or_default();
+        note(print_in(&step.transaction, number).map_err(failed)?)?;
         if let Some(statement) = step.layout.count_again() {
             step.transaction.execute(&statement, params![id.as_str(), 0]).map_err(failed)?;
         }
         step.commit()?;
-        Ok(number.first().copied().unwrap_or_default())
+        Ok(number)
     }
 
     /// Takes back the live messages of a session from one on, and returns how many those were.

@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
-use super::SessionStore;
 use super::layout::Layout;
+use super::{SessionId, SessionStore};
 use crate::{Error, Result};
 
 /// The table of ours that says which database this is.
@@ -89,6 +89,15 @@ impl SessionStore {
         Ok(prints)
     }
 
+    /// The prints of all messages of a session.
+    pub fn prints_in(&self, session: &SessionId) -> Result<Vec<RowPrint>> {
+        let read = || -> rusqlite::Result<Vec<RowPrint>> {
+            let mut statement = self.connection().prepare(IN_SESSION)?;
+            statement.query_map([session.as_str()], print_of)?.collect()
+        };
+        read().map_err(|source| self.fault(source))
+    }
+
     /// The prints of the messages with these numbers, as far as they are there.
     pub fn prints_of(&self, numbers: &[i64]) -> Result<Vec<RowPrint>> {
         let read = || -> rusqlite::Result<Vec<RowPrint>> {
@@ -103,6 +112,13 @@ impl SessionStore {
     }
 }
 
+/// The print of a message.
+pub(super) fn print_in(connection: &Connection, number: i64) -> rusqlite::Result<RowPrint> {
+    connection.query_row(ONE, [number], print_of)
+}
+
+const IN_SESSION: &str = "
+    select id, session_id, role, content, timestamp from message_view where session_id = ?1";
 const ONE: &str = "select id, session_id, role, content, timestamp from message_view where id = ?1";
 
 fn print_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<RowPrint> {

@@ -93,6 +93,14 @@ const ROWS: &str = "
 const HAS_COMPACTED: &str =
     "select exists (select 1 from message_view where session_id = ?1 and compacted <> 0)";
 
+const OLD_SUMMARIES: &str = "
+    select m.session_id, m.id from message_view m
+    where substr(m.content, 1, length(?1)) = ?1 and m.role = 'user'
+        and exists (
+            select 1 from message_view c
+            where c.session_id = m.session_id and c.compacted <> 0 and c.id < m.id)
+    order by m.id";
+
 const LIVE_UP_TO: &str = "
     select count(*) from message_view
     where session_id = ?1 and id <= ?2 and (active <> 0 or compacted <> 0)";
@@ -123,12 +131,37 @@ impl SessionStore {
     }
 
     /// What was really said after a message, in order: rows in use or compacted, without summaries, the copies
-    /// a compaction makes, hidden rows and what was taken back; nothing in sessions no person talked in.
-    pub fn live_messages(&self, session: &LiveSession, after: i64) -> Result<Vec<LiveMessage>> {
+    /// a compaction makes, hidden rows and what was taken back; nothing in sessions no person talked in. `ours` are the
+    /// numbers of the summaries that our own conversations wrote; those of other programs are known by their place.
+    pub fn live_messages(
+        &self,
+        session: &LiveSession,
+        after: i64,
+        ours: &[i64],
+    ) -> Result<Vec<LiveMessage>> {
         if !session.is_talk() {
             return Ok(Vec::new());
         }
-        self.said(session, after).map_err(|source| self.fault(source))
+        self.said(session, after, ours).map_err(|source| self.fault(source))
+    }
+
+    /// The rows that an earlier version wrote as summaries, which noted no numbers: by their beginning, in sessions of
+    /// our own conversations that were compacted.
+    pub fn old_summaries(&self) -> Result<Vec<(SessionId, i64)>> {
+        let read = || -> rusqlite::Result<Vec<(SessionId, i64)>> {
+            let row = |row: &Row<'_>| Ok((SessionId::from(row.get::<_, String>(0)?), row.get(1)?));
+            self.connection().prepare(OLD_SUMMARIES)?.query_map([OUR_SUMMARY], row)?.collect()
+        };
+        let mut found = read().map_err(|source| self.fault(source))?;
+        let mut others = Vec::new();
+        for (id, _) in &found {
+            // Only our own conversation keeps its prompt with the session.
+            if self.prompt_of(id)?.is_none() {
+                others.push(id.clone());
+            }
+        }
+        found.retain(|(id, _)| !others.contains(id));
+        Ok(found)
     }
 
     /// How many messages up to one count.
@@ -149,7 +182,12 @@ impl SessionStore {
         read().map_err(|source| self.fault(source))
     }
 
-    fn said(&self, session: &LiveSession, after: i64) -> rusqlite::Result<Vec<LiveMessage>> {
+    fn said(
+        &self,
+        session: &LiveSession,
+        after: i64,
+        ours: &[i64],
+    ) -> rusqlite::Result<Vec<LiveMessage>> {
         let id = session.id.as_str();
         let has_compacted: bool =
             self.connection().query_row(HAS_COMPACTED, [id], |row| row.get(0))?;
@@ -160,10 +198,13 @@ impl SessionStore {
         if let Some(parent) = session.parent.as_ref().filter(|_| continues) {
             known.extend(self.rows_after(parent.as_str(), i64::MIN)?.iter().map(|row| row.print));
         }
-        let rows = self.rows_after(id, from)?;
+        let mut rows = self.rows_after(id, from)?;
+        for row in &mut rows {
+            row.is_summary |= ours.contains(&row.message.id);
+        }
         let kept = match from == after {
             true => rows.iter().map(Stored::counts).collect(),
-            false => sift(&rows, known, continues),
+            false => sift(&rows, known, Compaction { continues, is_ours: !ours.is_empty() }),
         };
         let said = rows.into_iter().zip(kept).filter(|(row, kept)| *kept && row.message.id > after);
         Ok(said.map(|(row, _)| row.message).collect())
@@ -185,7 +226,10 @@ impl LiveSession {
 struct Stored {
     message: LiveMessage,
     state: MessageState,
+    /// Whether it is known for a summary.
     is_summary: bool,
+    /// Whether it begins like one; that alone says nothing.
+    looks_like_summary: bool,
     is_hidden: bool,
     /// A hash of all that a copy has in common with what it copies.
     print: u64,
@@ -207,8 +251,18 @@ struct Written {
     begins_with_summary: bool,
 }
 
+/// How a session was compacted.
+#[derive(Clone, Copy)]
+struct Compaction {
+    /// Whether the session goes on where another was compressed.
+    continues: bool,
+    /// Whether our own conversation did it: its summaries are known, and stand behind what was left.
+    is_ours: bool,
+}
+
 /// Which rows were really said. `known` are the prints of what a session before this one said.
-fn sift(rows: &[Stored], mut known: HashSet<u64>, continues: bool) -> Vec<bool> {
+fn sift(rows: &[Stored], mut known: HashSet<u64>, compaction: Compaction) -> Vec<bool> {
+    let Compaction { continues, is_ours } = compaction;
     let mut kept: Vec<bool> = Vec::with_capacity(rows.len());
     let mut copies: Vec<bool> = Vec::with_capacity(rows.len());
     let mut exact = HashSet::new();
@@ -218,8 +272,6 @@ fn sift(rows: &[Stored], mut known: HashSet<u64>, continues: bool) -> Vec<bool> 
         has_known_summary: false,
         begins_with_summary: false,
     });
-    // What we compact is told by a summary that stands behind what was left.
-    let is_ours = rows.iter().any(|row| row.message.text.starts_with(OUR_SUMMARY));
     for row in rows {
         copies.push(known.contains(&row.print));
         if row.state == MessageState::Rewound {
@@ -232,7 +284,10 @@ fn sift(rows: &[Stored], mut known: HashSet<u64>, continues: bool) -> Vec<bool> 
                 Some(Written { at: None, has_known_summary: false, begins_with_summary: true });
         }
         before = Some(row.state);
-        if row.is_summary {
+        // Only among what a compaction wrote: anybody can begin a message with such words.
+        let is_in_place = written.is_some() || row.state == MessageState::Compacted;
+        let is_summary = row.is_summary || (row.looks_like_summary && is_in_place && !is_ours);
+        if is_summary {
             drop_copies_before(row, rows, &copies, &mut kept);
             written = Some(Written {
                 at: Some(row.message.at),
@@ -240,7 +295,7 @@ fn sift(rows: &[Stored], mut known: HashSet<u64>, continues: bool) -> Vec<bool> 
                 begins_with_summary: false,
             });
         }
-        let is_new = !row.is_summary
+        let is_new = !is_summary
             // The same words at the same moment: a copy that kept its time.
             && exact.insert((row.print, row.message.at))
             && written.as_mut().is_none_or(|written| written.lets_pass(row, &known));
@@ -320,8 +375,8 @@ fn stored_from_row(row: &Row<'_>) -> rusqlite::Result<Stored> {
     (&role, &text, &tool_call_id, &tool_calls).hash(&mut print);
     let is_on = |at| Ok::<_, rusqlite::Error>(integer_of(row.get_ref(at)?).unwrap_or(0) != 0);
     let beginning = text.trim_start();
-    let is_summary =
-        is_on(9)? || SUMMARY_BEGINNINGS.iter().any(|known| beginning.starts_with(known));
+    let is_summary = is_on(9)?;
+    let looks_like_summary = SUMMARY_BEGINNINGS.iter().any(|known| beginning.starts_with(known));
     Ok(Stored {
         state: match (integer_of(row.get_ref(7)?) != Some(0), is_on(8)?) {
             (true, _) => MessageState::Active,
@@ -329,6 +384,7 @@ fn stored_from_row(row: &Row<'_>) -> rusqlite::Result<Stored> {
             (false, false) => MessageState::Rewound,
         },
         is_summary,
+        looks_like_summary,
         is_hidden: text_of(row.get_ref(10)?).as_deref() == Some("hidden"),
         print: print.finish(),
         message: LiveMessage {

@@ -15,6 +15,7 @@ mod order;
 mod prune;
 mod read;
 mod record;
+mod redacting;
 mod repair;
 mod salvage;
 mod search;
@@ -31,7 +32,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::sqlite::{self, Access, OpenedFile};
-use crate::{Error, Result, migrate};
+use crate::{Error, Result, Stop, migrate, stop};
 
 pub use chat::{Beginning, OUR_SUMMARY, Spending};
 pub use check::{CheckReport, Depth, Finding, FindingKind, check};
@@ -54,7 +55,7 @@ pub use search::{
 pub use stats::{SessionStats, SourceStats};
 pub use sums::compare_sessions;
 pub use transcript::{Message, MessageState, Window};
-pub use whose::Whose;
+pub use whose::{COMMAND_LINE, Whose, kept_name, name_in, shown_user};
 
 /// The words of a text exactly as FTS5's tokenizer unicode61 cuts them.
 pub(crate) fn split_words(text: &str) -> Vec<String> {
@@ -85,6 +86,11 @@ impl SessionStore {
             let layout = detect(connection, path)?;
             identity::settle(connection, &layout, &unnamed)
         })
+    }
+
+    /// How it was opened.
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     /// Opens a database that exists; fails if it is missing, locked, damaged or has no sessions.
@@ -125,6 +131,13 @@ impl SessionStore {
             keeping: None,
             unfinished: Cell::new(false),
         })
+    }
+
+    /// Ends what is read from now on when the flag says so.
+    pub fn heed(&mut self, stop: &Stop) -> Result<()> {
+        let stop = stop.clone();
+        let heeded = self.connection.progress_handler(stop::STEPS, Some(move || stop.is_asked()));
+        heeded.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 
     /// How the tables of this file are laid out.

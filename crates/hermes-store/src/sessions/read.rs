@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::content::{Content, integer_of, seconds_of, text_of};
-use super::whose::is_whose;
+use super::whose::{is_whose, shown_user};
 use super::{SessionId, SessionStore, Whose, time};
 use crate::{Error, Result};
 
@@ -39,7 +39,8 @@ pub struct SessionSummary {
     pub kind: SessionKind,
     /// Where it came from, such as `cli`.
     pub source: String,
-    /// Whose it is, where users are told apart.
+    /// Whose it is, where users are told apart: see [`super::name_in`].
+    #[serde(serialize_with = "shown_user_of")]
     pub user_id: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -69,6 +70,14 @@ pub struct SessionSummary {
     pub hidden: bool,
     /// The folder it ran in.
     pub cwd: Option<String>,
+}
+
+/// A user as people read it.
+fn shown_user_of<S: serde::Serializer>(
+    user_id: &Option<String>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    user_id.as_deref().map(shown_user).serialize(serializer)
 }
 
 /// Which sessions to list.
@@ -135,30 +144,39 @@ const FIRST_USER_MESSAGES: &str = "
     where session_id = ?1 and role = 'user' and (active = 1 or compacted = 1)
     order by timestamp, id limit 3";
 
-const BY_ID: &str = "select id from session_view where id = ?1";
+const BY_ID: &str =
+    concat!("select s.id from session_view s where s.id = ?1 and ", is_whose!("?2"));
 
-const BY_TITLE: &str = "select id from session_view where title = ?1 limit 1";
+const BY_TITLE: &str =
+    concat!("select s.id from session_view s where s.title = ?1 and ", is_whose!("?2"), " limit 1");
 
-const BY_PREFIX: &str = "
-    select id from session_view where substr(id, 1, length(?1)) = ?1
-    order by started_at desc limit 10";
+const BY_PREFIX: &str = concat!(
+    "select s.id from session_view s where substr(s.id, 1, length(?1)) = ?1 and ",
+    is_whose!("?2"),
+    " order by s.started_at desc limit 10"
+);
 
 const PREVIEW_CHARACTERS: usize = 80;
 
 impl SessionStore {
     /// The session a person means by a full id, `last`, an exact title or the beginning of an id.
     pub fn find(&self, selector: &str) -> Result<SessionId> {
+        self.find_of(selector, None)
+    }
+
+    /// The same among the sessions of somebody: those of others are not there, not even to choose from.
+    pub fn find_of(&self, selector: &str, whose: Option<&Whose>) -> Result<SessionId> {
         let selector = selector.trim();
-        if let Some(id) = self.one_id(BY_ID, selector)? {
+        if let Some(id) = self.one_id(BY_ID, selector, whose)? {
             return Ok(id);
         }
         if selector == "last" {
-            return self.last_conversation();
+            return self.last_conversation(whose);
         }
-        if let Some(id) = self.one_id(BY_TITLE, selector)? {
+        if let Some(id) = self.one_id(BY_TITLE, selector, whose)? {
             return Ok(id);
         }
-        let mut candidates = self.ids_with_prefix(selector)?;
+        let mut candidates = self.ids_with_prefix(selector, whose)?;
         match (candidates.pop(), candidates.is_empty()) {
             (Some(only), true) => Ok(SessionId::from(only)),
             (Some(oldest), false) => {
@@ -208,32 +226,40 @@ impl SessionStore {
 
     /// Fails unless there is such a session.
     pub(crate) fn require_session(&self, id: &SessionId) -> Result<()> {
-        match self.one_id(BY_ID, id.as_str())? {
+        match self.one_id(BY_ID, id.as_str(), None)? {
             Some(_) => Ok(()),
             None => Err(Error::NotFound { selector: id.to_string() }),
         }
     }
 
-    fn one_id(&self, sql: &str, parameter: &str) -> Result<Option<SessionId>> {
+    fn one_id(
+        &self,
+        sql: &str,
+        parameter: &str,
+        whose: Option<&Whose>,
+    ) -> Result<Option<SessionId>> {
+        let parameters = (parameter, whose.map(Whose::listed));
         self.connection()
-            .query_row(sql, [parameter], |row| row.get::<_, String>(0).map(SessionId::from))
+            .query_row(sql, parameters, |row| row.get::<_, String>(0).map(SessionId::from))
             .optional()
             .map_err(|source| self.fault(source))
     }
 
-    fn ids_with_prefix(&self, prefix: &str) -> Result<Vec<String>> {
+    fn ids_with_prefix(&self, prefix: &str, whose: Option<&Whose>) -> Result<Vec<String>> {
         if prefix.is_empty() {
             return Ok(Vec::new());
         }
         let read = || -> rusqlite::Result<Vec<String>> {
-            self.connection().prepare(BY_PREFIX)?.query_map([prefix], |row| row.get(0))?.collect()
+            let parameters = (prefix, whose.map(Whose::listed));
+            self.connection().prepare(BY_PREFIX)?.query_map(parameters, |row| row.get(0))?.collect()
         };
         read().map_err(|source| self.fault(source))
     }
 
-    fn last_conversation(&self) -> Result<SessionId> {
+    fn last_conversation(&self, whose: Option<&Whose>) -> Result<SessionId> {
         use SessionKind::{Branch, Continuation, Conversation};
         let filter = SessionFilter {
+            user: whose.cloned(),
             kinds: vec![Conversation, Branch, Continuation],
             limit: Some(1),
             ..SessionFilter::default()

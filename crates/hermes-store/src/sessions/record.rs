@@ -216,10 +216,15 @@ impl SessionStore {
         Ok(known.into_iter().filter_map(|known| known.or_else(|| added.next())).collect())
     }
 
+    /// Whether messages keep what they are called where they come from.
+    pub fn keeps_external_ids(&self) -> bool {
+        self.layout().column(Table::Messages, EXTERNAL_ID).is_some()
+    }
+
     /// The external ids of the messages of a session after one, by their numbers; none where the layout
     /// has no room for them.
     pub fn external_ids(&self, session: &SessionId, after: i64) -> Result<Vec<(i64, String)>> {
-        if self.layout().column(Table::Messages, EXTERNAL_ID).is_none() {
+        if !self.keeps_external_ids() {
             return Ok(Vec::new());
         }
         let read = || -> rusqlite::Result<Vec<(i64, String)>> {

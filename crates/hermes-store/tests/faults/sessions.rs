@@ -63,7 +63,7 @@ pub(crate) fn compact() -> Operation {
     operation(
         |store, _| {
             let summary = NewMessage::summary("They spoke about a lantern.", at(900));
-            opened(store).compact(&id(3), 100, &summary).map(drop)
+            opened(store).compact((&id(3), 100), &summary, &mut |_| Ok(())).map(drop)
         },
         1,
     )

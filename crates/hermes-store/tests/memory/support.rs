@@ -38,6 +38,7 @@ pub(crate) fn message<'a>(
         role: "user",
         speaker: Some("Alice"),
         text,
+        said: None,
         caption: None,
         at: at(1),
         channel: Some("cli"),

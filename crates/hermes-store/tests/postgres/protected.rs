@@ -1,5 +1,7 @@
 //! TLS: who proves itself is talked to, and who does not is not.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::Command;
 
 use hermes_store::ErrorKind;
@@ -100,4 +102,58 @@ fn a_certificate_that_is_its_own_authority_is_taken_where_it_is_named() {
         let error = refusal(&url(&server, host, &format!("sslmode=verify-full&{roots}")));
         assert!(matches!(error, ServerError::TlsRefused { .. }), "{host} {roots}: {error}");
     }
+}
+
+/// A certificate by the server's authority for `localhost` whose time is over.
+const EXPIRED: &str = r#"
+    printf '[ca]\ndefault_ca=here\n[here]\nnew_certs_dir=.\ndatabase=index.txt\nrand_serial=yes\ndefault_md=sha256\n' >ca.cnf
+    printf 'policy=any\ncopy_extensions=copy\n[any]\ncommonName=supplied\n' >>ca.cnf
+    : >index.txt
+    openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -keyout data/server.key -out late.csr
+    openssl ca -batch -notext -config ca.cnf -cert authority.crt -keyfile authority.key \
+        -startdate 20200101000000Z -enddate 20200201000000Z -in late.csr -out data/server.crt"#;
+
+#[test]
+fn a_certificate_whose_time_is_over_proves_nothing() {
+    let mut server = pg_server::start(Flavour::Plain);
+    pg_server::run(Command::new("sh").args(["-e", "-c", EXPIRED]).current_dir(server.folder()));
+    pg_server::open_to_server(server.folder());
+    server.halt();
+    server.resume();
+    for mode in ["verify-full", "verify-ca"] {
+        let parameters = format!("sslmode={mode}&sslrootcert={{ca}}");
+        let error = refusal(&url(&server, "localhost", &parameters));
+        assert!(matches!(error, ServerError::TlsRefused { .. }), "{mode}: {error}");
+        assert!(error.to_string().to_lowercase().contains("expired"), "{mode}: {error}");
+    }
+}
+
+#[test]
+fn an_old_protocol_is_not_spoken() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // A server that would go on in TLS 1.1; what it hears next is its first byte.
+    let old = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 4_096];
+        stream.read_exact(&mut bytes[..8]).unwrap();
+        stream.write_all(b"S").unwrap();
+        assert!(stream.read(&mut bytes).unwrap() > 0);
+        let mut body = vec![0x03, 0x02];
+        body.extend([9_u8; 32]);
+        body.extend([0, 0xc0, 0x0a, 0]);
+        let mut hello = vec![2, 0, 0, u8::try_from(body.len()).unwrap()];
+        hello.extend(body);
+        let mut record = vec![0x16, 0x03, 0x02, 0, u8::try_from(hello.len()).unwrap()];
+        record.extend(hello);
+        stream.write_all(&record).unwrap();
+        let mut first = [0];
+        stream.read_exact(&mut first).map(|()| first[0])
+    });
+    let address = format!("postgres://u@localhost:{port}/x?hostaddr=127.0.0.1&sslmode=require");
+    let error = refusal(&address);
+    assert_eq!(error.kind(), ErrorKind::Unreachable, "{error}");
+    // An alert, or nothing at all: never another step of the greeting.
+    assert!(old.join().unwrap().is_ok_and(|first| first == 0x15), "{error}");
 }

@@ -242,8 +242,9 @@ fn expected(runs: &[(Row, u16)], filter: &SearchFilter) -> Vec<i64> {
             id += 1;
             let time = Timestamp::from_second(id).unwrap();
             let passes =
-                filter.user.as_ref().is_none_or(|u| u.has("", Some(USERS[usize::from(*user)])))
-                    && filter.source.as_deref().is_none_or(|s| s == SOURCES[usize::from(*source)])
+                filter.user.as_ref().is_none_or(|u| {
+                    u.has(SOURCES[usize::from(*source)], Some(USERS[usize::from(*user)]))
+                }) && filter.source.as_deref().is_none_or(|s| s == SOURCES[usize::from(*source)])
                     && (filter.roles.is_empty()
                         || filter.roles.iter().any(|r| r == ROLES[usize::from(*role)]))
                     && filter.since.is_none_or(|since| time >= since)

@@ -35,7 +35,10 @@ fn filters_narrow_the_list() {
     let all = SessionFilter::default;
     assert_eq!(count(all()), 3);
     assert_eq!(count(SessionFilter { include_archived: true, ..all() }), 4);
-    assert_eq!(count(SessionFilter { user: Some(Whose::named("ada")), ..all() }), 1);
+    assert_eq!(count(SessionFilter { user: Some(Whose::called("ada")), ..all() }), 1);
+    assert_eq!(count(SessionFilter { user: Some(Whose::named("ada")), ..all() }), 0);
+    let at_cron = Whose::default().and_at("cron", "ada");
+    assert_eq!(count(SessionFilter { user: Some(at_cron), ..all() }), 1);
     assert_eq!(count(SessionFilter { source: Some("cli".into()), ..all() }), 2);
     assert_eq!(count(SessionFilter { since: Some(minute(10)), ..all() }), 2);
     assert_eq!(count(SessionFilter { until: Some(minute(10)), ..all() }), 1);

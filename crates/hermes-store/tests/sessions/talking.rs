@@ -56,7 +56,20 @@ fn compacted_messages_stay_and_are_found_and_are_no_longer_live() {
         let id = converse(&mut store, 7, 0, &SIX);
         let rows = store.messages(&id, Window::All).unwrap();
         let summary = NewMessage::summary("they counted to four", minute(9));
-        let number = store.compact(&id, rows[3].id, &summary).unwrap();
+        let mut lost = |_| Err(Error::NotFound { selector: "the memory".to_owned() });
+        store.compact((&id, rows[3].id), &summary, &mut lost).unwrap_err();
+        assert_eq!(
+            store.messages(&id, Window::All).unwrap(),
+            rows,
+            "what is not noted is not done"
+        );
+        let mut noted = Vec::new();
+        let mut note = |(number, _)| {
+            noted.push(number);
+            Ok(())
+        };
+        let number = store.compact((&id, rows[3].id), &summary, &mut note).unwrap();
+        assert_eq!(noted, [number]);
         let after = store.messages(&id, Window::All).unwrap();
         let states: Vec<MessageState> = after.iter().map(|one| one.state).collect();
         assert_eq!(states[..4], [MessageState::Compacted; 4]);
@@ -66,8 +79,12 @@ fn compacted_messages_stay_and_are_found_and_are_no_longer_live() {
         let found = store.search(&SearchRequest::new("three")).unwrap();
         assert!(found.results.iter().any(|one| one.session_id == id));
         let live = store.live_session(&id).unwrap();
-        let said: Vec<String> =
-            store.live_messages(&live, 0).unwrap().into_iter().map(|one| one.text).collect();
+        let said: Vec<String> = store
+            .live_messages(&live, 0, &[number])
+            .unwrap()
+            .into_iter()
+            .map(|one| one.text)
+            .collect();
         assert_eq!(said, SIX, "nothing that was said is lost, and the summary is not said");
         drop(store);
         assert_whole(&place.path());
@@ -82,7 +99,7 @@ fn what_is_taken_back_is_hidden_and_counted_out() {
         let rows = store.messages(&id, Window::All).unwrap();
         assert_eq!(store.rewind(&id, rows[4].id).unwrap(), 2);
         let live = store.live_session(&id).unwrap();
-        assert_eq!(store.live_messages(&live, 0).unwrap().len(), 4);
+        assert_eq!(store.live_messages(&live, 0, &[]).unwrap().len(), 4);
         assert_eq!(store.session(&id).unwrap().message_count, 4);
         assert!(store.search(&SearchRequest::new("six")).unwrap().results.is_empty());
         assert_eq!(store.rewind(&id, rows[4].id).unwrap(), 0);
@@ -102,7 +119,10 @@ fn an_unknown_session_has_neither_prompt_nor_cost() {
         store.note_beginning(&unknown, &Beginning { model: Some("m"), ..Beginning::default() });
     assert!(matches!(noted, Err(Error::NotFound { .. })));
     let summary = NewMessage::summary("x", minute(1));
-    assert!(matches!(store.compact(&unknown, 1, &summary), Err(Error::NotFound { .. })));
+    assert!(matches!(
+        store.compact((&unknown, 1), &summary, &mut |_| Ok(())),
+        Err(Error::NotFound { .. })
+    ));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod context;
 pub(crate) mod front;
 mod opening;
+mod outside;
 mod parts;
 mod recall;
 mod record;
@@ -18,20 +19,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hermes_agent::prompt::Prompt;
 use hermes_agent::turn::{self, Compressed, Ended, Means, Taken};
 use hermes_agent::window::Window;
+use hermes_home::pasted::is_pasted;
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
 use hermes_memory::reflect::retries;
 use hermes_store::Error as StoreError;
 use hermes_store::memory::Vectors as _;
-use hermes_store::sessions::{NewMessage, SessionId, SessionStore, Spending};
+use hermes_store::sessions::{SessionId, SessionStore, Spending};
 
-use crate::app::App;
-use crate::desk::Asker;
-use crate::desk::context::Given;
-use crate::failure::Kind;
-use crate::server::pool::Seat;
-use crate::{clock, embedding};
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::context::Given;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Kind;
+use hermes_app::{clock, embedding};
 
 pub(crate) use context::ContextTable;
 use front::{Event, Figures, Front, Input, ProblemShown};
@@ -158,7 +160,8 @@ pub(crate) fn talk(
         if line.trim().is_empty() {
             continue;
         }
-        if slash::is_command(&line) {
+        // A text that was piped in may begin with anything.
+        if slash::is_command(&line) && !is_pasted(&line) {
             match slash::carry_out(conversation, &line, front) {
                 Ok(Went::On) => {}
                 Ok(Went::Quit) => break,
@@ -313,12 +316,9 @@ impl Conversation {
     }
 
     fn note_compacted(&mut self, compressed: &Compressed) -> anyhow::Result<()> {
-        let now = self.seat.app.now;
-        if let (Some(up_to), Ok(Some(sessions))) = (compressed.up_to, &mut self.sessions) {
-            let summary = NewMessage::summary(&compressed.summary, now);
-            sessions.compact(&self.session, up_to, &summary)?;
-        }
-        Ok(())
+        let Some(up_to) = compressed.up_to else { return Ok(()) };
+        let places = (&mut self.seat, &mut self.sessions);
+        record::compact(places, (&self.session, up_to), &compressed.summary)
     }
 
     /// Takes the last turn back and returns what was said in it; what tools changed stays changed.
@@ -328,7 +328,7 @@ impl Conversation {
         if let (Some(row), Ok(Some(sessions))) = (last.first_row, &mut self.sessions) {
             sessions.rewind(&self.session, row)?;
             let (app, home, memory) = self.seat.writer()?;
-            crate::daemon::life::take_in(app, home, &mut memory.store)?;
+            hermes_app::daemon::life::take_in(app, home, &mut memory.store)?;
         }
         Ok(Some(last.said))
     }

@@ -7,6 +7,7 @@ use hermes_agent::prompt::Prompt;
 use hermes_agent::window::{Row, Window, size_of};
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatLimits;
+use hermes_memory::record::summaries;
 use hermes_store::memory::{Scope, Users as _};
 use hermes_store::sessions::{
     Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
@@ -15,13 +16,14 @@ use hermes_store::sessions::{
 
 use super::front::Figures;
 use super::tools::Tools;
-use super::{Conversation, Opening, Talker, Which, parts};
-use crate::app::App;
-use crate::clock;
-use crate::desk::{Asker, turn};
-use crate::failure::{Kind, Problem};
-use crate::models::{Chosen, ModelName, Purpose};
-use crate::server::pool::Seat;
+use super::{Conversation, Opening, Talker, Which, outside, parts};
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::models::{Chosen, ModelName, Purpose};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::turn;
 
 /// Who makes the changes of a conversation.
 const ACTOR: &str = "chat";
@@ -44,7 +46,7 @@ impl Conversation {
     ) -> anyhow::Result<Conversation> {
         let home = app.existing_home()?;
         let mut own = app.for_profile(&home);
-        own.actor = ACTOR;
+        own.actor = ACTOR.into();
         own.now = clock::now();
         let mut seat = Seat::alone(own)?;
         let model = talker(&seat.app, &seat.home, opening.model.as_deref())?;
@@ -57,8 +59,8 @@ impl Conversation {
             (_, Err(error)) => return Err(anyhow::anyhow!("{error}")),
         };
         let size = window_size(&seat.app, &seat.home, &model.name)?;
-        let (prompt, window, spent) = match (&taken_up, &sessions) {
-            (Some(id), Ok(Some(store))) => take_up(store, id, size)?,
+        let (prompt, mut window, spent) = match (&taken_up, &sessions) {
+            (Some(id), Ok(Some(store))) => take_up(store, id, (&mut seat, &asker), size)?,
             _ => (None, Window::new(size), Spending::default()),
         };
         let session =
@@ -67,7 +69,9 @@ impl Conversation {
             Some(prompt) => prompt,
             None => {
                 let store = sessions.as_ref().ok().and_then(Option::as_ref);
-                Prompt::build(&parts::read(&mut seat, store, &asker, &opening)?)
+                let (parts, is_outside) = parts::read(&mut seat, store, &asker, &opening)?;
+                window.has_outside_before |= is_outside;
+                Prompt::build(&parts)
             }
         };
         let max_rounds = seat.app.config(&seat.home)?.config.agent.max_rounds;
@@ -197,42 +201,49 @@ pub(super) fn own(
     whose: &Whose,
     selector: &str,
 ) -> anyhow::Result<SessionId> {
-    let id = store.find(selector)?;
-    let session = store.session(&id)?;
-    let is_own = whose.has(&session.source, session.user_id.as_deref());
-    match is_own {
-        true => Ok(id),
-        // That there is such a session of somebody else is nobody's business.
-        false => Err(hermes_store::Error::NotFound { selector: selector.to_owned() }.into()),
-    }
+    // That there is such a session of somebody else is nobody's business.
+    Ok(store.find_of(selector, Some(whose))?)
 }
 
 /// What a session was: its prompt, its window and its cost.
 fn take_up(
     store: &SessionStore,
     id: &SessionId,
+    (seat, asker): (&mut Seat, &Asker),
     size: usize,
 ) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
+    // Without the memory nothing is known for a summary: what it says is shown as the message that it is.
+    let ours = match seat.writer() {
+        Err(_) => Vec::new(),
+        Ok((app, home, memory)) => {
+            let note = home.transcript_note();
+            summaries::known(store, &mut memory.store, (id, &note), app.now)?
+        }
+    };
+    let is_summary = |message: &&&Message| ours.contains(&message.id);
     let prompt = store.prompt_of(id)?.map(|text| Prompt::read(&text)).filter(Prompt::is_ours);
     let messages = store.messages(id, Shown::Last(MOST_TAKEN_UP))?;
     let live: Vec<&Message> =
         messages.iter().filter(|message| message.state == MessageState::Active).collect();
-    let summary = live.iter().rev().find_map(|message| summary_in(&message.text));
+    let summary = live.iter().rev().find(is_summary).map(|message| summary_in(&message.text));
     let rows: Vec<Row> = live
         .iter()
-        .filter(|message| summary_in(&message.text).is_none())
+        .filter(|message| !is_summary(message))
         .map(|message| Row {
             number: message.id,
             role: message.role.clone(),
             text: message.text.clone(),
             tool_calls: message.tool_calls.clone(),
             tool_call_id: message.tool_call_id.clone(),
+            is_outside: outside::is_outside(message),
         })
         .collect();
-    Ok((prompt, Window::restore(size, summary, &rows), store.spent(id)?))
+    let mut window = Window::restore(size, summary, &rows);
+    window.has_outside_before = outside::is_before(seat, asker, (id, prompt.as_ref()), &messages);
+    Ok((prompt, window, store.spent(id)?))
 }
 
-/// The summary that a row holds, if it is one.
-fn summary_in(text: &str) -> Option<String> {
-    text.strip_prefix(OUR_SUMMARY).map(|summary| summary.trim().to_owned())
+/// What a row says that is known for a summary.
+fn summary_in(text: &str) -> String {
+    text.strip_prefix(OUR_SUMMARY).unwrap_or(text).trim().to_owned()
 }

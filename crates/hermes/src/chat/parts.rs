@@ -10,25 +10,27 @@ use hermes_store::sessions::{SessionStore, SessionSummary};
 use jiff::tz::TimeZone;
 
 use super::{Opening, opening};
-use crate::clock;
-use crate::desk::context::{self, Wish};
-use crate::desk::{Asker, rules};
-use crate::hook::recall;
-use crate::output::one_line;
-use crate::server::pool::Seat;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::context::{self, Given, Wish};
+use hermes_app::hooks::recall;
+use hermes_app::pool::Seat;
+use hermes_app::rules;
+use hermes_app::text::one_line;
 
 /// How many sessions are named.
 const RECENT: usize = 5;
 /// How many tokens a session is given at its beginning.
 const BUDGET: usize = 1_200;
 
-/// Reads everything; what cannot be read is left out, and the conversation begins all the same.
+/// Reads everything; what cannot be read is left out, and the conversation begins all the same. Says too whether what
+/// was recalled holds words that are not the person's own.
 pub(super) fn read(
     seat: &mut Seat,
     sessions: Option<&SessionStore>,
     asker: &Asker,
     opening: &Opening,
-) -> anyhow::Result<Parts> {
+) -> anyhow::Result<(Parts, bool)> {
     let (app, home) = (&seat.app, &seat.home);
     let target = MemoryTarget::Soul;
     let soul = memory_file::read(home, &target, rules::of_file(app, home, &target)?)?;
@@ -36,9 +38,11 @@ pub(super) fn read(
     let memory = context::loaded_files(app, home, &MemoryTarget::Memory)?;
     let user = context::loaded_files(app, home, &MemoryTarget::User(asker.user.clone()))?;
     let skills = skills(&Catalog::read(home)?);
-    let recalled = recalled(seat, asker, opening).unwrap_or_default();
+    let given = recalled(seat, asker, opening).ok();
+    let is_outside = given.as_ref().is_some_and(|given| given.context.is_below_user());
+    let recalled = given.map(|given| given.text).unwrap_or_default();
     let recent = recent(seat, sessions, asker, opening)?;
-    Ok(Parts { soul, memory, user, recent, recalled, skills })
+    Ok((Parts { soul, memory, user, recent, recalled, skills }, is_outside))
 }
 
 /// Where and when it is, and what the last sessions were about.
@@ -87,7 +91,7 @@ fn line(session: &SessionSummary, zone: &TimeZone) -> String {
 }
 
 /// What is recalled before anything was asked.
-fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result<String> {
+fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result<Given> {
     let project = recall::project_of(&opening.folder);
     let task = recall::opening(Some(&project));
     let wish = Wish {
@@ -99,8 +103,7 @@ fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result
         session: None,
     };
     let (app, home, memory) = seat.reader()?;
-    let given = context::give(app, home, (&memory.store, asker), &wish)?;
-    Ok(given.text)
+    context::give(app, home, (&memory.store, asker), &wish)
 }
 
 /// A line for each skill that may be read.

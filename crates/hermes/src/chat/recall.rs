@@ -10,12 +10,10 @@ use hermes_memory::task;
 
 use super::Conversation;
 use super::front::{Event, Front};
-use crate::desk::context::{self, Given, Handed, Wish};
+use hermes_app::context::{self, Given, Handed, Wish};
 
 /// How many tokens a message is given.
 const BUDGET: usize = 1_500;
-/// A longer message is a pasted file; its beginning says what it is about.
-const LONGEST_TASK: usize = 8_000;
 
 impl Conversation {
     /// Recalls what belongs to a message; nothing for a nod, and nothing that this window holds already.
@@ -32,7 +30,7 @@ impl Conversation {
         let given = match self.given(text) {
             Ok(given) => given,
             Err(error) => {
-                let why = crate::failure::message(&error);
+                let why = hermes_app::problem::message(&error);
                 front.show(&Event::Notice(&format!("nothing could be recalled: {why}")))?;
                 return Ok(None);
             }
@@ -41,9 +39,11 @@ impl Conversation {
         // What is only recent belongs to the beginning of a session.
         let is_wanted = self.window.exchanges.is_empty() || belongs(&given.context);
         let recalled = match is_wanted && items > 0 {
-            true => {
-                Some(Recalled { tokens: tokens::estimate(&given.text), text: given.text.clone() })
-            }
+            true => Some(Recalled {
+                tokens: tokens::estimate(&given.text),
+                text: given.text.clone(),
+                is_outside: given.context.is_below_user(),
+            }),
             false => None,
         };
         if let Some(recalled) = &recalled {
@@ -59,12 +59,8 @@ impl Conversation {
 
     fn given(&mut self, text: &str) -> anyhow::Result<Given> {
         let project = context::project_of(&self.opening.folder);
-        let task = match text.char_indices().nth(LONGEST_TASK) {
-            Some((end, _)) => &text[..end],
-            None => text,
-        };
         let wish = Wish {
-            task,
+            task: text,
             session: Some(self.session.as_str()),
             project: project.as_deref(),
             channel: Some(&self.opening.channel),

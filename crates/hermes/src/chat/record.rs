@@ -4,17 +4,19 @@ use hermes_agent::approval::{Request, Verdict};
 use hermes_agent::toolbox::{Call, Outcome};
 use hermes_agent::turn::{Kept, Taken, Watch};
 use hermes_llm::chat::Usage;
+use hermes_memory::record::summaries::{self, Leaving};
 use hermes_memory::record::turn::{Caller, Turn, TurnMessage};
 use hermes_store::Error as StoreError;
-use hermes_store::sessions::{Beginning, NewMessage, SessionId, SessionStore, Spending};
+use hermes_store::sessions::{Beginning, SessionId, SessionStore, Spending};
 use serde_json::{Value, json};
 
 use super::front::{Event, Front, ProblemShown};
 use super::{Conversation, Opening};
-use crate::clock;
-use crate::desk::turn::{self, Told};
-use crate::desk::{Asker, context};
-use crate::server::pool::Seat;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::context;
+use hermes_app::pool::Seat;
+use hermes_app::turn::{self, Told};
 
 /// What our own agent is called in what is recorded.
 const AGENT: &str = "hermes";
@@ -129,16 +131,30 @@ impl Watch for Watching<'_> {
     }
 
     fn compacted(&mut self, up_to: Option<i64>, summary: &str) {
-        if let (Some(up_to), Ok(Some(sessions))) = (up_to, &mut *self.recorder.sessions) {
-            let summary = NewMessage::summary(summary, clock::now());
-            if let Err(error) = sessions.compact(self.recorder.session, up_to, &summary) {
-                let shown = ProblemShown::of(&anyhow::Error::new(error));
-                let _ = self.front.show(&Event::Problem(&shown));
-            }
+        let Some(up_to) = up_to else { return };
+        self.recorder.seat.app.now = clock::now();
+        let Recorder { seat, sessions, session, .. } = &mut self.recorder;
+        if let Err(error) = compact((seat, sessions), (session, up_to), summary) {
+            let shown = ProblemShown::of(&error);
+            let _ = self.front.show(&Event::Problem(&shown));
         }
     }
 
     fn spent(&mut self, _usage: &Usage) {}
+}
+
+/// Lets a summary stand in state.db for the messages up to one.
+pub(super) fn compact(
+    (seat, sessions): (&mut Seat, &mut Result<Option<SessionStore>, StoreError>),
+    (session, up_to): (&SessionId, i64),
+    summary: &str,
+) -> anyhow::Result<()> {
+    let Ok(Some(sessions)) = sessions else { return Ok(()) };
+    let (app, home, memory) = seat.writer()?;
+    let transcript_note = &home.transcript_note();
+    let leaving = Leaving { session, up_to, transcript_note, now: app.now };
+    summaries::compact(sessions, &mut memory.store, &leaving, summary)?;
+    Ok(())
 }
 
 /// A message as it is recorded: calls in the form that other programs know.

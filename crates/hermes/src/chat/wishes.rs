@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use super::front::{Event, Front, ProblemShown};
 use super::{Conversation, Written};
-use crate::desk::fact_view::name_of;
-use crate::desk::{later, rules};
-use crate::output::one_line;
+use hermes_app::fact_view::name_of;
+use hermes_app::text::one_line;
+use hermes_app::{later, rules};
 
 /// How much of an entry a line shows.
 const SHOWN: usize = 100;

@@ -13,10 +13,10 @@ use jiff::tz::TimeZone;
 
 use super::front::{Event, Front};
 use super::slash::Place;
-use crate::app::Memory;
-use crate::desk::fact_view::name_of;
-use crate::desk::{later, rules};
-use crate::output::one_line;
+use hermes_app::fact_view::name_of;
+use hermes_app::memory::Memory;
+use hermes_app::text::one_line;
+use hermes_app::{later, rules};
 
 /// More than this is not gone through at the end of a day.
 const MOST: usize = 8;

@@ -1,21 +1,22 @@
 //! hermes chat
 
+use crate::terminal::Terminal;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use clap::Args;
 use hermes_home::UserId;
 
-use crate::app::App;
 use crate::chat::front::Front;
 use crate::chat::front::events::Events;
 use crate::chat::front::plain::Plain;
-use crate::chat::front::terminal::{Setup, Terminal};
+use crate::chat::front::terminal::{Setup, Terminal as ChatTerminal};
 use crate::chat::slash::ids;
 use crate::chat::{self, Conversation, Opening, TurnEnd, Which};
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::input;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -77,7 +78,7 @@ impl Talker {
     }
 }
 
-pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let question = match (&arguments.dash, arguments.question) {
         (Some(dash), _) => Some(input::text(dash)?.trim_end().to_owned()),
         (None, question) => question,
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome
 
 /// Who sits in front: a program, lines, or a person at a terminal.
 fn front(
-    app: &App,
+    app: &Terminal,
     question: Option<String>,
     conversation: &Conversation,
 ) -> anyhow::Result<Box<dyn Front>> {
@@ -119,11 +120,11 @@ fn front(
 }
 
 /// The terminal; Ctrl-C stops the answer that is on its way.
-fn terminal(app: &App, conversation: &Conversation) -> anyhow::Result<Terminal> {
+fn terminal(app: &Terminal, conversation: &Conversation) -> anyhow::Result<ChatTerminal> {
     platform::on_interrupt(&conversation.cancel)?;
     let home = conversation.home();
     let history = home.chat_history(conversation.asker.user.as_ref());
-    Ok(Terminal::open(Setup {
+    Ok(ChatTerminal::open(Setup {
         history: Some(&history),
         is_styled: app.out.is_styled(),
         ids: ids::of_home(app, home, &conversation.asker),

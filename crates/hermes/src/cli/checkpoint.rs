@@ -1,5 +1,6 @@
 //! hermes checkpoint list, show, restore, prune
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,11 +12,11 @@ use hermes_home::Home;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::clock;
 use crate::confirm::consent;
 use crate::failure::Outcome;
-use crate::output::{CARE, Page, Show, bytes, counted, one_line, printable};
+use crate::output::{CARE, Page, Show};
+use hermes_app::clock;
+use hermes_app::text::{bytes, counted, one_line, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -52,7 +53,7 @@ pub(crate) struct List {
     limit: usize,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let store = Store::new(&home, Limits::from(&app.config(&home)?.config.checkpoints));
     match command {
@@ -66,7 +67,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
 fn list(
     arguments: &List,
     (home, store): (&Home, &Store),
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let mut results = store.list(arguments.session.as_deref())?;
     let total = results.len();
@@ -76,7 +77,11 @@ fn list(
     Ok(Outcome::Done)
 }
 
-fn show(number: u32, (home, store): (&Home, &Store), app: &mut App) -> anyhow::Result<Outcome> {
+fn show(
+    number: u32,
+    (home, store): (&Home, &Store),
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let checkpoint = store.get(number)?;
     let plan = store.plan(number)?;
     let diff = store.diff(&plan)?;
@@ -85,7 +90,7 @@ fn show(number: u32, (home, store): (&Home, &Store), app: &mut App) -> anyhow::R
     Ok(Outcome::Done)
 }
 
-fn restore(number: u32, force: bool, store: &Store, app: &mut App) -> anyhow::Result<Outcome> {
+fn restore(number: u32, force: bool, store: &Store, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let plan = store.plan(number)?;
     let foreign = plan.foreign();
     if !force && !foreign.is_empty() {
@@ -107,7 +112,7 @@ fn restore(number: u32, force: bool, store: &Store, app: &mut App) -> anyhow::Re
     Ok(outcome)
 }
 
-fn prune(dry_run: bool, store: &Store, app: &mut App) -> anyhow::Result<Outcome> {
+fn prune(dry_run: bool, store: &Store, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let pruned = if dry_run { store.prune_plan(app.now)? } else { store.prune(app.now)? };
     let shown = Pruning { dry_run, results: pruned.checkpoints, bytes: pruned.bytes };
     app.out.show(&shown)?;

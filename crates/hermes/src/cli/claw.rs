@@ -1,5 +1,6 @@
 //! hermes claw migrate: move in from OpenClaw
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,13 +12,15 @@ use hermes_home::{Home, atomic, lock, skill};
 use hermes_import::{Item, Source, Tally};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::import::Arguments as ImportArguments;
 use crate::cli::import::bring::{self, Wanted};
 use crate::cli::memory::whose::Whose;
 use crate::confirm;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted, printable};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -62,7 +65,7 @@ struct Deed {
 /// What stands beside a file of the user's own.
 const BESIDE: &str = ".openclaw";
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let Command::Migrate(arguments) = command;
     let home = app.existing_home()?;
     let import = ImportArguments {

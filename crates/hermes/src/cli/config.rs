@@ -1,20 +1,22 @@
 //! hermes config get, set, unset, list, edit, path, check
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Subcommand;
 use hermes_home::config::{self, Finding, Origin, Setting, Severity, Unknown};
-use hermes_home::secret::{self, Secret};
+use hermes_home::secret;
 use hermes_home::{Error as HomeError, Home, atomic, lock};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::editor;
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::input;
 use crate::output::{BAD, CARE, DIM, Listing, Page, Show};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::settings::{self, SettingChange, origin, shown};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -67,13 +69,6 @@ struct One {
 }
 
 #[derive(Debug, Serialize)]
-struct Changed {
-    key: String,
-    file: PathBuf,
-    message: String,
-}
-
-#[derive(Debug, Serialize)]
 struct Where {
     path: PathBuf,
     exists: bool,
@@ -85,7 +80,7 @@ struct Report {
     results: Vec<Finding>,
 }
 
-pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     match command {
         Command::Get { key, verbose } => {
@@ -109,27 +104,23 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn set(app: &mut App, home: &Home, (key, value): (&str, &str), force: bool) -> anyhow::Result<()> {
+fn set(
+    app: &mut Terminal,
+    home: &Home,
+    (key, value): (&str, &str),
+    force: bool,
+) -> anyhow::Result<()> {
     if secret::is_secret_name(key) {
         return set_secret(app, home, key, value);
     }
     let value = input::text(value)?;
     let value = value.trim_end_matches('\n');
-    config::write_setting(home, app.owner(home)?, key, value, unknown(force))?;
-    app.settings_changed();
-    let now = app.config(home).and_then(|loaded| Ok(config::get(loaded, key)?));
-    let message = match now {
-        Ok(now) if matches!(now.origin, Origin::Environment { .. } | Origin::Flag) => {
-            format!("{} is set in config.yaml, but {} wins", now.key, origin(&now.origin))
-        }
-        Ok(now) => format!("{} is {} now", now.key, shown(&now.value)),
-        Err(_) => format!("{key} is set; `hermes config check` says what else is wrong"),
-    };
-    app.out.show(&Changed { key: key.to_owned(), file: home.config(), message })
+    let change = settings::set(app, home, (key, value), unknown(force))?;
+    app.out.show(&change)
 }
 
 /// A secret is never taken from the command line, where other users and the history can see it.
-fn set_secret(app: &mut App, home: &Home, name: &str, value: &str) -> anyhow::Result<()> {
+fn set_secret(app: &mut Terminal, home: &Home, name: &str, value: &str) -> anyhow::Result<()> {
     if value != "-" {
         return Err(Problem::new(
             Kind::Refused,
@@ -139,26 +130,17 @@ fn set_secret(app: &mut App, home: &Home, name: &str, value: &str) -> anyhow::Re
         .into());
     }
     let value = input::text("-")?;
-    secret::set_secret(home, name, &Secret::new(value.trim_end_matches(['\n', '\r']).to_owned()))?;
-    let message = format!("{name} is kept in {}", home.secrets().display());
-    app.out.show(&Changed { key: name.to_owned(), file: home.secrets(), message })
+    let value = value.trim_end_matches(['\n', '\r']).to_owned();
+    let change = settings::set_secret(home, name, value)?;
+    app.out.show(&change)
 }
 
-fn unset(app: &mut App, home: &Home, key: &str, force: bool) -> anyhow::Result<()> {
-    let (was_there, file) = match secret::is_secret_name(key) {
-        true => (secret::remove_secret(home, key)?, home.secrets()),
-        false => {
-            (config::clear_setting(home, app.owner(home)?, key, unknown(force))?, home.config())
-        }
-    };
-    let message = match was_there {
-        true => format!("{key} is taken out of {}", file.display()),
-        false => format!("{key} is not in {}; nothing was changed", file.display()),
-    };
-    app.out.show(&Changed { key: key.to_owned(), file, message })
+fn unset(app: &mut Terminal, home: &Home, key: &str, force: bool) -> anyhow::Result<()> {
+    let change = settings::unset(app, home, key, unknown(force))?;
+    app.out.show(&change)
 }
 
-fn edit(app: &mut App, home: &Home) -> anyhow::Result<()> {
+fn edit(app: &mut Terminal, home: &Home) -> anyhow::Result<()> {
     let path = home.config();
     let text = config::read_text(&path)?.unwrap_or_default();
     let Some(edited) = editor::change(&app.env, "config.yaml", &text)? else {
@@ -183,7 +165,7 @@ fn save(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     Ok(atomic::write(path, after.as_bytes())?)
 }
 
-fn check(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn check(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let results = config::check(home, app.owner(home)?, &app.env, &app.flag_settings()?)?;
     let failed = results.iter().any(|finding| finding.severity == Severity::Error);
     app.out.show(&Report { file: home.config(), results })?;
@@ -192,19 +174,6 @@ fn check(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
 
 fn unknown(force: bool) -> Unknown {
     if force { Unknown::Allow } else { Unknown::Refuse }
-}
-
-fn origin(origin: &Origin) -> String {
-    match origin {
-        Origin::Default => "the default".into(),
-        Origin::File { path, line } => format!("{}:{line}", path.display()),
-        Origin::Environment { name } => format!("the environment variable {name}"),
-        Origin::Flag => "--set".into(),
-    }
-}
-
-fn shown(value: &str) -> &str {
-    if value.is_empty() { "not set" } else { value }
 }
 
 impl Show for One {
@@ -233,7 +202,7 @@ impl Show for Listing<Setting> {
     }
 }
 
-impl Show for Changed {
+impl Show for SettingChange {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(&self.message)
     }

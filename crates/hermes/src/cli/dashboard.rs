@@ -1,17 +1,20 @@
 //! hermes dashboard
 
+use crate::terminal::Terminal;
 use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 use hermes_home::Home;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::daemon::{self, launch};
-use crate::failure::{Kind, Outcome, Problem};
+use crate::daemon::launch;
+use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show};
 use crate::pages::login;
-use crate::platform;
+use hermes_app::app::App;
+use hermes_app::daemon;
+use hermes_app::platform;
+use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -23,16 +26,18 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Address {
     url: String,
+    #[serde(skip)]
+    by_password: Option<String>,
     opened: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     launch::start(&home)?;
     let door = door(app, &home)?.ok_or_else(|| not_listening(&home))?;
     let is_watched = io::stdout().is_terminal() && !app.json;
     let opened = is_watched && !arguments.print && open(&home, &door)?;
-    app.out.show(&Address { url: door.url, opened })?;
+    app.out.show(&Address { url: door.url, by_password: door.by_password, opened })?;
     Ok(Outcome::Done)
 }
 
@@ -40,6 +45,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 struct Door {
     url: String,
     code: String,
+    /// Where the code is given as a password, for browsers that do not find the name of the dashboard.
+    by_password: Option<String>,
 }
 
 /// An address that lets whoever opens it in, once; none if the daemon does not listen.
@@ -60,11 +67,14 @@ fn open(home: &Home, door: &Door) -> anyhow::Result<bool> {
 fn door(app: &App, home: &Home) -> anyhow::Result<Option<Door>> {
     login::close_doors(home);
     let found = daemon::find(home)?;
-    let Some(url) = found.pid.and(found.state).and_then(|state| state.url) else { return Ok(None) };
+    let Some(state) = found.pid.and(found.state) else { return Ok(None) };
+    let Some(plain) = state.url else { return Ok(None) };
+    let url = state.dashboard.unwrap_or_else(|| plain.clone());
+    let by_password = (url != plain).then(|| format!("{plain}/enter"));
     // An address that stands for every address is none that a browser can open.
     let url = url.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
     let code = login::new_code(home, app.now)?;
-    Ok(Some(Door { url: format!("{url}/login?code={code}"), code }))
+    Ok(Some(Door { url: format!("{url}/login?code={code}"), code, by_password }))
 }
 
 fn not_listening(home: &Home) -> Problem {
@@ -78,6 +88,10 @@ fn not_listening(home: &Home) -> Problem {
 impl Show for Address {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(&self.url)?;
-        page.line(format_args!("{DIM}it lets one browser in, within ten minutes{DIM:#}"))
+        page.line(format_args!("{DIM}it lets one browser in, within ten minutes{DIM:#}"))?;
+        let Some(address) = &self.by_password else { return Ok(()) };
+        page.line(format_args!(
+            "{DIM}a browser that does not find this name: open {address} and give the code as the password{DIM:#}"
+        ))
     }
 }

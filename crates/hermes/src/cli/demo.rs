@@ -1,15 +1,16 @@
 //! hermes demo
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::app::App;
 use crate::demo::{self, Filled, Size};
 use crate::failure::Outcome;
-use crate::output::{DIM, Page, Show, counted};
+use crate::output::{DIM, Page, Show};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -21,7 +22,7 @@ pub(crate) struct Arguments {
     small: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let folder = match &arguments.at {
         Some(folder) => std::path::absolute(folder)?,
         None => tempfile::Builder::new()

@@ -1,5 +1,6 @@
 //! hermes handover: what one profile passes to another, on purpose and noted on both sides
 
+use crate::terminal::Terminal;
 use std::fs;
 use std::io::{self, Write as _};
 
@@ -17,14 +18,18 @@ use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, Memory};
-use crate::clock;
 use crate::confirm;
-use crate::desk::search::{self, Kind as Searched, Wish};
-use crate::desk::{Asker, later};
-use crate::embedding;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted, printable};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::embedding;
+use hermes_app::later;
+use hermes_app::memory::Memory;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::search::{self, Kind as Searched, Wish};
+use hermes_app::text::{counted, printable};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -99,7 +104,7 @@ struct Report {
 
 const MOST_FOUND: usize = 10;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     if let Some(Command::List) = arguments.command {
         let home = app.existing_home()?;
         let mut results = noted(&home)?;

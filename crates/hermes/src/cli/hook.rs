@@ -4,9 +4,8 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::hook;
+use hermes_app::app::App;
 
 /// Shown below `hermes hook --help`.
 const ABOUT: &str = "Agents call this, not people: `hermes integrate` puts it into their files. It reads one event from
@@ -25,6 +24,6 @@ pub(crate) struct Arguments {
 
 #[expect(clippy::unnecessary_wraps, reason = "every command has this form")]
 pub(crate) fn run(arguments: &Arguments, app: &App) -> anyhow::Result<Outcome> {
-    hook::run(&arguments.agent, app);
+    crate::hook::run(&arguments.agent, app);
     Ok(Outcome::Done)
 }

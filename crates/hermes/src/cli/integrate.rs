@@ -1,27 +1,26 @@
 //! hermes integrate
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
 use hermes_home::Home;
-use hermes_home::init::Owner;
-use hermes_home::layout::Wanted;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::clock;
 use crate::confirm::consent;
-use crate::failure::{Outcome, Problem};
-use crate::hook::counts::{Counts, Seen};
-use crate::integrate::agents::{self, Agent, Part};
-use crate::integrate::check::{self, Checked};
-use crate::integrate::program::{self, Program};
-use crate::integrate::record::Record;
-use crate::integrate::site::{Scope, Site};
-use crate::integrate::{self, FileShown, Plan, State, agents_md, emit};
-use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Listing, Page, Show, counted};
+use crate::failure::Outcome;
+use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Listing, Page, Show};
+use hermes_app::clock;
+use hermes_app::hooks::counts::{Counts, Seen};
+use hermes_app::integrate::agents::{self, Agent, Part, named};
+use hermes_app::integrate::check::{self, Checked};
+use hermes_app::integrate::record::Record;
+use hermes_app::integrate::site::{self, Scope, Site};
+use hermes_app::integrate::{self, FileShown, Plan, Standing, State, agents_md, emit};
+use hermes_app::problem::Problem;
+use hermes_app::text::counted;
 
 /// Shown below `hermes integrate --help`.
 const EXAMPLES: &str = "Without an agent it prints a table and changes nothing. Files of agents are shown as a diff before
@@ -69,10 +68,10 @@ pub(crate) struct Arguments {
     agents_md: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.home()?;
     let parts = (arguments.scope, !arguments.no_hooks, !arguments.no_mcp);
-    let site = site(app, &home, parts)?;
+    let site = site::site(app, &home, parts)?;
     if let Some(folder) = &arguments.emit_plugin {
         let results = emit::write(&site.project.join(folder), &site.program)?;
         app.out.show(&Emitted { results })?;
@@ -115,40 +114,6 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(if is_partial { Outcome::Partial } else { outcome })
 }
 
-/// Whether an agent of this name calls `hermes hook`.
-pub(crate) fn calls_hooks(name: &str) -> bool {
-    let is_it = |agent: &&Agent| agent.name() == name && **agent != Agent::HermesAgent;
-    agents::ALL.iter().find(is_it).is_some_and(|agent| agent.has_hooks())
-}
-
-/// Where everything is, as the environment says, for a scope and its parts: hooks, the server.
-pub(crate) fn site(
-    app: &App,
-    home: &Home,
-    (scope, hooks, mcp): (Scope, bool, bool),
-) -> anyhow::Result<Site> {
-    let user = app.env.user_folder()?.ok_or(hermes_home::Error::NoHome)?;
-    let agent_home = match app.owner(home) {
-        Ok(Owner::HermesAgent) => home.folder().to_owned(),
-        _ => match Home::locate(&Wanted::default(), &app.env) {
-            Ok(usual) => usual.folder().to_owned(),
-            // A sticky profile that is gone.
-            Err(_) => home.root().to_owned(),
-        },
-    };
-    Ok(Site {
-        env: app.env.clone(),
-        user,
-        project: std::env::current_dir()?,
-        scope,
-        hooks,
-        mcp,
-        program: Program::new(&program::find(&app.env)?, home, &app.env),
-        home: home.clone(),
-        agent_home,
-    })
-}
-
 fn removal(name: &str, site: &Site, record: &Record, now: Timestamp) -> Result<Vec<Plan>, Problem> {
     if name == agents_md::NAME {
         return agents_md::remove(record, now);
@@ -156,19 +121,11 @@ fn removal(name: &str, site: &Site, record: &Record, now: Timestamp) -> Result<V
     Ok(vec![integrate::disconnect(named(name)?, site, record, now)?])
 }
 
-fn named(name: &str) -> Result<Agent, Problem> {
-    agents::ALL.iter().copied().find(|agent| agent.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = agents::ALL.iter().map(|agent| agent.name()).collect();
-        Problem::usage(format!("there is no agent {name}"))
-            .hint(format!("one of {}", names.join(", ")))
-    })
-}
-
 /// Shows the plans, asks, writes.
 fn finish(
     mut plans: Vec<Plan>,
     arguments: &Arguments,
-    app: &mut App,
+    app: &mut Terminal,
     home: &Home,
     verb: &str,
 ) -> anyhow::Result<Outcome> {
@@ -205,7 +162,7 @@ fn finish(
     Ok(Outcome::Done)
 }
 
-fn try_out(which: &str, site: &Site, app: &mut App) -> anyhow::Result<Outcome> {
+fn try_out(which: &str, site: &Site, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted: Vec<Agent> =
         if which == "all" { agents::ALL.to_vec() } else { vec![named(which)?] };
     let results: Vec<Checked> = wanted.iter().flat_map(|agent| check::run(*agent, site)).collect();
@@ -217,17 +174,14 @@ fn try_out(which: &str, site: &Site, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(if is_well { Outcome::Done } else { Outcome::Findings })
 }
 
-fn table(site: &Site, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn table(site: &Site, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let counts = Counts::read(&home.hook_counts());
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
-    let row = |agent: &Agent| Row {
-        agent: *agent,
-        detected: agent.is_detected(site),
-        mcp: integrate::state(*agent, Part::Mcp, site),
-        hooks: integrate::state(*agent, Part::Hooks, site),
-        last_event: counts.of(agent.name()).map(|seen| LastEvent::of(seen, &zone)),
+    let row = |standing: Standing| {
+        let seen = counts.of(standing.agent.name());
+        Row { last_event: seen.map(|seen| LastEvent::of(seen, &zone)), standing }
     };
-    let results = agents::ALL.iter().map(row).collect();
+    let results = integrate::overview(site).into_iter().map(row).collect();
     app.out.show(&Listing { results })?;
     Ok(Outcome::Done)
 }
@@ -235,10 +189,8 @@ fn table(site: &Site, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
 /// One line of the table.
 #[derive(Debug, Serialize)]
 struct Row {
-    agent: Agent,
-    detected: bool,
-    mcp: State,
-    hooks: State,
+    #[serde(flatten)]
+    standing: Standing,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_event: Option<LastEvent>,
 }
@@ -273,10 +225,16 @@ impl Show for Listing<Row> {
             .results
             .iter()
             .map(|row| {
-                let detected = if row.detected { "yes" } else { "no" }.to_owned();
+                let detected = if row.standing.detected { "yes" } else { "no" }.to_owned();
                 let event =
                     row.last_event.as_ref().map_or("-".to_owned(), |event| event.shown.clone());
-                vec![row.agent.name().to_owned(), detected, word(row.mcp), word(row.hooks), event]
+                vec![
+                    row.standing.agent.name().to_owned(),
+                    detected,
+                    word(row.standing.mcp),
+                    word(row.standing.hooks),
+                    event,
+                ]
             })
             .collect();
         page.table(&["agent", "detected", "mcp", "hooks", "last event seen"], &rows)

@@ -1,5 +1,7 @@
 //! hermes jobs list, run, retry
 
+use crate::terminal::Terminal;
+use hermes_app::text;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
@@ -11,12 +13,14 @@ use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::daemon::work::{self, Ended, Means};
-use crate::daemon::{self, jobs, platform};
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted, one_line};
-use crate::{clock, output};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::clock;
+use hermes_app::daemon::work::{self, Ended, Means};
+use hermes_app::daemon::{self, jobs};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
+use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -83,7 +87,7 @@ struct Retried {
     jobs: Vec<i64>,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     match command {
         Command::List(arguments) => list(arguments, app, &home),
@@ -92,7 +96,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     }
 }
 
-fn list(arguments: &List, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn list(arguments: &List, app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let state = arguments.state.map(JobState::from);
     let results = memory.store.jobs(Admin, state, arguments.limit)?;
@@ -104,7 +108,7 @@ fn list(arguments: &List, app: &mut App, home: &Home) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-fn run_now(arguments: &Run, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn run_now(arguments: &Run, app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let kind = arguments.kind.clone();
     if !jobs::can(&kind) {
         let what = format!("this build cannot do jobs of the kind {kind}");
@@ -136,7 +140,7 @@ fn run_now(arguments: &Run, app: &mut App, home: &Home) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn retry(arguments: &Retry, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn retry(arguments: &Retry, app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let mut memory = app.memory(home, Access::Write)?;
     let jobs: Vec<i64> = match arguments.id {
         Some(id) => vec![memory.store.job(Admin, id)?.id],
@@ -152,7 +156,7 @@ fn retry(arguments: &Retry, app: &mut App, home: &Home) -> anyhow::Result<Outcom
     let daemon = daemon::find(home)?.pid;
     if let Some(pid) = daemon {
         // It would see the change within a minute anyway.
-        let _ = platform::nudge(pid);
+        let _ = process::nudge(pid);
     }
     let is_waiting = !jobs.is_empty() && daemon.is_none();
     app.out.show(&Retried { jobs })?;
@@ -206,7 +210,7 @@ impl Show for Listed {
 
 impl Show for Ran {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        page.line(format_args!("{}: {}", self.kind, output::printable(&self.result)))
+        page.line(format_args!("{}: {}", self.kind, text::printable(&self.result)))
     }
 }
 

@@ -1,18 +1,18 @@
 //! hermes logs
 
+use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use hermes_home::Home;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::daemon::log;
 use crate::failure::Outcome;
-use crate::output::{Listing, Page, Show, printable};
+use crate::output::{Listing, Page, Show};
+use hermes_app::daemon::log::{self, End};
+use hermes_app::text::printable;
 
 /// How often a growing log is looked at.
 const STEP: Duration = Duration::from_millis(250);
@@ -27,17 +27,14 @@ pub(crate) struct Arguments {
     follow: bool,
 }
 
-/// A log and how far it was read.
-type End = (PathBuf, u64);
-
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 struct Line(String);
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
-    let (lines, end) = last(&home, arguments.limit)?;
+    let (lines, end) = log::last(&home, arguments.limit)?;
     if lines.is_empty() {
         app.out.note(format_args!("there is no log yet in {}", home.logs().display()));
     }
@@ -49,27 +46,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-/// The last lines of all days together, and where the newest file ends.
-fn last(home: &Home, limit: usize) -> anyhow::Result<(Vec<String>, Option<End>)> {
-    let mut lines = Vec::new();
-    let mut end = None;
-    for path in log::files(&home.logs()).into_iter().rev() {
-        let bytes = std::fs::read(&path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let more: Vec<String> = text.lines().rev().map(str::to_owned).collect();
-        lines.extend(more);
-        end.get_or_insert((path, bytes.len() as u64));
-        if lines.len() >= limit {
-            break;
-        }
-    }
-    lines.truncate(limit);
-    lines.reverse();
-    Ok((lines, end))
-}
-
 /// Prints what is added; goes on with the next day's file when there is one.
-fn follow(home: &Home, app: &mut App, end: Option<End>) -> anyhow::Result<()> {
+fn follow(home: &Home, app: &mut Terminal, end: Option<End>) -> anyhow::Result<()> {
     let mut end = end;
     loop {
         for path in log::files(&home.logs()) {
@@ -86,7 +64,7 @@ fn follow(home: &Home, app: &mut App, end: Option<End>) -> anyhow::Result<()> {
 }
 
 /// Prints the whole lines behind a place; returns how many bytes they are.
-fn print_from(path: &std::path::Path, from: u64, app: &mut App) -> anyhow::Result<u64> {
+fn print_from(path: &std::path::Path, from: u64, app: &mut Terminal) -> anyhow::Result<u64> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);

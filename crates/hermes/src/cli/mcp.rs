@@ -1,12 +1,13 @@
 //! hermes mcp
 
+use crate::terminal::Terminal;
 use clap::Args;
 
-use crate::app::App;
-use crate::desk::context;
 use crate::failure::Outcome;
+use crate::server::Whom;
 use crate::server::mcp::{Scoped, Surface, stdio};
-use crate::server::pool::Seat;
+use hermes_app::context;
+use hermes_app::pool::Seat;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -27,22 +28,25 @@ pub(crate) struct Arguments {
 /// Who makes the changes that come this way.
 const ACTOR: &str = "mcp";
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let project = arguments.project.clone();
     let scoped = Scoped {
-        user: arguments
-            .user
-            .as_deref()
-            .filter(|name| *name != "owner")
-            .map(str::parse)
-            .transpose()?,
+        whom: Whom::bound(
+            arguments
+                .user
+                .as_deref()
+                .filter(|name| *name != "owner")
+                .map(str::parse)
+                .transpose()?,
+        ),
+        grant: None,
         read_only: arguments.read_only,
         project: project.or_else(|| context::project_of(&std::env::current_dir().ok()?)),
         surface: arguments.compat,
     };
     let mut own = app.for_profile(&home);
-    own.actor = ACTOR;
+    own.actor = ACTOR.into();
     stdio::serve(Seat::alone(own)?, scoped)?;
     Ok(Outcome::Done)
 }

@@ -35,13 +35,14 @@ mod status;
 mod stop;
 mod token;
 mod user;
+pub(crate) mod views;
 
+use crate::terminal::Terminal;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use hermes_backup::restore;
 
-use crate::app::App;
 use crate::failure::Outcome;
 
 /// Persistent memory for AI agents, in one binary.
@@ -205,16 +206,16 @@ enum Command {
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    carry_out(cli.command, &mut App::new(cli.global))
+    carry_out(cli.command, &mut Terminal::new(cli.global))
 }
 
 /// Runs a command given as words, on what is open already.
-pub(crate) fn run_words(words: &[&str], app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run_words(words: &[&str], app: &mut Terminal) -> anyhow::Result<Outcome> {
     let parsed = Cli::try_parse_from(std::iter::once("hermes").chain(words.iter().copied()))?;
     carry_out(parsed.command, app)
 }
 
-fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+fn carry_out(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     see_to_cut_off_restore(&command, app)?;
     match command {
         Command::Chat(arguments) => chat::run(arguments, app),
@@ -257,7 +258,7 @@ fn carry_out(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
 }
 
 /// Half of a home is not taken for one: what makes homes undoes a restore that was cut off, and all else refuses.
-fn see_to_cut_off_restore(command: &Command, app: &App) -> anyhow::Result<()> {
+fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<()> {
     // Where there is no home to look for, the command says so itself.
     let Ok(root) = app.root_home() else { return Ok(()) };
     match command {

@@ -1,5 +1,6 @@
 //! hermes model list, test
 
+use crate::terminal::Terminal;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -7,11 +8,12 @@ use clap::Subcommand;
 use hermes_llm::chat::{Answer, ChatLimits, ChatModel, ChatRequest, Flow, Preview, Usage};
 use serde::Serialize;
 
-use crate::app::App;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::models::{Chosen, ModelName, Models, Provider, Purpose};
-use crate::output::{BOLD, DIM, Page, Show, counted, one_line};
-use crate::variables::Place;
+use crate::failure::Outcome;
+use crate::output::{BOLD, DIM, Page, Show};
+use hermes_app::models::{Chosen, ModelName, Models, Provider, Purpose};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, one_line};
+use hermes_app::variables::Place;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -74,7 +76,7 @@ struct Request(Preview);
 /// Room for models that think before they answer.
 const MAX_TOKENS: u32 = 2048;
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let models = app.models(&home)?;
     match command {

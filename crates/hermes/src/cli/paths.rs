@@ -1,5 +1,6 @@
 //! hermes paths
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,7 +8,6 @@ use hermes_home::Home;
 use hermes_home::layout::{ChosenBy, MemoryTarget};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show};
 
@@ -32,7 +32,7 @@ struct Paths {
     logs: PathBuf,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.home()?;
     let memory_db = app.memory_path(&home).or_else(|_| home.memory_db(None, &app.env))?;
     app.out.show(&Paths::of(&home, memory_db))?;

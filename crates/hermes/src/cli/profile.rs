@@ -1,23 +1,20 @@
 //! hermes profile create, list, use, show, rename, delete, restore, export, import
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use hermes_home::init::Owner;
-use hermes_home::layout::{MemoryTarget, parse_profile};
-use hermes_home::memory_file::Document;
-use hermes_home::{Error as HomeError, Home, ProfileName, profile};
-use hermes_store::memory::{SqliteMemory, Wanted};
-use hermes_store::sqlite::Access;
+use hermes_app::profiles::{self, ProfileSummary};
+use hermes_home::layout::parse_profile;
+use hermes_home::profile;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::backup::carry;
-use crate::cli::init;
 use crate::confirm;
 use crate::failure::Outcome;
-use crate::output::{Listing, Page, Show, bytes};
+use crate::output::{Listing, Page, Show};
+use hermes_app::text::bytes;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -65,15 +62,6 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Serialize)]
-struct Profile {
-    name: String,
-    in_use: bool,
-    home: PathBuf,
-    sessions_bytes: u64,
-    memory_tokens: usize,
-}
-
-#[derive(Debug, Serialize)]
 struct Changed {
     profile: String,
     done: String,
@@ -81,7 +69,7 @@ struct Changed {
     kept_in: Option<PathBuf>,
 }
 
-pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Create { name } => create(&name, app)?,
         Command::List => list(app)?,
@@ -96,18 +84,8 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn create(name: &str, app: &mut App) -> anyhow::Result<()> {
-    let name: ProfileName = name.parse()?;
-    let root = app.root_home()?;
-    root.must_exist()?;
-    let home = root.sibling(Some(name.clone()));
-    if home.folder().exists() {
-        return Err(HomeError::ProfileExists { name: name.to_string() }.into());
-    }
-    let prepared = init::prepare(app, &home).inspect_err(|_| {
-        // It was not there before, so nothing but our own half-made files goes.
-        let _ = std::fs::remove_dir_all(home.folder());
-    })?;
+fn create(name: &str, app: &mut Terminal) -> anyhow::Result<()> {
+    let prepared = profiles::create(app, name)?;
     app.out.show(&prepared)?;
     app.out.hint(format_args!(
         "use it with `hermes --profile {name} …` or `hermes profile use {name}`"
@@ -115,19 +93,12 @@ fn create(name: &str, app: &mut App) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list(app: &mut App) -> anyhow::Result<()> {
-    let root = app.root_home()?;
-    root.must_exist()?;
-    let used = app.home()?;
-    let mut results = vec![describe(&root, used.profile().is_none())];
-    for name in profile::list(&root)? {
-        let in_use = used.profile() == Some(&name);
-        results.push(describe(&root.sibling(Some(name)), in_use));
-    }
+fn list(app: &mut Terminal) -> anyhow::Result<()> {
+    let results = profiles::list(app)?;
     app.out.show(&Listing { results })
 }
 
-fn choose(name: &str, app: &mut App) -> anyhow::Result<()> {
+fn choose(name: &str, app: &mut Terminal) -> anyhow::Result<()> {
     let root = app.root_home()?;
     root.must_exist()?;
     profile::make_sticky(&root, parse_profile(name)?.as_ref())?;
@@ -140,7 +111,7 @@ fn choose(name: &str, app: &mut App) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(name: Option<&str>, app: &mut App) -> anyhow::Result<()> {
+fn show(name: Option<&str>, app: &mut Terminal) -> anyhow::Result<()> {
     let root = app.root_home()?;
     let home = match name {
         None => app.existing_home()?,
@@ -151,53 +122,24 @@ fn show(name: Option<&str>, app: &mut App) -> anyhow::Result<()> {
     };
     home.must_exist()?;
     let in_use = app.home()?.profile() == home.profile();
-    app.out.show(&describe(&home, in_use))
+    app.out.show(&profiles::describe(&home, in_use))
 }
 
-fn rename(from: &str, to: &str, app: &mut App) -> anyhow::Result<()> {
-    let root = app.root_home()?;
-    let Some(from) = parse_profile(from)? else {
-        return Err(HomeError::DefaultProfile { action: "renamed" }.into());
-    };
-    let new: ProfileName = to.parse()?;
-    let home = profile::existing(&root, &from)?;
-    rename_memory(app, &home, (from.as_str(), to))?;
-    if let Err(error) = profile::rename(&root, &from, &new) {
-        rename_memory(app, &home, (to, from.as_str()))?;
-        return Err(error.into());
-    }
+fn rename(from: &str, to: &str, app: &mut Terminal) -> anyhow::Result<()> {
+    profiles::rename(app, from, to)?;
     app.out.show(&Changed::new(to, format!("{from} is now called {to}")))
 }
 
-/// A memory names its profile, so that no other one opens it.
-fn rename_memory(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
-    let wait = app.lock_wait(home)?;
-    if app.is_on_server(home)? {
-        let mut store = app.server_memory_of(home, from, Access::Write, wait)?;
-        return Ok(store.rename_profile(to)?);
-    }
-    let path = app.memory_path(home)?;
-    if path.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    let wanted = Wanted { path: &path, profile: from };
-    Ok(SqliteMemory::open(wanted, Access::Write, wait)?.rename_profile(to)?)
-}
-
-fn delete(name: &str, erase: bool, app: &mut App) -> anyhow::Result<()> {
-    let root = app.root_home()?;
-    let Some(name) = parse_profile(name)? else {
-        return Err(HomeError::DefaultProfile { action: "deleted" }.into());
-    };
-    let target = profile::existing(&root, &name)?;
-    let folder = target.folder().display();
+fn delete(name: &str, erase: bool, app: &mut Terminal) -> anyhow::Result<()> {
+    let (name, folder) = profiles::removable(app, name)?;
+    let folder = folder.display();
     if erase {
         confirm::consent(app.asking, &format!("remove {folder} and everything in it for ever?"))?;
-        profile::erase(&root, &name)?;
+        profile::erase(&app.root_home()?, &name)?;
         return app.out.show(&Changed::new(name.as_str(), format!("{name} is gone for ever")));
     }
     confirm::consent(app.asking, &format!("take profile {name} away (its files are kept aside)?"))?;
-    let kept = profile::set_aside(&root, &name, app.now)?;
+    let kept = profiles::set_aside(app, &name)?;
     let undo = format!("undo with `hermes profile restore {name}`");
     let done = format!("{name} is taken away and kept in {}", kept.display());
     app.out.show(&Changed { profile: name.to_string(), done, kept_in: Some(kept) })?;
@@ -205,29 +147,9 @@ fn delete(name: &str, erase: bool, app: &mut App) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn restore(name: &str, app: &mut App) -> anyhow::Result<()> {
-    let root = app.root_home()?;
-    let Some(name) = parse_profile(name)? else {
-        return Err(HomeError::DefaultProfile { action: "brought back" }.into());
-    };
-    profile::restore(&root, &name)?;
-    app.out.show(&Changed::new(name.as_str(), format!("{name} is back")))
-}
-
-fn describe(home: &Home, in_use: bool) -> Profile {
-    let size = |path: PathBuf| std::fs::metadata(path).map(|found| found.len()).unwrap_or(0);
-    let tokens = [MemoryTarget::Memory, MemoryTarget::User(None), MemoryTarget::Soul]
-        .iter()
-        .filter_map(|target| std::fs::read_to_string(home.memory_file(target)).ok())
-        .map(|text| Document::parse(&text, Owner::Ours).tokens())
-        .sum();
-    Profile {
-        name: home.profile_name().to_owned(),
-        in_use,
-        home: home.folder().to_owned(),
-        sessions_bytes: size(home.state_db()),
-        memory_tokens: tokens,
-    }
+fn restore(name: &str, app: &mut Terminal) -> anyhow::Result<()> {
+    profiles::restore(app, name)?;
+    app.out.show(&Changed::new(name, format!("{name} is back")))
 }
 
 impl Changed {
@@ -242,7 +164,7 @@ impl Show for Changed {
     }
 }
 
-impl Show for Profile {
+impl Show for ProfileSummary {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(format_args!("profile   {}", self.name))?;
         page.line(format_args!("in use    {}", if self.in_use { "yes" } else { "no" }))?;
@@ -252,9 +174,9 @@ impl Show for Profile {
     }
 }
 
-impl Show for Listing<Profile> {
+impl Show for Listing<ProfileSummary> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let row = |profile: &Profile| {
+        let row = |profile: &ProfileSummary| {
             vec![
                 if profile.in_use { "*".into() } else { String::new() },
                 profile.name.clone(),

@@ -1,10 +1,10 @@
 //! One line on the terminal that says how far long work is.
 
+use crate::terminal::Terminal;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
-use crate::app::App;
-use crate::output::bytes;
+use hermes_app::text::bytes;
 
 /// A line that is written over; nothing where nobody watches.
 pub(crate) struct Progress {
@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn of(app: &App) -> Progress {
+    pub(crate) fn of(app: &Terminal) -> Progress {
         Progress { is_watched: !app.json && io::stderr().is_terminal(), is_dirty: false }
     }
 

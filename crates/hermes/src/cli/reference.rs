@@ -1,11 +1,11 @@
 //! hermes reference: the pages of docs/reference, made from the program itself
 
+use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use clap::{Args, CommandFactory, ValueEnum};
 
-use crate::app::App;
 use crate::chat::slash::table;
 use crate::cli::Cli;
 use crate::failure::{EXIT_CODES, Outcome};
@@ -24,7 +24,7 @@ enum PageName {
     SlashCommands,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let text = match arguments.page {
         PageName::Cli => commands(),
         PageName::Config => hermes_home::config::reference(),

@@ -1,16 +1,17 @@
 //! hermes run
 
+use crate::terminal::Terminal;
 use clap::Args;
 
 use super::chat::{Talker, outcome};
-use crate::app::App;
 use crate::chat::front::Front;
 use crate::chat::front::events::Events;
 use crate::chat::front::plain::Plain;
 use crate::chat::{self, Conversation, Which};
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::input;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Nobody is asked: what is not allowed by a rule is not done.
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     talker: Talker,
 }
 
-pub(crate) fn run(arguments: Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let task = input::text(&arguments.task)?;
     if task.trim().is_empty() {
         return Err(Problem::usage("the task is empty").into());

@@ -1,11 +1,11 @@
 //! hermes completions and hermes man
 
+use crate::terminal::Terminal;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory};
 
-use crate::app::App;
 use crate::cli::Cli;
 use crate::failure::Outcome;
 
@@ -22,7 +22,7 @@ pub(crate) struct Man {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn completions(arguments: &Completions, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn completions(arguments: &Completions, app: &mut Terminal) -> anyhow::Result<Outcome> {
     // The generator panics when it cannot write, so it writes to memory first.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "hermes", &mut script);
@@ -31,7 +31,7 @@ pub(crate) fn completions(arguments: &Completions, app: &mut App) -> anyhow::Res
     Ok(Outcome::Done)
 }
 
-pub(crate) fn man(arguments: &Man, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn man(arguments: &Man, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut command = Cli::command();
     command.build();
     match &arguments.output {

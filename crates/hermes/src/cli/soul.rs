@@ -1,5 +1,6 @@
 //! hermes soul show, edit, versions, restore
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,10 +9,10 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::soul;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::memory;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, printable};
+use crate::output::{Page, Show};
+use hermes_app::text::printable;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -37,7 +38,7 @@ struct Persona {
     text: String,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Edit => memory::edit::run(&MemoryTarget::Soul, app),
         Command::Versions => memory::history::versions(&MemoryTarget::Soul, app),

@@ -1,5 +1,6 @@
 //! hermes start
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,15 +13,19 @@ use hermes_home::{memory_file, soul};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::cli::doctor::{self, Check, Status};
-use crate::cli::{dashboard, init, service};
+use crate::cli::doctor::show_check;
+use crate::cli::{dashboard, service};
+use crate::daemon::Manner;
 use crate::daemon::launch::{self, Launched};
-use crate::daemon::state::State;
-use crate::daemon::{self, Manner, log};
-use crate::desk::rules;
 use crate::failure::Outcome;
-use crate::output::{BOLD, DIM, Page, Show, counted, entries, thousands};
+use crate::output::{BOLD, DIM, Page, Show};
+use hermes_app::app::App;
+use hermes_app::daemon::state::State;
+use hermes_app::daemon::{self, log};
+use hermes_app::doctor::{self, Check, Status};
+use hermes_app::prepare::prepare;
+use hermes_app::rules;
+use hermes_app::text::{counted, entries, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -76,14 +81,14 @@ struct FileState {
     tokens: usize,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     if arguments.foreground {
         return be_the_daemon(arguments, app);
     }
     let home = app.home()?;
     // Nothing is made in a home that has lost what it remembers.
     app.refuse_lost(&home, Database::Memory)?;
-    let prepared = init::prepare(app, &home)?;
+    let prepared = prepare(app, &home)?;
     let persona = soul::show(&home)?;
     let stats = app.sessions(&home, Access::Read).and_then(|store| Ok(store.stats()?));
     let mut findings = doctor::checks(app, &home);
@@ -116,15 +121,15 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 fn be_the_daemon(arguments: &Arguments, app: &App) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     if !home.folder().exists() {
-        init::prepare(&app.for_profile(&home), &home)?;
+        prepare(&app.for_profile(&home), &home)?;
     }
     let manner = if arguments.left_behind { Manner::LeftBehind } else { Manner::Watched };
-    daemon::run(app, manner)?;
+    crate::daemon::run(app, manner)?;
     Ok(Outcome::Done)
 }
 
 /// What the user should know besides.
-fn remark(launched: &Launched, app: &App, home: &Home) -> anyhow::Result<()> {
+fn remark(launched: &Launched, app: &Terminal, home: &Home) -> anyhow::Result<()> {
     if let Launched::Started { lost: Some(lost), .. } = launched {
         app.out.note(after_a_loss(lost, app, home)?);
     }
@@ -138,7 +143,7 @@ fn remark(launched: &Launched, app: &App, home: &Home) -> anyhow::Result<()> {
 
 /// A daemon that was killed said nothing; what it left is done again.
 pub(crate) fn after_a_loss(lost: &State, app: &App, home: &Home) -> anyhow::Result<String> {
-    let seen = crate::clock::minute(lost.beat_at, &app.zone(home)?);
+    let seen = hermes_app::clock::minute(lost.beat_at, &app.zone(home)?);
     Ok(format!(
         "the daemon before (pid {}) ended without a word, last seen {seen}; what it was doing is done again",
         lost.pid
@@ -223,7 +228,7 @@ impl Show for Ready {
             page.line(format_args!("  models    {}", self.models))?;
         }
         for check in &self.findings {
-            doctor::show_check(check, page)?;
+            show_check(check, page)?;
         }
         next_steps(page)
     }

@@ -1,5 +1,6 @@
 //! hermes status
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -11,15 +12,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::background::{self, Trouble};
-use crate::cli::backup;
-use crate::cli::doctor::behind;
-use crate::clock;
-use crate::daemon::{self, Found, jobs};
-use crate::failure::{Kind, Outcome, Problem, message};
-use crate::lost::Lost;
-use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show, one_line};
+use crate::failure::Outcome;
+use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
+use hermes_app::app::App;
+use hermes_app::background::{self, Trouble};
+use hermes_app::backup;
+use hermes_app::clock;
+use hermes_app::daemon::{self, Found, jobs};
+use hermes_app::doctor::behind;
+use hermes_app::lost::Lost;
+use hermes_app::problem::{Kind, Problem, message};
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -93,7 +96,7 @@ struct Address {
     url: String,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     let found = daemon::find(&home)?;

@@ -1,11 +1,11 @@
 //! hermes stop, hermes restart
 
+use crate::terminal::Terminal;
 use std::io;
 
 use hermes_home::Home;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::{service, start};
 use crate::daemon::launch::{self, Launched};
 use crate::failure::Outcome;
@@ -25,7 +25,7 @@ struct Restarted {
     pid: u32,
 }
 
-pub(crate) fn stop(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn stop(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     let pid = launch::stop(&home)?;
@@ -33,7 +33,7 @@ pub(crate) fn stop(app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-pub(crate) fn restart(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn restart(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     let (stopped, launched) = match service::restart(app, &home)? {
@@ -45,7 +45,7 @@ pub(crate) fn restart(app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn say_loss(launched: &Launched, app: &App, home: &Home) -> anyhow::Result<()> {
+fn say_loss(launched: &Launched, app: &Terminal, home: &Home) -> anyhow::Result<()> {
     if let Launched::Started { lost: Some(lost), .. } = launched {
         app.out.note(start::after_a_loss(lost, app, home)?);
     }

@@ -1,19 +1,21 @@
 //! hermes token show, create, list, revoke
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, Subcommand};
+use hermes_home::UserId;
 use hermes_home::layout::parse_profile;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::clock;
 use crate::confirm;
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use crate::server::tokens::{self, OWNER, Wanted};
+use hermes_app::clock;
+use hermes_app::problem::Problem;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -75,7 +77,7 @@ struct Revoked {
     name: String,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     match command {
@@ -91,13 +93,11 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
             if let Some(profile) = &arguments.only_profile {
                 home.sibling(parse_profile(profile)?).must_exist()?;
             }
-            if let Some(user) = &arguments.user {
-                user.parse::<hermes_home::UserId>()?;
-            }
+            let user = arguments.user.as_deref().map(str::parse::<UserId>).transpose()?;
             let wanted = Wanted {
                 name,
                 profile: arguments.only_profile.clone(),
-                user: arguments.user.clone(),
+                user: user.map(|user| user.to_string()),
                 read_only: arguments.read_only,
                 now: app.now,
             };

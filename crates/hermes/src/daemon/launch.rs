@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use hermes_home::Home;
 
-use super::state::State;
-use super::{find, log, platform};
-use crate::clock;
-use crate::failure::{Kind, Problem};
+use hermes_app::clock;
+use hermes_app::daemon::state::State;
+use hermes_app::daemon::{find, log};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
 
 /// How long a daemon may take to be ready, or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,7 +19,7 @@ const STEP: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone)]
 pub(crate) enum Launched {
     /// A new daemon; with what was last heard of one that ended without a word.
-    Started { pid: u32, lost: Option<State> },
+    Started { pid: u32, lost: Option<Box<State>> },
     /// One was there.
     Running { pid: u32 },
 }
@@ -37,12 +38,12 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Launched> {
     if let Some(pid) = before.pid {
         return Ok(Launched::Running { pid });
     }
-    if !platform::CAN_LEAVE_BEHIND {
+    if !process::CAN_LEAVE_BEHIND {
         return Err(Problem::new(Kind::Refused, "this system cannot leave a daemon behind")
             .hint("keep a window open with `hermes start --foreground`")
             .into());
     }
-    let lost = before.state.filter(|state| state.stopped_at.is_none());
+    let lost = before.state.filter(|state| state.stopped_at.is_none()).map(Box::new);
     let mut child = spawn(home)?;
     let begun = Instant::now();
     loop {
@@ -66,7 +67,7 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Launched> {
 /// Ends the daemon and waits until it is gone; none if there was none.
 pub(crate) fn stop(home: &Home) -> anyhow::Result<Option<u32>> {
     let Some(pid) = find(home)?.pid else { return Ok(None) };
-    if let Err(error) = platform::ask_to_end(pid) {
+    if let Err(error) = process::ask_to_end(pid) {
         let what = format!("could not stop the daemon, pid {pid}: {error}");
         return Err(Problem::new(Kind::Failure, what).into());
     }

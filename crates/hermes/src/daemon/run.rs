@@ -12,17 +12,17 @@ use hermes_store::memory::Job;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
-use super::backup::Backups;
-use super::log::Log;
-use super::look::{Seen, Watched};
-use super::platform::{self, Identity, Signals};
-use super::state::State;
-use super::take_lock;
-use super::work::{self, Cut, Ended, Means};
-use crate::app::App;
-use crate::clock;
-use crate::failure::{Kind, Problem, kind_word, message};
 use crate::server::{self, Running};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::daemon::backup::Backups;
+use hermes_app::daemon::log::Log;
+use hermes_app::daemon::look::{Seen, Watched};
+use hermes_app::daemon::state::{self, State};
+use hermes_app::daemon::work::{self, Cut, Ended, Means};
+use hermes_app::daemon::{find, take_lock};
+use hermes_app::problem::{Kind, Problem, kind_word, message};
+use hermes_app::process::{self, Identity, Signals};
 
 /// The longest sleep: a look at the files costs nothing worth counting.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -45,13 +45,13 @@ pub(crate) enum Manner {
 /// Runs until it is told to stop; fails if another daemon runs for this home.
 pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
     if manner == Manner::LeftBehind {
-        platform::leave_terminal();
+        process::leave_terminal();
     }
     let home = app.root_home()?;
     home.must_exist()?;
     let held = match take_lock(&home) {
         // Whoever left this one behind looks for the other; its standard error is the log.
-        Err(_) if manner == Manner::LeftBehind && super::find(&home)?.pid.is_some() => {
+        Err(_) if manner == Manner::LeftBehind && find(&home)?.pid.is_some() => {
             return Ok(());
         }
         other => other?,
@@ -59,16 +59,16 @@ pub(crate) fn run(app: &App, manner: Manner) -> anyhow::Result<()> {
     let signals = Signals::listen()?;
     end_in_any_case(&signals, &home, manner)?;
     hermes_home::atomic::make_folder(&home.logs())?;
-    let before = super::state::read(&home)?;
+    let before = state::read(&home)?;
     let now = clock::now();
     let mut daemon = Daemon {
         app,
         owner: work::owner("daemon", now),
-        lock: platform::identity(&home.daemon_lock()),
+        lock: process::identity(&home.daemon_lock()),
         log: Log::new(&home, manner == Manner::Watched),
         state: State::new(now),
         profiles: BTreeMap::new(),
-        backups: Backups::new(),
+        backups: Backups::default(),
         server: None,
         signals,
         home,
@@ -92,7 +92,7 @@ fn end_in_any_case(signals: &Signals, home: &Home, manner: Manner) -> anyhow::Re
         let now = clock::now();
         let mut log = Log::new(&home, manner == Manner::Watched);
         log.line(now, "stopped in the middle: something did not answer");
-        if let Ok(Some(state)) = super::state::read(&home) {
+        if let Ok(Some(state)) = state::read(&home) {
             let _ = State { beat_at: now, stopped_at: Some(now), ..state }.write(&home);
         }
         std::process::exit(0);
@@ -141,6 +141,7 @@ impl Daemon<'_> {
             }
         }
         self.state.url = self.server.as_ref().map(Running::url);
+        self.state.dashboard = self.server.as_ref().map(|server| server.dashboard.clone());
         self.state.address = self.server.as_ref().map(|server| server.address.to_string());
         if let Some(url) = &self.state.url {
             self.log.line(clock::now(), &format!("listens on {url}"));
@@ -266,7 +267,7 @@ impl Daemon<'_> {
         let mut touched = Instant::now();
         while !thread.is_finished() {
             if touched.elapsed() >= LONGEST_SLEEP {
-                super::state::touch(&self.home);
+                state::touch(&self.home);
                 touched = Instant::now();
             }
             if stop.load(Ordering::SeqCst) {
@@ -341,7 +342,7 @@ impl Daemon<'_> {
     /// Without its lock file the home is gone or another one, and another daemon may run for it.
     fn refuse_lost_home(&self) -> anyhow::Result<()> {
         let path = self.home.daemon_lock();
-        if path.exists() && platform::identity(&path) == self.lock {
+        if path.exists() && process::identity(&path) == self.lock {
             return Ok(());
         }
         let what = format!("{} is gone: the home was moved or removed", path.display());
@@ -353,7 +354,7 @@ impl Daemon<'_> {
         let since = now.duration_since(self.state.beat_at);
         // A clock that went back is noted too.
         if since < BEAT && since >= SignedDuration::ZERO {
-            super::state::touch(&self.home);
+            state::touch(&self.home);
             return Ok(());
         }
         self.state.beat_at = now;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::tell::Teller;
-use crate::app::App;
 use crate::cli::bench::text::Numbers;
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::problem::Problem;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn refuse_full(folder: &Path) -> anyhow::Result<()> {
     match full {
         false => Ok(()),
         true => Err(Problem::new(
-            crate::failure::Kind::Refused,
+            hermes_app::problem::Kind::Refused,
             format!("{} is not an empty folder", folder.display()),
         )
         .hint("name one that is empty or not there: `hermes demo --at FOLDER`")

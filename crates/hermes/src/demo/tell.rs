@@ -1,5 +1,6 @@
 //! Tells the story: each thing at its own time, by the code that does it in earnest.
 
+use hermes_app::prepare;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
@@ -13,15 +14,17 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Filled;
 use super::story::{Deed, Step, Talk};
-use crate::app::App;
 use crate::cli::bench::text::Numbers;
-use crate::cli::{init, run_words};
-use crate::clock;
+use crate::cli::run_words;
 use crate::confirm::Asking;
-use crate::desk::context::{self, Handed, Wish};
-use crate::desk::{Asker, rules, turn};
-use crate::failure::Problem;
 use crate::output::Sheet;
+use crate::terminal::Terminal;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::context::{self, Handed, Wish};
+use hermes_app::problem::Problem;
+use hermes_app::{rules, turn};
 
 /// Who tells, and where.
 pub(super) struct Teller<'a> {
@@ -44,7 +47,7 @@ impl<'a> Teller<'a> {
     pub(super) fn begin(app: &'a App, folder: &Path, numbers: Numbers) -> anyhow::Result<Self> {
         let made = app.for_folder(folder);
         let home = made.home()?;
-        init::prepare(&made, &home)?;
+        prepare::prepare(&made, &home)?;
         Ok(Teller { app, home, numbers, end: app.now })
     }
 
@@ -248,9 +251,9 @@ impl<'a> Teller<'a> {
 
     fn run(&self, home: &Home, words: &[&str]) -> anyhow::Result<()> {
         let sheet = Sheet::default();
-        let mut app = self.app.for_profile(&self.home).inside(home, sheet.clone());
-        app.asking = Asking { yes: true, no_input: true };
-        run_words(words, &mut app).with_context(|| format!("{words:?}: {}", sheet.text()))?;
+        let asking = Asking { yes: true, no_input: true };
+        let mut terminal = Terminal::inside(self.app, home, sheet.clone(), asking);
+        run_words(words, &mut terminal).with_context(|| format!("{words:?}: {}", sheet.text()))?;
         Ok(())
     }
 

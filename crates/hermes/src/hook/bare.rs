@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hermes_home::env::Env;
 
-use crate::integrate::agents::claude_code;
+use hermes_app::integrate::agents::claude_code;
 
 /// What stands on standard input of a program that was started without a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use hermes_home::Home;
 use hermes_home::env::Env;
 use serde_json::Value;
 
-use super::elsewhere;
-use super::event::Caller;
+use hermes_app::hooks::event::Caller;
+use hermes_app::hooks::{counts, elsewhere};
 
 /// An agent is never kept waiting longer than this.
 pub(crate) const HARD_STOP: Duration = Duration::from_millis(800);
@@ -57,7 +57,7 @@ impl Deadline {
                 let counts = lock(&watched).counts.take();
                 if let (Some(path), Some(caller)) = (counts, caller) {
                     let why = Some(format!("it took longer than {} ms", HARD_STOP.as_millis()));
-                    let _ = super::counts::count(&path, caller.name(), "?", now, why);
+                    let _ = counts::count(&path, caller.name(), "?", now, why);
                 }
                 let _ = done.send(());
             });

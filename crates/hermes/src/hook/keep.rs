@@ -1,24 +1,15 @@
 //! What a hook keeps: the turn that is over, and that a session has ended.
 
-use std::path::Path;
-
+use hermes_app::App;
+use hermes_app::context::{self, Handed};
+use hermes_app::hooks::event::{Caller, Event, Moment};
+use hermes_app::hooks::finish::{self, Because};
+use hermes_app::hooks::keep::record_all;
+use hermes_app::hooks::{elsewhere, session};
 use hermes_home::Home;
-use hermes_home::config::UsersMode;
-use hermes_memory::chunk::Vectors;
-use hermes_memory::record::spool;
-use hermes_memory::record::turn::{Settings, Turn, TurnMessage};
-use hermes_store::sessions::random_bytes;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use serde_json::Value;
+use hermes_memory::record::turn::TurnMessage;
 
 use super::deadline::Deadline;
-use super::event::{Caller, Event, Moment};
-use super::finish::{self, Because};
-use super::{elsewhere, session};
-use crate::app::App;
-use crate::desk::context::{self, Handed};
-use crate::desk::turn;
 
 /// Whose event it is, and what must not be lost when the time is up.
 pub(super) struct Keeper<'a> {
@@ -138,77 +129,4 @@ impl Keeper<'_> {
             None => recorded,
         }
     }
-}
-
-/// Records turns; each leaves the file of its session when it is in the memory, or waits elsewhere.
-pub(super) fn record_all(
-    app: &App,
-    home: &Home,
-    path: &Path,
-    told: &[Value],
-) -> anyhow::Result<()> {
-    let mut outcome = Ok(());
-    for turn in told {
-        let (is_somewhere, recorded) = record(app, home, turn);
-        if is_somewhere {
-            // One that stays there is recorded again, with the same ids: nothing comes of it.
-            let _ = session::change(path, |session| session.told.retain(|other| other != turn));
-        }
-        outcome = outcome.and(recorded);
-    }
-    outcome
-}
-
-/// Records one turn, or puts it where it waits: the home, else a folder of the user. Whether it is somewhere, and what
-/// went wrong.
-fn record(app: &App, home: &Home, told: &Value) -> (bool, anyhow::Result<()>) {
-    let turn = match Turn::from_json(told, &TimeZone::UTC) {
-        Ok(turn) => turn,
-        // Nobody could ever record it.
-        Err(why) => return (true, Err(anyhow::anyhow!("the turn cannot be recorded: {why}"))),
-    };
-    let recorded = match turn.messages.is_empty() {
-        // That a session is over is the daemon's to note.
-        true => return wait(app, home, &turn, Ok(())),
-        false => direct(app, home, &turn),
-    };
-    match recorded {
-        Ok(()) => (true, Ok(())),
-        Err(error) => wait(app, home, &turn, Err(error)),
-    }
-}
-
-fn direct(app: &App, home: &Home, turn: &Turn) -> anyhow::Result<()> {
-    if let Some(slip) = app.doubtful_memory(home)? {
-        anyhow::bail!("{slip}");
-    }
-    // Their sessions are not in state.db: it need not be opened.
-    turn::record(app, home, turn, &mut Ok(None)).map(drop)
-}
-
-fn wait(
-    app: &App,
-    home: &Home,
-    turn: &Turn,
-    outcome: anyhow::Result<()>,
-) -> (bool, anyhow::Result<()>) {
-    let put = spool_put(home, turn, app.now).or_else(|_| elsewhere::put(&app.env, home, turn));
-    match put {
-        Ok(()) => (true, outcome),
-        Err(error) => (false, outcome.and(Err(error))),
-    }
-}
-
-/// Puts a turn into the spool of the home.
-pub(super) fn spool_put(home: &Home, turn: &Turn, now: Timestamp) -> anyhow::Result<()> {
-    let settings = Settings {
-        mode: UsersMode::Single,
-        zone: &TimeZone::UTC,
-        now,
-        vectors: Vectors::Later,
-        random: random_bytes(),
-        transcript_note: &home.transcript_note(),
-    };
-    spool::put(&home.spool(), turn, &settings)?;
-    Ok(())
 }

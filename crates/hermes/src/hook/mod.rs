@@ -1,18 +1,8 @@
 //! What an agent's hooks are answered: context when a session or a prompt begins, records when a turn ends.
 
 pub(crate) mod bare;
-mod claude_code;
-pub(crate) mod counts;
-mod cursor;
 mod deadline;
-mod elsewhere;
-mod event;
-pub(crate) mod finish;
-mod hermes_agent;
 mod keep;
-pub(crate) mod recall;
-mod session;
-mod transcript;
 
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
@@ -26,12 +16,13 @@ use hermes_store::sqlite::Access;
 use serde_json::{Value, json};
 
 use self::deadline::Deadline;
-use self::event::{Caller, Event, Moment};
 use self::keep::Keeper;
-use crate::app::App;
-use crate::desk::context::{self, Handed};
-use crate::failure::{kind_word, message};
-use crate::integrate::check::MARK;
+use hermes_app::app::App;
+use hermes_app::context::{self, Handed};
+use hermes_app::hooks::event::{Caller, Event, Moment};
+use hermes_app::hooks::{counts, finish, recall, session};
+use hermes_app::integrate::check::MARK;
+use hermes_app::problem::{kind_word, message};
 
 /// How long the memory may be locked for a recall.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -178,6 +169,6 @@ fn print_line(answer: &Value) -> io::Result<()> {
 
 /// Counts what happened; a number is not worth a failure.
 fn note(app: &App, home: &Home, caller: Caller, event: &str, error: Option<String>) {
-    let error = error.map(|why| crate::output::one_line(&why, LONGEST_WHY));
+    let error = error.map(|why| hermes_app::text::one_line(&why, LONGEST_WHY));
     let _ = counts::count(&home.hook_counts(), caller.name(), event, app.now, error);
 }

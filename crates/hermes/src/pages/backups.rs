@@ -3,17 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use hermes_app::App;
+use hermes_app::backup::list::{self, BackupState, BackupSummary, OfHome};
+use hermes_app::backup::status::{self, BackupStatus};
+use hermes_app::backup::wanted;
+use hermes_backup::drill::{self, Receipt};
+use hermes_backup::status::Colour;
+use serde::Serialize;
 
 use super::command::{self, Told};
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::output::bytes;
-use crate::server::pool::Seat;
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::bytes;
 
 const NAME: &str = "Backups";
 
@@ -33,72 +38,35 @@ struct Shown {
     frame: Frame,
     #[serde(skip)]
     address: String,
-    standing: Standing,
+    standing: BackupStatus,
     results: Vec<Backup>,
     receipts: Vec<Receipt>,
 }
 
-/// As `hermes backup status` shows it.
-#[derive(Serialize, Deserialize)]
-struct Standing {
-    colour: String,
-    reasons: Vec<Reason>,
-    newest: Option<Timestamp>,
-    drilled: Option<Timestamp>,
-    folder: String,
-    encryption: String,
-    places: Vec<String>,
-    schedule: String,
-}
-
-impl Standing {
-    fn class(&self) -> &'static str {
-        match self.colour.as_str() {
-            "green" => "good",
-            "amber" => "care",
-            _ => "bad",
-        }
-    }
-
-    fn is_set_up(&self) -> bool {
-        self.encryption != "not set up"
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Reason {
-    colour: String,
-    what: String,
-    hint: String,
-}
-
-/// As `hermes backup list` shows it.
-#[derive(Serialize, Deserialize)]
+/// A backup and where its page is.
+#[derive(Serialize)]
 struct Backup {
-    id: String,
-    what: String,
-    made: Timestamp,
-    size: u64,
-    state: String,
-    encrypted_to: Vec<String>,
-    copies: Vec<String>,
-    label: Option<String>,
-    home: String,
+    #[serde(flatten)]
+    summary: BackupSummary,
     #[serde(skip)]
     address: String,
 }
 
 impl Backup {
     fn size(&self) -> String {
-        bytes(self.size)
+        bytes(self.summary.size)
     }
 
     fn class(&self) -> &'static str {
-        match self.state.as_str() {
-            "verified" => "good",
-            "unverified" => "care",
-            _ => "bad",
+        match self.summary.state {
+            BackupState::Verified => "good",
+            BackupState::Unverified => "care",
+            BackupState::Damaged | BackupState::Failed => "bad",
         }
+    }
+
+    fn is_of_another_home(&self) -> bool {
+        self.summary.home == OfHome::Another
     }
 
     fn key(&self) -> String {
@@ -106,29 +74,8 @@ impl Backup {
             Some((end, _)) => format!("{}…", &key[..end]),
             None => key.clone(),
         };
-        self.encrypted_to.iter().map(short).collect::<Vec<_>>().join(", ")
+        self.summary.encrypted_to.iter().map(short).collect::<Vec<_>>().join(", ")
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Receipt {
-    id: String,
-    at: Timestamp,
-    host: String,
-    passed: bool,
-    checks: Vec<Check>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Check {
-    name: String,
-    passed: bool,
-    seen: String,
-}
-
-#[derive(Deserialize)]
-struct Listed<T> {
-    results: Vec<T>,
 }
 
 #[derive(Template, Serialize)]
@@ -143,13 +90,38 @@ struct Wizard {
     scratch: String,
 }
 
+impl Shown {
+    fn class(&self) -> &'static str {
+        match self.standing.standing.colour {
+            Colour::Green => "good",
+            Colour::Amber => "care",
+            Colour::Red => "bad",
+        }
+    }
+
+    fn colour(&self) -> &'static str {
+        match self.standing.standing.colour {
+            Colour::Green => "green",
+            Colour::Amber => "amber",
+            Colour::Red => "red",
+        }
+    }
+}
+
+/// Backups are of the whole home, whatever profile is looked at.
+fn whole(seat: &Seat) -> App {
+    seat.app.for_folder(seat.home.root())
+}
+
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
+    let app = whole(seat);
+    let wanted = wanted::read_anyway(&app, None)?;
     let shown = Shown {
         address: frame.link("backups"),
-        standing: command::ask(seat, &["backup", "status"])?,
+        standing: status::status(&app, &wanted)?,
         results: listed(seat, &frame)?,
-        receipts: command::ask::<Listed<Receipt>>(seat, &["backup", "receipt", "list"])?.results,
+        receipts: drill::receipts(&wanted.folder)?,
         frame,
     };
     let command = "hermes backup list".to_owned();
@@ -157,17 +129,18 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 }
 
 fn listed(seat: &Seat, frame: &Frame) -> anyhow::Result<Vec<Backup>> {
-    let mut found = command::ask::<Listed<Backup>>(seat, &["backup", "list"])?.results;
-    for backup in &mut found {
-        backup.address = frame.link(format_args!("backups/{}", backup.id));
-    }
-    Ok(found)
+    let found = list::list(&whole(seat))?.into_iter();
+    let of = |summary: BackupSummary| Backup {
+        address: frame.link(format_args!("backups/{}", summary.id)),
+        summary,
+    };
+    Ok(found.map(of).collect())
 }
 
 fn wizard(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let id = visit.param("id");
-    let backup = listed(seat, &frame)?.into_iter().find(|backup| backup.id == id);
+    let backup = listed(seat, &frame)?.into_iter().find(|backup| backup.summary.id == id);
     let backup = backup
         .ok_or_else(|| Problem::new(Kind::NotFound, format!("could not find backup {id}")))?;
     let scratch = free_folder(seat, id).display().to_string();

@@ -1,8 +1,9 @@
 //! Carry: download the whole memory as one document; delete a part or all of it, by typing its name, after a backup.
 
 use askama::Template;
+use hermes_app::backup::{status, wanted};
 use hermes_store::memory::{Admin, Counts, Users as _};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::command::{self, Told};
 use super::figures;
@@ -10,9 +11,9 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
-use crate::failure::{Kind, Problem, message};
-use crate::server::pool::Seat;
 use crate::server::routes::transfer::{self, Wish};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem, message};
 
 const NAME: &str = "Carry";
 const TYPES: [(&str, &str); 4] = [
@@ -79,11 +80,6 @@ impl Amount {
     }
 }
 
-#[derive(Deserialize)]
-struct Standing {
-    encryption: String,
-}
-
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if let Some(form) = visit.asked("download") {
         return download(seat, visit, form);
@@ -94,14 +90,15 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let user = |name: String| User { address: super::visit::with(&whole, "of", &name), name };
     let users = memory.store.users(Admin)?.into_iter().map(|one| user(one.name)).collect();
     let all = Amount::of(&*figures::counts(seat)?);
-    let standing = command::ask::<Standing>(seat, &["backup", "status"]);
+    let root = seat.app.for_folder(seat.home.root());
+    let standing = wanted::read(&root, None).and_then(|wanted| status::status(&root, &wanted));
     let shown = Shown {
         address: frame.link("carry"),
         profile: visit.profile.clone(),
         users,
         types: TYPES,
         all,
-        can_back_up: standing.is_ok_and(|standing| standing.encryption != "not set up"),
+        can_back_up: standing.is_ok_and(|standing| standing.is_set_up),
         frame,
     };
     let command = "hermes memory export -o memory.json".to_owned();
@@ -135,15 +132,20 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         return Err(Problem::new(Kind::Usage, why).hint("nothing was deleted").into());
     }
     let kept = backed_up(seat, visit)?;
-    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if visit.said("erase").is_some() {
-        words.push("--erase");
-    }
-    let said = command::tell(seat, &words)?;
-    let first = said.lines().next().unwrap_or_default().to_owned();
-    let notice = Notice::new(format!("{first}. {kept}"));
+    let said = command::tell(seat, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let notice = Notice::new(format!("{} · {kept}", done(&said)));
     Ok(Answer::Done { back: visit.back(), notice })
 }
+
+/// What was done and what stays. Somebody who is forgotten is told of before and after: the receipt counts.
+fn done(said: &str) -> String {
+    let receipt = said.rfind(RECEIPT_BEGINS).map_or(said, |at| &said[at..]);
+    let lines = receipt.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// How the receipt of `hermes user forget` begins.
+const RECEIPT_BEGINS: &str = "erased of ";
 
 /// What a person must type.
 fn name_of<'a>(visit: &'a Visit, what: &'a str) -> &'a str {
@@ -158,17 +160,30 @@ fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Vec<Stri
     let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let unknown = || Problem::usage(format!("{what:?} is nothing that can be deleted here"));
     let of = visit.user().unwrap_or("owner");
+    let erase = visit.said("erase").is_some();
+    let forget = |words: &[&str]| -> Vec<String> {
+        let depth: &[&str] = if erase { &["--erase"] } else { &[] };
+        command(&[&["memory", "forget"], words, depth].concat())
+    };
     match what.split_once(':').unwrap_or((what, "")) {
-        ("all", _) => Ok(command(&["memory", "forget", "--all"])),
+        ("all", _) => Ok(forget(&["--all"])),
         ("type", name) if TYPES.iter().any(|(known, _)| *known == name) => {
-            Ok(command(&["memory", "forget", "--type", name, "--user", of]))
+            Ok(forget(&["--type", name, "--user", of]))
         }
         ("user", name) => {
             let (_, _, memory) = seat.reader()?;
-            let is_known = memory.store.user(name)?.is_some();
-            is_known
-                .then(|| command(&["memory", "forget", "--user", name]))
-                .ok_or_else(|| unknown().into())
+            if memory.store.user(name)?.is_none() {
+                return Err(unknown().into());
+            }
+            // For good means everywhere: the memory, the transcript, the files.
+            let mut words = match erase {
+                true => command(&["user", "forget", name]),
+                false => forget(&["--user", name]),
+            };
+            if erase && visit.said("agent_sessions").is_some() {
+                words.push("--agent-sessions".to_owned());
+            }
+            Ok(words)
         }
         _ => Err(unknown().into()),
     }

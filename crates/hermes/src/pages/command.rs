@@ -3,14 +3,12 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
-
-use crate::app::App;
-use crate::cli::{run_words, skills};
+use crate::cli::run_words;
 use crate::confirm::Asking;
 use crate::failure::Outcome;
 use crate::output::{Output, Sheet};
-use crate::server::pool::Seat;
+use crate::terminal::Terminal;
+use hermes_app::pool::Seat;
 
 /// How long a page waits for a command that may take long.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,25 +22,11 @@ pub(super) enum Told {
     GoesOn,
 }
 
-/// What a command answers, from its JSON.
-pub(super) fn ask<T: DeserializeOwned>(seat: &Seat, words: &[&str]) -> anyhow::Result<T> {
-    let sheet = Sheet::default();
-    run_words(words, &mut inside(seat, words, (sheet.clone(), true)))?;
-    Ok(serde_json::from_str(&sheet.text())?)
-}
-
 /// Does what a command does, and returns what it says to people.
 pub(super) fn tell(seat: &Seat, words: &[&str]) -> anyhow::Result<String> {
     let sheet = Sheet::default();
     run_words(words, &mut inside(seat, words, (sheet.clone(), false)))?;
     Ok(plain(&sheet))
-}
-
-/// What a command prints, as it is.
-pub(super) fn raw(seat: &Seat, words: &[&str]) -> anyhow::Result<String> {
-    let sheet = Sheet::default();
-    run_words(words, &mut inside(seat, words, (sheet.clone(), true)))?;
-    Ok(sheet.text())
 }
 
 /// The same as `tell` for what may take long: it goes on where nobody waits for it any more.
@@ -62,21 +46,13 @@ pub(super) fn tell_long(seat: &Seat, words: &[&str]) -> anyhow::Result<Told> {
     }
 }
 
-/// Lets the memory know of skills that changed; what is missed is made up for at the next look.
-pub(super) fn note_skills(seat: &Seat) {
-    skills::note_in_memory(&inside(seat, &["skills"], (Sheet::default(), false)));
-}
-
 /// A person sits before the page and has said yes. Backups are of the whole home, whatever profile is looked at.
-fn inside(seat: &Seat, words: &[&str], (sheet, json): (Sheet, bool)) -> App {
-    let mut app = match words.first() {
+fn inside(seat: &Seat, words: &[&str], (sheet, json): (Sheet, bool)) -> Terminal {
+    let app = match words.first() {
         Some(&"backup") => seat.app.for_folder(seat.home.root()),
         _ => seat.app.for_profile(&seat.home),
     };
-    app.out = Output::plain_on(sheet, json);
-    app.asking = Asking { yes: true, no_input: true };
-    app.json = json;
-    app
+    Terminal::on(app, Output::plain_on(sheet, json), (Asking { yes: true, no_input: true }, json))
 }
 
 /// What was said, without the lines that are for a terminal.

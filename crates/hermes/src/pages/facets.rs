@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::Visit;
-use crate::desk::hit::Hit;
+use hermes_app::hit::Hit;
 
 /// One thing that could be chosen.
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use hermes_store::memory::{Admin, Counts, Growth, Scope, Upkeep as _, UserNumber
 use jiff::Timestamp;
 
 use super::kept::Kept;
-use crate::server::pool::Seat;
+use hermes_app::pool::Seat;
 
 /// Of less than this it is counted every time: 500,000 episodes take a quarter of a second.
 const LARGE: u64 = 50_000;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::http::StatusCode;
+use hermes_app::proposals::{self, ApprovedProposal};
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, MemoryText, WholeText};
 use hermes_home::versions::{self, Which};
@@ -14,10 +15,10 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::text::{self, Html};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::desk::rules;
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::rules;
 
 const NAME: &str = "Files";
 const NAMES: [&str; 3] = ["memory", "user", "soul"];
@@ -287,16 +288,24 @@ fn conflict(seat: &Seat, visit: &Visit, mine: String, now: &MemoryText) -> anyho
 
 /// Proposals are agreed to or not.
 fn decide(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
-    let (verb, id) = match (visit.said("approve"), visit.said("reject")) {
-        (Some(id), _) => ("approve", id),
-        (_, Some(id)) => ("reject", id),
+    let (agrees, id) = match (visit.said("approve"), visit.said("reject")) {
+        (Some(id), _) => (true, id),
+        (_, Some(id)) => (false, id),
         _ => return Err(unknown_deed(visit)),
     };
-    let mut words = vec!["memory", verb, id];
-    if let Some(user) = visit.user() {
-        words.extend(["--user", user]);
-    }
-    let said = command::tell(seat, &words)?;
+    let ids = [proposals::number(id)?];
+    let mut memory = proposals::memory(&seat.app, &seat.home)?;
+    let scope = visit.asker(&memory.store)?.scope;
+    let said = match agrees {
+        true => {
+            let done = proposals::approve(&seat.app, &seat.home, (&mut memory, scope), &ids)?;
+            done.iter().flat_map(ApprovedProposal::lines).collect::<Vec<_>>().join("\n")
+        }
+        false => {
+            proposals::reject(&seat.app, (&mut memory, scope), &ids)?;
+            format!("proposal:{} is rejected, and not proposed again", ids[0])
+        }
+    };
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
 }
 

@@ -15,11 +15,11 @@ use serde::Serialize;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, facts, shell_word};
-use crate::desk::Asker;
-use crate::desk::context::{self, Given, Knobs, Wish};
-use crate::desk::fact_view::name_of;
-use crate::output::one_line;
-use crate::server::pool::Seat;
+use hermes_app::asker::Asker;
+use hermes_app::context::{self, Given, Knobs, Wish};
+use hermes_app::fact_view::name_of;
+use hermes_app::pool::Seat;
+use hermes_app::text::one_line;
 
 const NAME: &str = "Inspector";
 /// How many of the latest contexts are offered.

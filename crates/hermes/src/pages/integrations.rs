@@ -4,16 +4,18 @@ use askama::Template;
 use axum::http::StatusCode;
 use hermes_home::versions;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::hook::counts::{Counts, Seen};
-use crate::integrate::agents;
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::hooks::counts::{Counts, Seen};
+use hermes_app::integrate::record::Record;
+use hermes_app::integrate::site::{self, Scope, Site};
+use hermes_app::integrate::{self, FileShown, Standing, State, agents};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 const NAME: &str = "Integrations";
 
@@ -39,15 +41,14 @@ struct List {
     is_stale: bool,
 }
 
-/// As `hermes integrate` shows it.
-#[derive(Serialize, Deserialize)]
+/// An agent, how it stands and what it did last.
+#[derive(Serialize)]
 struct Row {
-    agent: String,
-    detected: bool,
-    mcp: String,
-    hooks: String,
+    #[serde(flatten)]
+    standing: Standing,
+    #[serde(skip)]
+    agent: &'static str,
     last_event: Option<LastEvent>,
-    #[serde(skip_deserializing)]
     seen: Option<Seen>,
     #[serde(skip)]
     address: String,
@@ -57,21 +58,31 @@ struct Row {
 
 impl Row {
     fn is_connected(&self) -> bool {
-        [&self.mcp, &self.hooks].iter().any(|state| matches!(state.as_str(), "yes" | "old"))
+        let states = [self.standing.mcp, self.standing.hooks];
+        states.iter().any(|state| matches!(state, State::Yes | State::Old))
     }
 
     /// Whether something of ours is there, but not as it should be.
     fn needs_care(&self) -> bool {
-        [&self.mcp, &self.hooks].iter().any(|state| matches!(state.as_str(), "old" | "no"))
+        let states = [self.standing.mcp, self.standing.hooks];
+        states.iter().any(|state| matches!(state, State::Old | State::No))
     }
 
-    fn badge(&self, state: &str) -> (&'static str, &'static str) {
+    fn badge(state: State) -> (&'static str, &'static str) {
         match state {
-            "yes" => ("good", "connected"),
-            "old" => ("care", "of an older version"),
-            "none" => ("", "has none"),
-            _ => ("", "no"),
+            State::Yes => ("good", "connected"),
+            State::Old => ("care", "of an older version"),
+            State::None => ("", "has none"),
+            State::No => ("", "no"),
         }
+    }
+
+    fn tools(&self) -> (&'static str, &'static str) {
+        Row::badge(self.standing.mcp)
+    }
+
+    fn hooks(&self) -> (&'static str, &'static str) {
+        Row::badge(self.standing.hooks)
     }
 
     fn events(&self) -> u64 {
@@ -79,48 +90,33 @@ impl Row {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct LastEvent {
     name: String,
     at: Timestamp,
 }
 
-#[derive(Deserialize)]
-struct Table {
-    results: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Plans {
-    results: Vec<Plan>,
-}
-
 /// What would be written into the files of an agent, or taken out of them.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Plan {
     agent: String,
     changed: bool,
-    files: Vec<File>,
-    #[serde(default)]
+    files: Vec<FileShown>,
     remarks: Vec<String>,
     #[serde(skip)]
     removes: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct File {
-    path: String,
-    #[serde(default)]
-    diff: String,
-    #[serde(default)]
-    because: Option<String>,
+    #[serde(skip)]
+    plan: integrate::Plan,
 }
 
 impl Plan {
     /// By which the change that was shown is known again.
     fn hash(&self) -> String {
-        let all: Vec<String> =
-            self.files.iter().map(|file| format!("{}\n{}", file.path, file.diff)).collect();
+        let all: Vec<String> = self
+            .files
+            .iter()
+            .map(|file| format!("{}\n{}", file.path.display(), file.diff))
+            .collect();
         versions::hash(all.join("\0").as_bytes())
     }
 
@@ -143,14 +139,18 @@ fn page_with(
     (status, plan): (StatusCode, Option<Plan>),
 ) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
-    let mut results = command::ask::<Table>(seat, &["integrate"])?.results;
     let counts = Counts::read(&seat.home.hook_counts());
-    for row in &mut results {
-        row.seen = counts.of(&row.agent).cloned();
-        row.address = frame.link_with("integrations", "agent", &row.agent);
-        row.removal = super::visit::with(&row.address, "remove", "1");
-    }
-    results.sort_by_key(|row| (!row.is_connected(), !row.detected));
+    let row = |standing: Standing| {
+        let agent = standing.agent.name();
+        let seen = counts.of(agent).cloned();
+        let last_event =
+            seen.as_ref().map(|seen| LastEvent { name: seen.last_event.clone(), at: seen.last_at });
+        let address = frame.link_with("integrations", "agent", agent);
+        let removal = super::visit::with(&address, "remove", "1");
+        Row { standing, agent, last_event, seen, address, removal }
+    };
+    let mut results: Vec<Row> = integrate::overview(&site(seat)?).into_iter().map(row).collect();
+    results.sort_by_key(|row| (!row.is_connected(), !row.standing.detected));
     let command = match &plan {
         Some(plan) if plan.removes => format!("hermes integrate --remove {} --dry-run", plan.agent),
         Some(plan) => format!("hermes integrate {} --dry-run", plan.agent),
@@ -164,21 +164,26 @@ fn page_with(
 
 /// What would be written for an agent, or taken out.
 fn plan(seat: &Seat, agent: &str, removes: bool) -> anyhow::Result<Plan> {
-    if agents::ALL.iter().all(|known| known.name() != agent) {
-        return Err(Problem::new(Kind::NotFound, format!("there is no agent {agent}")).into());
-    }
-    let words = words(agent, removes);
-    let words: Vec<&str> = words.iter().copied().chain(["--dry-run"]).collect();
-    let found = command::ask::<Plans>(seat, &words)?.results.pop();
-    let found = found.ok_or_else(|| anyhow::anyhow!("nothing is known of {agent}"))?;
-    Ok(Plan { removes, ..found })
+    let agent = agents::named(agent)
+        .map_err(|_| Problem::new(Kind::NotFound, format!("there is no agent {agent}")))?;
+    let (site, record) = (site(seat)?, Record::read(&seat.home)?);
+    let now = seat.app.now;
+    let plan = match removes {
+        true => integrate::disconnect(agent, &site, &record, now)?,
+        false => integrate::connect(agent, &site, &record, now)?,
+    };
+    Ok(Plan {
+        agent: plan.agent.clone(),
+        changed: plan.changes(),
+        files: plan.shown(),
+        remarks: plan.remarks.clone(),
+        removes,
+        plan,
+    })
 }
 
-fn words(agent: &str, removes: bool) -> Vec<&str> {
-    match removes {
-        true => vec!["integrate", "--remove", agent],
-        false => vec!["integrate", agent],
-    }
+fn site(seat: &Seat) -> anyhow::Result<Site> {
+    site::site(&seat.app, &seat.home, (Scope::User, true, true))
 }
 
 /// Writes what was shown, and nothing else: where the files became others it is shown again.
@@ -189,18 +194,17 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         _ => return Err(unknown_deed(visit)),
     };
     let agent = visit.must_say("agent")?.to_owned();
-    let plan = plan(seat, &agent, removes)?;
+    let mut plan = plan(seat, &agent, removes)?;
     let is_undo = visit.said("undo").is_some();
     if !is_undo && visit.said("seen") != Some(plan.hash().as_str()) {
         return page_with(seat, visit, (StatusCode::CONFLICT, Some(plan)));
     }
-    let done = command::ask::<Plans>(seat, &words(&agent, removes))?;
-    let remarks: Vec<String> = done.results.into_iter().flat_map(|plan| plan.remarks).collect();
+    integrate::apply(&mut plan.plan, &seat.home, seat.app.now)?;
     let (what, back_deed) = match removes {
         true => ("is no longer connected", "connect"),
         false => ("is connected; a copy of each file as it was is kept", "disconnect"),
     };
-    let said = [vec![format!("{agent} {what}")], remarks].concat().join(". ");
+    let said = [vec![format!("{agent} {what}")], plan.remarks].concat().join(". ");
     let back = visit.frame(seat)?.link("integrations");
     let fields = [("agent", agent.as_str()), ("undo", "1")];
     Ok(Answer::Done { notice: Notice::new(said).undo(&back, back_deed, &fields), back })

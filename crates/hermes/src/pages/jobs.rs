@@ -2,22 +2,23 @@
 
 use askama::Template;
 use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::cli::doctor::{self, Check, Status};
-use crate::daemon::{jobs, platform};
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::daemon::{jobs, log};
+use hermes_app::doctor::{self, Check, Status};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
 
 const NAME: &str = "Jobs";
 /// So many jobs that are over are shown.
 const PAST: usize = 30;
 /// So many lines of the log are shown.
-const LINES: &str = "25";
+const LINES: usize = 25;
 
 /// The page.
 pub(super) fn page() -> Page {
@@ -50,11 +51,6 @@ struct Work {
     does: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<Schedule>,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    results: Vec<String>,
 }
 
 impl Shown {
@@ -99,7 +95,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         let app = seat.app.for_profile(&seat.home);
         doctor::checks(&app, &seat.home)
     });
-    let log = command::ask::<Log>(seat, &["logs", "--limit", LINES])?.results;
+    let (log, _) = log::last(&seat.home.sibling(None), LINES)?;
     let shown = Shown {
         address: frame.link("jobs"),
         doctor: frame.link_with("jobs", "doctor", "1"),
@@ -120,7 +116,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         _ => return Err(unknown_deed(visit)),
     };
     // The daemon is this very process: it looks at once.
-    let _ = platform::nudge(std::process::id());
+    let _ = process::nudge(std::process::id());
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::server::pool::Seat;
+use hermes_app::pool::Seat;
 
 /// Answers of one kind.
 pub(super) struct Kept<K, V> {

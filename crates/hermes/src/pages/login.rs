@@ -10,14 +10,41 @@ use super::text;
 
 /// The name of the cookie that a visitor shows.
 pub(crate) const COOKIE: &str = "hermes";
+/// The same over TLS: browsers take it from nobody who does not speak TLS, and send it to nobody else.
+pub(crate) const SAFE_COOKIE: &str = "__Host-hermes";
 /// How long a code lets somebody in.
 const CODE_LIVES: SignedDuration = SignedDuration::from_mins(10);
 /// How long a visitor is known.
 pub(crate) const VISITOR_LIVES: SignedDuration = SignedDuration::from_hours(24 * 30);
 
+/// How long a visitor is known who gives the code as a password: it stays on a screen, unlike a cookie.
+const PASSWORD_LIVES: SignedDuration = SignedDuration::from_hours(12);
+
+/// The name under which browsers find the dashboard on this machine. They send a cookie to every port of the name that it
+/// was set by, so it is a name that nobody can guess: whoever does not know it cannot lead a browser there.
+pub(crate) fn own_name(owner_token: &str) -> String {
+    let mut word = hash(&format!("dashboard{owner_token}"));
+    word.truncate(20);
+    format!("hermes-{word}.localhost")
+}
+
 /// Makes a code that lets somebody in once, within ten minutes.
 pub(crate) fn new_code(home: &Home, now: Timestamp) -> anyhow::Result<String> {
     keep_new(&home.login_codes(), now, CODE_LIVES)
+}
+
+/// Whether a code would let somebody in; it stays as good as it was.
+pub(crate) fn is_good(home: &Home, code: &str, now: Timestamp) -> bool {
+    is_alive(&home.login_codes().join(hash(code)), now)
+}
+
+/// Lets somebody in who gives a code as a password, and knows them by it from now on.
+pub(crate) fn admit_by_password(home: &Home, code: &str, now: Timestamp) -> anyhow::Result<bool> {
+    if !redeem(home, code, now) {
+        return Ok(false);
+    }
+    keep(&home.visitors(), code, now + PASSWORD_LIVES)?;
+    Ok(true)
 }
 
 /// Whether the code was good; whoever takes its file away has it, so it is good once.
@@ -93,9 +120,14 @@ fn keep_new(folder: &Path, now: Timestamp, lives: SignedDuration) -> anyhow::Res
     atomic::make_folder(folder)?;
     sweep(folder, now);
     let secret = random(32)?;
-    let ends = now + lives;
-    atomic::write_private(&folder.join(hash(&secret)), format!("{ends}\n").as_bytes())?;
+    keep(folder, &secret, now + lives)?;
     Ok(secret)
+}
+
+fn keep(folder: &Path, secret: &str, ends: Timestamp) -> anyhow::Result<()> {
+    atomic::make_folder(folder)?;
+    atomic::write_private(&folder.join(hash(secret)), format!("{ends}\n").as_bytes())?;
+    Ok(())
 }
 
 /// Takes away what is over.
@@ -165,6 +197,27 @@ mod tests {
         assert!(!first.exists() && second.exists());
         close_doors(&home);
         assert!(!second.exists());
+    }
+
+    #[test]
+    fn a_code_given_as_a_password_is_good_for_half_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(folder.path());
+        let code = new_code(&home, at(0)).unwrap();
+        assert!(is_good(&home, &code, at(1)) && !is_good(&home, "nonsense", at(1)));
+        assert!(!admit_by_password(&home, "nonsense", at(1)).unwrap());
+        assert!(admit_by_password(&home, &code, at(1)).unwrap());
+        assert!(!admit_by_password(&home, &code, at(2)).unwrap());
+        assert!(visitor(&home, &code, at(60)).is_some());
+        assert!(visitor(&home, &code, at(12 * 3600 + 2)).is_none());
+    }
+
+    #[test]
+    fn the_name_of_the_dashboard_is_the_same_each_time_and_tells_nothing() {
+        let name = own_name("hermes_secret");
+        assert_eq!(name, own_name("hermes_secret"));
+        assert_ne!(name, own_name("hermes_other"));
+        assert!(name.len() == 37 && !name.contains("secret"), "{name}");
     }
 
     #[test]

@@ -33,10 +33,10 @@ mod visit;
 
 use axum::http::{StatusCode, header};
 
-use crate::app::ACTOR;
-use crate::failure::{Kind, Problem};
 use crate::server::call::{Fault, Reply};
-use crate::server::pool::{Pool, Seat};
+use hermes_app::app::ACTOR;
+use hermes_app::pool::{Pool, Seat};
+use hermes_app::problem::{Kind, Problem};
 use notice::{Notice, Notices};
 pub(crate) use shell::{lone, welcome};
 use show::Made;
@@ -136,8 +136,9 @@ pub(crate) fn refused(pool: &Pool, visit: &Visit, fault: &Fault) -> Reply {
 
 fn try_answer(pool: &Pool, notices: &Notices, run: Run, visit: &Visit) -> anyhow::Result<Reply> {
     let mut seat = pool.take(&visit.profile)?;
+    seat.heed(&visit.stop)?;
     // A person sits before the page: what they take back stays so.
-    let usual = std::mem::replace(&mut seat.app.actor, ACTOR);
+    let usual = std::mem::replace(&mut seat.app.actor, ACTOR.into());
     let answer = run(&mut seat, visit);
     seat.app.actor = usual;
     let reply = match answer? {
@@ -172,6 +173,7 @@ pub(crate) fn see(address: &str) -> Reply {
 
 /// A whole page as an answer.
 pub(crate) fn html(status: StatusCode, text: String) -> Reply {
+    let text = text::with_marks(text);
     Reply { status, ..Reply::text("text/html; charset=utf-8", text) }
 }
 

@@ -16,14 +16,15 @@ use super::show::{self, Head};
 use super::text::Html;
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, facts, sessions, unknown_deed};
-use crate::app::{App, Memory};
-use crate::cli::backup;
-use crate::daemon::jobs;
-use crate::desk::{reason, rules};
-use crate::failure::Problem;
-use crate::hook::counts::Counts as Hooks;
-use crate::output::{bytes, thousands};
-use crate::server::pool::Seat;
+use hermes_app::app::App;
+use hermes_app::backup;
+use hermes_app::daemon::jobs;
+use hermes_app::hooks::counts::Counts as Hooks;
+use hermes_app::memory::Memory;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::text::{bytes, thousands};
+use hermes_app::{reason, rules};
 
 const NAME: &str = "Overview";
 /// How many of the last writes are shown.
@@ -240,7 +241,7 @@ fn standing(app: &App, home: &Home) -> Standing {
             "none is made: a broken disk would take everything".to_owned(),
             "hermes backup setup",
         ),
-        Err(error) => none(crate::failure::message(&error), "hermes backup status"),
+        Err(error) => none(hermes_app::problem::message(&error), "hermes backup status"),
         Ok(Some(standing)) => Standing {
             colour: match standing.colour {
                 hermes_backup::status::Colour::Green => "good",

@@ -2,15 +2,18 @@
 
 use askama::Template;
 use hermes_store::memory::{Admin, Facts as _, Users as _};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::output::bytes;
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::profiles::{self, ProfileSummary};
+use hermes_app::text::bytes;
+use hermes_app::users::{self, KnownUsers, Unlinked, UserSummary};
+use hermes_home::UserId;
 
 const NAME: &str = "People";
 
@@ -34,77 +37,53 @@ struct Shown {
     unlinked: Vec<Unlinked>,
 }
 
-/// As `hermes profile list` shows it.
-#[derive(Serialize, Deserialize)]
+/// A profile and where its pages are.
+#[derive(Serialize)]
 struct Profile {
-    name: String,
-    in_use: bool,
-    home: String,
-    sessions_bytes: Option<u64>,
-    memory_tokens: usize,
+    #[serde(flatten)]
+    summary: ProfileSummary,
+    #[serde(skip)]
+    address: String,
 }
 
 impl Profile {
-    fn size(&self) -> String {
-        self.sessions_bytes.map(bytes).unwrap_or_default()
+    fn of(summary: ProfileSummary) -> Profile {
+        Profile { address: format!("/p/{}/", summary.name), summary }
     }
 
-    fn address(&self) -> String {
-        format!("/p/{}/", self.name)
+    fn size(&self) -> String {
+        bytes(self.summary.sessions_bytes)
+    }
+
+    fn folder(&self) -> String {
+        self.summary.home.display().to_string()
     }
 }
 
-/// As `hermes user list` shows it.
-#[derive(Serialize, Deserialize)]
+/// A user, how much is known of them, and where that is shown.
+#[derive(Serialize)]
 struct User {
-    name: String,
-    timezone: Option<String>,
-    identities: Vec<Identity>,
-    #[serde(skip_deserializing)]
+    #[serde(flatten)]
+    summary: UserSummary,
     facts: u64,
     #[serde(skip)]
     link: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Identity {
-    channel: String,
-    native_id: String,
-}
-
-/// Somebody whom nobody is linked to yet.
-#[derive(Serialize, Deserialize)]
-struct Unlinked {
-    channel: String,
-    native_id: String,
-    #[serde(default)]
-    name: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Listed<T> {
-    results: Vec<T>,
-}
-
-#[derive(Deserialize)]
-struct Users {
-    results: Vec<User>,
-    unlinked: Vec<Unlinked>,
-}
-
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
-    let profiles = command::ask::<Listed<Profile>>(seat, &["profile", "list"])?.results;
-    let Users { mut results, unlinked } = command::ask(seat, &["user", "list"])?;
+    let profiles = profiles::list(&seat.app)?.into_iter().map(Profile::of).collect();
     let (_, _, memory) = seat.reader()?;
+    let KnownUsers { results, unlinked, .. } = users::list(&memory.store)?;
     let known = memory.store.users(Admin)?;
     let held = memory.store.held_facts(Admin)?;
-    for user in &mut results {
-        user.link = super::visit::with(&format!("{}/facts", frame.base), "user", &user.name);
-        let Some(found) = known.iter().find(|one| one.name == user.name) else { continue };
-        let count = held.iter().find(|one| one.0 == found.number).map_or(0, |one| one.1);
-        user.facts = count;
-    }
+    let of = |summary: UserSummary| {
+        let found = known.iter().find(|one| one.name == summary.name);
+        let held = found.and_then(|found| held.iter().find(|one| one.0 == found.number));
+        let link = super::visit::with(&format!("{}/facts", frame.base), "user", &summary.name);
+        User { facts: held.map_or(0, |one| one.1), link, summary }
+    };
+    let results = results.into_iter().map(of).collect();
     let shown = Shown {
         address: frame.link("people"),
         here: visit.profile.clone(),
@@ -118,32 +97,29 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, head, &shown)
 }
 
-/// Each deed is a command.
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let address = visit.frame(seat)?.link("people");
     let notice = match visit.deed() {
         "add" => {
-            let name = visit.must_say("name")?;
-            let mut words = vec!["user", "add", name];
-            if let Some(zone) = visit.said("timezone") {
-                words.extend(["--timezone", zone]);
-            }
-            Notice::new(command::tell(seat, &words)?)
+            let name: UserId = visit.must_say("name")?.parse()?;
+            let zone = visit.said("timezone");
+            Notice::new(users::add(&seat.app, &seat.home, &name, zone)?.message)
         }
         "link" => {
             let (channel, id) = (visit.must_say("channel")?, visit.must_say("native_id")?);
-            let user = visit.must_say("to")?;
-            let said = command::tell(seat, &["user", "link", channel, id, user])?;
+            let user: UserId = visit.must_say("to")?.parse()?;
+            let change = users::link(&seat.app, &seat.home, [channel, id], &user)?;
             let fields = [("channel", channel), ("native_id", id)];
-            Notice::new(said).undo(&address, "unlink", &fields)
+            Notice::new(change.message).undo(&address, "unlink", &fields)
         }
         "unlink" => {
             let (channel, id) = (visit.must_say("channel")?, visit.must_say("native_id")?);
-            Notice::new(command::tell(seat, &["user", "unlink", channel, id])?)
+            Notice::new(users::unlink(&seat.app, &seat.home, [channel, id])?.message)
         }
         "create" => {
             let name = visit.must_say("name")?;
-            Notice::new(command::tell(seat, &["profile", "create", name])?)
+            profiles::create(&seat.app, name)?;
+            Notice::new(format!("The profile {name} is made"))
         }
         "delete" => {
             let name = visit.must_say("name")?;
@@ -157,12 +133,15 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
                     .hint("go to another profile first")
                     .into());
             }
-            let said = command::tell(seat, &["profile", "delete", name])?;
+            let (profile, _) = profiles::removable(&seat.app, name)?;
+            let kept = profiles::set_aside(&seat.app, &profile)?;
+            let said = format!("{name} is taken away and kept in {}", kept.display());
             Notice::new(said).undo(&address, "restore", &[("name", name)])
         }
         "restore" => {
             let name = visit.must_say("name")?;
-            Notice::new(command::tell(seat, &["profile", "restore", name])?)
+            profiles::restore(&seat.app, name)?;
+            Notice::new(format!("{name} is back"))
         }
         _ => return Err(unknown_deed(visit)),
     };

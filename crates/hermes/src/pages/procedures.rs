@@ -8,10 +8,10 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
-use crate::desk::promote;
-use crate::failure::{Kind, Problem};
-use crate::output::one_line;
-use crate::server::pool::Seat;
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::promote;
+use hermes_app::text::one_line;
 
 const NAME: &str = "Procedures";
 /// So many are read.

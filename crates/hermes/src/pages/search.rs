@@ -9,10 +9,10 @@ use super::show::{self, Head};
 use super::text::{self, Html};
 use super::visit::{Frame, ROWS, with};
 use super::{Answer, Menu, Page, Visit, facts, shell_word};
-use crate::clock;
-use crate::desk::hit::Hit;
-use crate::desk::search::{self as desk, Kind, Source, Wish};
-use crate::server::pool::Seat;
+use hermes_app::clock;
+use hermes_app::hit::Hit;
+use hermes_app::pool::Seat;
+use hermes_app::search::{self as desk, Kind, Source, Wish};
 
 const NAME: &str = "Search";
 /// What is less likely is shown only where there is little else.
@@ -85,7 +85,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let asked = Asked::of(visit);
     let (app, home, memory) = seat.reader()?;
     let asker = visit.asker(&memory.store)?;
-    let moment = |name: &str| -> Result<Option<Timestamp>, crate::failure::Problem> {
+    let moment = |name: &str| -> Result<Option<Timestamp>, hermes_app::problem::Problem> {
         let text = visit.asked(name);
         text.map(|text| clock::parse_moment(text, app.now, &frame.zone)).transpose()
     };

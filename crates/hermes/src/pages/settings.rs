@@ -1,6 +1,8 @@
 //! Settings: every value with where it comes from; secrets only as set or not; one is changed at a time.
 
 use askama::Template;
+use hermes_app::settings;
+use hermes_home::config::Unknown;
 use hermes_home::config::{self, Origin};
 use hermes_home::secret::{self, Secrets};
 use serde::Serialize;
@@ -8,9 +10,9 @@ use serde::Serialize;
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 const NAME: &str = "Settings";
 /// Keys of models and embeddings that are looked for.
@@ -60,6 +62,8 @@ struct Row {
     #[serde(skip)]
     is_secret: bool,
     #[serde(skip)]
+    is_for_terminal: bool,
+    #[serde(skip)]
     group: Option<&'static str>,
 }
 
@@ -96,6 +100,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             group: (group != last).then_some(group),
             is_in_file: matches!(setting.origin, Origin::File { .. }),
             is_secret: secret::is_secret_key(setting.key),
+            is_for_terminal: is_for_terminal(setting.key),
             is_default,
             from: from(&setting.origin),
             key: setting.key,
@@ -117,6 +122,17 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     };
     let command = "hermes config list".to_owned();
     show::view(visit, Head { title: NAME.to_owned(), section: NAME, command }, &list)
+}
+
+/// Whether a setting runs programs, lets the agent do more, opens the listener, or says where what is remembered goes: who
+/// gets hold of a browser must not be able to change it.
+fn is_for_terminal(key: &str) -> bool {
+    const BEGINNINGS: [&str; 2] = ["agent.", "server."];
+    const ENDINGS: [&str; 3] = ["_command", "_webhook", "base_url"];
+    const WHOLE: [&str; 3] = ["backup.targets", "backup.recipients", "memory.connection_string"];
+    BEGINNINGS.iter().any(|beginning| key.starts_with(beginning))
+        || ENDINGS.iter().any(|ending| key.ends_with(ending))
+        || WHOLE.contains(&key)
 }
 
 /// Whether keys are set, and where; never what they are.
@@ -147,23 +163,26 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             .hint(format!("type `hermes config set {key} -` and give the value on standard input"))
             .into());
     }
-    let app = seat.app.for_profile(&seat.home);
+    let mut app = seat.app.for_profile(&seat.home);
     let before = config::get(app.config(&seat.home)?, key)?;
+    if is_for_terminal(before.key) {
+        let why = format!("{} is changed in a terminal alone", before.key);
+        return Err(Problem::new(Kind::Refused, why)
+            .hint(format!("type `hermes config set {} VALUE`", before.key))
+            .into());
+    }
     let said = match visit.deed() {
-        "set" => {
-            match visit.said("value").unwrap_or_default() {
-                "" => command::tell(seat, &["config", "unset", key])?,
-                // A value may begin with a dash.
-                value => command::tell(seat, &["config", "set", "--", key, value])?,
-            }
-        }
-        "unset" => command::tell(seat, &["config", "unset", key])?,
+        "set" => match visit.said("value").unwrap_or_default() {
+            "" => settings::unset(&app, &seat.home, key, Unknown::Refuse)?,
+            value => settings::set(&mut app, &seat.home, (key, value), Unknown::Refuse)?,
+        },
+        "unset" => settings::unset(&app, &seat.home, key, Unknown::Refuse)?,
         _ => return Err(unknown_deed(visit)),
     };
     let address = visit.frame(seat)?.link("settings");
     let was_in_file = matches!(before.origin, Origin::File { .. });
     let value = if was_in_file { before.value.as_str() } else { "" };
-    let notice = Notice::new(said).undo(&address, "set", &[("key", key), ("value", value)]);
+    let notice = Notice::new(said.message).undo(&address, "set", &[("key", key), ("value", value)]);
     Ok(Answer::Done { back: visit.back(), notice })
 }
 

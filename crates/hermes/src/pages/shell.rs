@@ -9,9 +9,9 @@ use super::show::{Head, Made};
 use super::text::Html;
 use super::visit::{Frame, Theme, with};
 use super::{Visit, all, assets, html};
-use crate::failure;
 use crate::server::call::{Fault, Reply};
-use crate::server::pool::{Pool, Seat};
+use hermes_app::pool::{Pool, Seat};
+use hermes_app::problem;
 
 /// A whole page.
 #[derive(Template)]
@@ -210,7 +210,7 @@ fn users(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Vec<Choice>> {
 fn trouble_of(seat: &mut Seat) -> Option<String> {
     let (_, _, memory) = match seat.reader() {
         Ok(opened) => opened,
-        Err(error) => return Some(failure::message(&error)),
+        Err(error) => return Some(problem::message(&error)),
     };
     let failed = memory.store.jobs(Admin, Some(JobState::Failed), 1).unwrap_or_default();
     failed.first().map(|job| format!("a job failed: {}", job.kind))

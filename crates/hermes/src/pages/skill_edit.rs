@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::http::StatusCode;
+use hermes_app::skills;
 use hermes_home::skill::{self, SkillText, State, Trouble};
 use hermes_home::{Error as HomeError, tokens, versions};
 use jiff::Timestamp;
@@ -11,9 +12,9 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::text::{self, Html};
 use super::visit::Frame;
-use super::{Answer, Page, Visit, command, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use super::{Answer, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 const SECTION: &str = "Skills";
 /// So many earlier texts are listed.
@@ -102,7 +103,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         Err(error) => Err(error.into()),
         Ok(edited) => {
             // The memory names skills by what they are for.
-            command::note_skills(seat);
+            skills::note_in_memory(&seat.app, &seat.home);
             let here = address(seat, visit)?;
             let said = match edited.changed {
                 true => format!("{name} is saved, about {} tokens", tokens::estimate(&text)),

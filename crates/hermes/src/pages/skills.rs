@@ -1,6 +1,8 @@
 //! Skills: those in use and those that wait, where they come from, whether they are well-formed, and what they say.
 
 use askama::Template;
+use hermes_app::skills;
+use hermes_home::skill::OfLocked;
 use hermes_home::skill::{self, Catalog, Origin, Skill, State};
 use hermes_home::tokens;
 use serde::Serialize;
@@ -9,8 +11,8 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::text::{self, Html};
 use super::visit::Frame;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
 
 const NAME: &str = "Skills";
 
@@ -151,14 +153,20 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, Head { title: one.name.clone(), section: NAME, command }, &one)
 }
 
-/// Each deed is a command: `approve`, `reject`, `lock`, `unlock`, `delete`, `restore`.
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let known = ["approve", "reject", "lock", "unlock", "delete", "restore"];
     let asked = known.iter().find_map(|deed| visit.said(deed).map(|name| (*deed, name)));
     let (deed, name) = asked.ok_or_else(|| unknown_deed(visit))?;
-    let said = command::tell(seat, &["skills", deed, name])?;
+    let (app, home) = (&seat.app, &seat.home);
+    let change = match deed {
+        "approve" => skills::approve(app, home, name)?,
+        "reject" => skills::reject(app, home, name)?,
+        "delete" => skills::delete(app, home, name, OfLocked::Refuse)?,
+        "restore" => skills::restore(app, home, name)?,
+        lock => skills::lock(app, home, name, lock == "lock")?,
+    };
     let address = visit.frame(seat)?.link("skills");
-    let notice = Notice::new(said);
+    let notice = Notice::new(change.done);
     let notice = match deed {
         "lock" => notice.undo(&address, "", &[("unlock", name)]),
         "unlock" => notice.undo(&address, "", &[("lock", name)]),

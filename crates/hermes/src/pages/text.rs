@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use similar::{ChangeTag, TextDiff};
 
+use hermes_app::text::{is_turning, mark};
+
 /// Markup that was made here from escaped text: templates take it as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Html(pub(crate) String);
@@ -170,6 +172,37 @@ fn is_harmless(address: &str) -> bool {
     ["https://", "http://", "mailto:"].iter().any(|scheme| address.starts_with(scheme))
 }
 
+/// A page on which every character that turns the direction of others is a mark, but for what is edited: a field gives back
+/// what it was given.
+pub(crate) fn with_marks(page: String) -> String {
+    if !page.chars().any(is_turning) {
+        return page;
+    }
+    let mut made = String::with_capacity(page.len() + 64);
+    let mut rest = page.as_str();
+    while let Some(tag) = rest.find('<') {
+        made.push_str(&marked_text(&rest[..tag]));
+        rest = &rest[tag..];
+        let is_field = rest.starts_with("<textarea");
+        let end = match is_field {
+            true => rest.find("</textarea>"),
+            false => rest.find('>'),
+        };
+        let end = end.map_or(rest.len(), |end| end + 1);
+        made.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    made + &marked_text(rest)
+}
+
+fn marked_text(text: &str) -> String {
+    let sign = |c: char| if is_turning(c) { escape(&mark(c)) } else { c.to_string() };
+    match text.chars().any(is_turning) {
+        true => text.chars().map(sign).collect(),
+        false => text.to_owned(),
+    }
+}
+
 /// A browser sends other line ends than the file may have.
 pub(crate) fn as_in(file: &str, sent: &str) -> String {
     let plain = sent.replace("\r\n", "\n");
@@ -187,6 +220,17 @@ mod tests {
     fn line_ends_stay_those_of_the_file() {
         assert_eq!(as_in("a\nb\n", "a\r\nc\r\n"), "a\nc\n");
         assert_eq!(as_in("a\r\nb\r\n", "a\r\nc\r\n"), "a\r\nc\r\n");
+    }
+
+    #[test]
+    fn what_turns_a_text_round_is_a_mark_on_a_page_and_itself_in_a_field() {
+        let page =
+            "<p title=\"a\u{202e}b\">c\u{202e}d</p><textarea name=t>e\u{202e}f</textarea>g\u{200f}";
+        assert_eq!(
+            with_marks(page.to_owned()),
+            "<p title=\"a\u{202e}b\">c&lt;U+202E&gt;d</p><textarea name=t>e\u{202e}f</textarea>g&lt;U+200F&gt;"
+        );
+        assert_eq!(with_marks("<p>\u{2066}<".to_owned()), "<p>&lt;U+2066&gt;<");
     }
 
     #[test]

@@ -12,12 +12,12 @@ use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::{Frame, ROWS};
 use super::{Answer, Menu, Page, Visit, facts, shell_word, unknown_deed};
-use crate::daemon::jobs;
-use crate::desk::fact_view::name_of;
-use crate::desk::items::{self, Wanted};
-use crate::failure::{Kind, Problem};
-use crate::output::{counted, thousands};
-use crate::server::pool::Seat;
+use hermes_app::daemon::jobs;
+use hermes_app::fact_view::name_of;
+use hermes_app::items::{self, Wanted};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, thousands};
 
 const NAME: &str = "Timeline";
 /// How many letters of an episode are shown in the list.
@@ -209,7 +209,7 @@ fn of_episode(
         id: Wanted::Episode(episode.id).name(),
         kind: "episode",
         at: episode.started_at,
-        text: crate::output::one_line(&text, SHORT),
+        text: hermes_app::text::one_line(&text, SHORT),
         why: None,
         session: Some(episode.session_id.clone()),
         channel: episode.channel.clone(),
@@ -346,7 +346,7 @@ fn deed_of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         "forget session" => {
             let choice = Choice::Session(scope.user(), episode.session_id.clone());
             let gone = store.forget(Admin, &choice, Depth::Retire, app.change())?;
-            crate::desk::in_step::follow_all(app, home, memory)?;
+            hermes_app::in_step::follow_all(app, home, memory)?;
             let text = format!(
                 "Forgotten: {} and {} that were learned from them alone",
                 counted(gone.episodes, "episode"),

@@ -1,15 +1,16 @@
 //! One visit: who looks, at what, in which form, and what their form says.
 
 use hermes_home::UserId;
+use hermes_store::Stop;
 use hermes_store::memory::{Scope, SqliteMemory, Users as _};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::text::{self, Html};
-use crate::clock;
-use crate::desk::Asker;
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 /// One visit.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,8 @@ pub(crate) struct Visit {
     pub(crate) theme: Theme,
     /// What is said on top of the page.
     pub(crate) notice: Option<super::notice::Notice>,
+    /// Ends the work for it when nobody waits any more.
+    pub(crate) stop: Stop,
 }
 
 /// In which form an answer is wanted.

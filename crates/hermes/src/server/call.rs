@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
-use hermes_home::UserId;
+use hermes_app::problem::ErrorText;
 use hermes_home::config::UsersMode;
 use hermes_memory::identity::{self, Who};
 use hermes_store::memory::{Change, Chat, Scope, SqliteMemory, UserNumber, Users as _};
@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::tokens::Grant;
-use crate::desk::Asker;
-use crate::failure::{self, Kind, Problem};
+use super::whom::Whom;
+use hermes_app::asker::Asker;
+use hermes_app::problem;
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
 
 /// One request.
 pub(super) struct Call {
@@ -23,12 +26,11 @@ pub(super) struct Call {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     pub(super) grant: Grant,
+    /// For whom it is asked.
+    pub(super) whom: Whom,
+    /// The profile that the header or the token names.
+    pub(super) profile: String,
 }
-
-/// The header that names the profile.
-pub(super) const PROFILE: &str = "x-hermes-profile";
-/// The header that names the user.
-pub(super) const USER: &str = "x-hermes-user";
 
 /// Somebody as a channel knows them: an id, or an id with more about it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -86,20 +88,9 @@ impl Call {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The user whom the token or the header names.
-    pub(super) fn named_user(&self) -> anyhow::Result<Option<UserId>> {
-        named_user(&self.grant, self.header(USER))
-    }
-
-    /// Who reads; somebody who is not known yet reads what is shared.
+    /// Who reads.
     pub(super) fn asker(&self, store: &SqliteMemory) -> anyhow::Result<Asker> {
-        match self.named_user()? {
-            None => Ok(Asker::owner()),
-            Some(id) => {
-                let known = store.user(id.as_str())?;
-                Ok(known.map_or_else(|| asker(UserNumber::SHARED, id), |user| Asker::of(&user)))
-            }
-        }
+        self.whom.asker(store)
     }
 
     /// Who reads, where the body may say who it is.
@@ -109,14 +100,18 @@ impl Call {
         mode: UsersMode,
         (channel, who): (Option<&str>, Option<&Identity>),
     ) -> anyhow::Result<Asker> {
-        let Some(who) = who.filter(|_| self.grant.user.is_none() && self.header(USER).is_none())
-        else {
+        let Some(who) = who.filter(|_| !self.whom.is_narrow()) else {
             return self.asker(store);
         };
         let (native_id, chat) = who.parts();
-        let who = Who { channel: channel.unwrap_or("api"), native_id, chat };
-        let scope = identity::find(store, mode, Some(who))?;
-        let scope = scope.unwrap_or(Scope::of(UserNumber::SHARED));
+        let channel = channel.unwrap_or("api");
+        for (name, text) in [("identity", native_id), ("channel", channel)] {
+            if let Some(why) = identity::fault(text) {
+                return Err(Problem::usage(format!("`{name}` {why}")).into());
+            }
+        }
+        let who = Who { channel, native_id, chat };
+        let scope = identity::reader(store, mode, who)?;
         if scope.user() == UserNumber::OWNER {
             return Ok(Asker::owner());
         }
@@ -134,39 +129,13 @@ impl Call {
         store: &mut SqliteMemory,
         change: Change<'_>,
     ) -> anyhow::Result<Scope> {
-        match self.named_user()? {
-            None => Ok(Scope::of(UserNumber::OWNER)),
-            Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
-        }
+        self.whom.writer(store, change)
     }
 
-    /// Refuses what belongs to everybody to a token for one user.
+    /// Refuses what belongs to everybody to somebody who asks for one user.
     pub(super) fn must_be_wide(&self) -> Result<(), Problem> {
-        match self.grant.is_narrow() || self.header(USER).is_some() {
-            false => Ok(()),
-            true => Err(Problem::new(Kind::Refused, "this belongs to everybody, not to one user")
-                .hint("ask with a token that is not bound to a user")),
-        }
+        self.whom.must_be_wide()
     }
-}
-
-/// The user whom the token or the header names; the two must not disagree, and what is no name is nobody's.
-pub(super) fn named_user(grant: &Grant, header: Option<&str>) -> anyhow::Result<Option<UserId>> {
-    let asked = header.filter(|name| !name.is_empty());
-    match (&grant.user, asked) {
-        (Some(bound), Some(asked)) if bound != asked => {
-            let what = format!("the token is for the user {bound} alone");
-            Err(Problem::new(Kind::Refused, what).into())
-        }
-        (Some(name), _) => Ok(Some(name.parse()?)),
-        (None, Some(name)) => Ok(Some(name.parse()?)),
-        (None, None) => Ok(None),
-    }
-}
-
-fn asker(number: UserNumber, id: UserId) -> Asker {
-    let user = (number != UserNumber::OWNER).then_some(id);
-    Asker { scope: Scope::of(number), user }
 }
 
 impl Identity {
@@ -250,13 +219,13 @@ impl Fault {
 
     /// What an error means for somebody who asks over HTTP.
     pub(crate) fn of(error: &anyhow::Error) -> Fault {
-        let (kind, message, hint) = failure::told(error);
+        let ErrorText { kind, message, hint } = problem::told(error);
         let status = match kind {
             Kind::Usage => StatusCode::BAD_REQUEST,
             Kind::NotFound | Kind::Missing => StatusCode::NOT_FOUND,
             Kind::Refused => StatusCode::FORBIDDEN,
             // Whoever writes will be done soon: it is worth another try, unlike what contradicts something else.
-            Kind::Locked if failure::is_passing_lock(error) => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Locked if problem::is_passing_lock(error) => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Locked => StatusCode::CONFLICT,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Failure | Kind::Partial | Kind::Findings | Kind::WrongKey => {
@@ -264,7 +233,7 @@ impl Fault {
             }
         };
         let wait = (kind == Kind::Locked && status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
-        Fault { status, kind: failure::word(kind), message, hint, wait }
+        Fault { status, kind: problem::word(kind), message, hint, wait }
     }
 
     /// What it says, and the next thing to try.

@@ -13,7 +13,6 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::Shared;
 use super::call::{Call, Fault, Reply};
-use super::listen::profile_of;
 
 /// How often the memory is looked at while somebody listens.
 const LOOK: Duration = Duration::from_secs(1);
@@ -47,8 +46,7 @@ impl Drop for Listener {
 pub(super) async fn listen(shared: &Arc<Shared>, call: &Call) -> Result<Reply, Fault> {
     let fault = |error: anyhow::Error| Fault::of(&error);
     call.must_be_wide().map_err(|problem| fault(problem.into()))?;
-    let profile = profile_of(call).map_err(fault)?;
-    stream(shared, profile, call.header("last-event-id")).await
+    stream(shared, call.profile.clone(), call.header("last-event-id")).await
 }
 
 /// The changes of a profile from now on, or after the one that was heard last.

@@ -9,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::newcomers::Ticket;
+
 /// How long a client may take nothing of an answer that waits for it.
 const TAKING: Duration = Duration::from_secs(20);
 /// How long one connection too many may take to hear so.
@@ -35,13 +37,14 @@ pub(super) async fn turn_away(mut stream: TcpStream) {
 /// A stream that ends when its other side takes nothing for a while, so that nobody holds a place by not reading.
 pub(super) struct Patient<S> {
     stream: S,
+    ticket: Ticket,
     /// Runs while something waits to be taken.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S) -> Patient<S> {
-        Patient { stream, waiting: None }
+    pub(super) fn new(stream: S, ticket: Ticket) -> Patient<S> {
+        Patient { stream, ticket, waiting: None }
     }
 
     /// What the stream said to a write; one that is never taken fails in the end.
@@ -67,7 +70,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.ticket.looked(buffer.filled().len() > before);
+        read
     }
 }
 

@@ -7,8 +7,13 @@ use std::net::SocketAddr;
 pub(super) struct Hosts {
     /// Names without a port, in lower case.
     names: Vec<String>,
+    /// Those of them that stand in the settings: a proxy in front has a port of its own.
+    allowed: Vec<String>,
     port: u16,
 }
+
+/// Names that every program on this machine answers to, on a port of its own.
+const SHARED: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Why a request is turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,17 +27,30 @@ pub(super) enum Refused {
 impl Hosts {
     /// Those of the settings, and the names of loopback or, where it listens on one other address alone, that one.
     pub(super) fn new(address: SocketAddr, allowed: &[String]) -> Hosts {
-        let mut names: Vec<String> =
-            allowed.iter().map(|name| name.trim().to_lowercase()).collect();
+        let allowed: Vec<String> = allowed.iter().map(|name| name.trim().to_lowercase()).collect();
+        let mut names = allowed.clone();
         if address.ip().is_loopback() || address.ip().is_unspecified() {
-            names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+            names.extend(SHARED.map(str::to_owned));
         } else {
             names.push(match address {
                 SocketAddr::V4(address) => address.ip().to_string(),
                 SocketAddr::V6(address) => format!("[{}]", address.ip()),
             });
         }
-        Hosts { names, port: address.port() }
+        Hosts { names, allowed, port: address.port() }
+    }
+
+    /// The same with a name that no other program on this machine is called by.
+    pub(super) fn with_own(mut self, name: &str) -> Hosts {
+        self.names.push(name.to_lowercase());
+        self
+    }
+
+    /// Whether a request calls us by a name that other programs on this machine have, too: a browser sends a cookie to
+    /// all of them, whatever their port.
+    pub(super) fn is_shared(&self, host: Option<&str>) -> bool {
+        let name = host.and_then(split).map(|(name, _)| name.to_lowercase());
+        name.is_none_or(|name| SHARED.contains(&name.as_str()))
     }
 
     /// Checks the two headers; a request without a Host is nobody's.
@@ -62,12 +80,21 @@ impl Hosts {
 
     /// Whether the name comes from the settings, so that its port is not ours to judge.
     fn is_foreign(&self, name: &str) -> bool {
-        !["localhost", "127.0.0.1", "[::1]"].contains(&name)
+        !SHARED.contains(&name) && self.allowed.iter().any(|allowed| allowed == name)
     }
 
     fn is_own_origin(&self, origin: &str) -> bool {
-        let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        authority.is_some_and(|authority| self.is_ours(authority))
+        let plain = origin.strip_prefix("http://").map(|authority| (authority, 80));
+        let Some((authority, usual)) =
+            plain.or_else(|| origin.strip_prefix("https://").map(|authority| (authority, 443)))
+        else {
+            return false;
+        };
+        // An origin without a port is that of the usual one, which may be another program's.
+        let is_here = split(authority).is_some_and(|(name, port)| {
+            port.is_some() || usual == self.port || self.is_foreign(&name.to_lowercase())
+        });
+        is_here && self.is_ours(authority)
     }
 }
 
@@ -104,6 +131,7 @@ mod tests {
 
     fn hosts() -> Hosts {
         Hosts::new("127.0.0.1:8420".parse().unwrap(), &["memory.example".to_owned()])
+            .with_own("hermes-1.localhost")
     }
 
     #[test]
@@ -115,6 +143,7 @@ mod tests {
             "[::1]:8420",
             "memory.example",
             "memory.example:443",
+            "hermes-1.localhost:8420",
         ];
         for host in good {
             assert_eq!(hosts().check(Some(host), None), Ok(()), "{host}");
@@ -153,7 +182,13 @@ mod tests {
     #[test]
     fn only_pages_of_our_own_may_ask() {
         let check = |origin| hosts().check(Some("localhost:8420"), Some(origin));
-        for origin in ["http://localhost:8420", "http://127.0.0.1:8420", "https://memory.example"] {
+        let good = [
+            "http://localhost:8420",
+            "http://127.0.0.1:8420",
+            "http://hermes-1.localhost:8420",
+            "https://memory.example",
+        ];
+        for origin in good {
             assert_eq!(check(origin), Ok(()), "{origin}");
         }
         let bad = [
@@ -161,6 +196,12 @@ mod tests {
             "",
             "http://evil.example",
             "http://localhost:3000",
+            "http://localhost",
+            "https://localhost",
+            "http://127.0.0.1",
+            "http://hermes-1.localhost",
+            "http://hermes-1.localhost:3000",
+            "http://hermes-2.localhost:8420",
             "file://",
             "localhost:8420",
             "http://localhost.evil.example:8420",
@@ -181,5 +222,18 @@ mod tests {
         let one = Hosts::new("192.168.1.4:443".parse().unwrap(), &[]);
         assert_eq!(one.check(Some("192.168.1.4:443"), None), Ok(()));
         assert_eq!(one.check(Some("localhost"), None), Err(Refused::Host));
+        let origin = |origin| one.check(Some("192.168.1.4:443"), Some(origin));
+        assert_eq!(origin("https://192.168.1.4"), Ok(()));
+        assert_eq!(origin("https://192.168.1.4:9999"), Err(Refused::Origin));
+    }
+
+    #[test]
+    fn names_that_other_programs_have_too_are_known() {
+        for host in ["localhost:8420", "127.0.0.1", "[::1]:8420", "LocalHost", "??"] {
+            assert!(hosts().is_shared(Some(host)), "{host}");
+        }
+        assert!(hosts().is_shared(None));
+        assert!(!hosts().is_shared(Some("hermes-1.localhost:8420")));
+        assert!(!hosts().is_shared(Some("memory.example")));
     }
 }

@@ -1,38 +1,43 @@
 //! The listener: connections within bounds, each request guarded, worked on in a thread, answered in time.
 
-use std::io::BufReader;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
-use hermes_home::config::ServerSettings;
-use hermes_home::env::Env;
-use hermes_home::layout::expand_tilde;
+use hermes_store::Stop;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::call::{Call, Fault, PROFILE, Reply, USER, named_user};
+use super::Shared;
+use super::call::{Call, Fault, Reply};
+use super::changes;
 use super::connection::{self, Patient};
 use super::guard::Refused;
+use super::mcp;
 use super::mcp::Scoped;
+use super::metrics;
+use super::newcomers::Ticket;
+use super::pages;
 use super::route::{Needs, Route, Run};
+use super::routes;
 use super::tokens::Grant;
-use super::{Shared, changes, mcp, pages, routes};
-use crate::failure::Problem;
+use super::whom::Whom;
+use super::whom::named_profile;
+use super::workers::TURN;
+use super::workers::in_turn;
+use hermes_app::problem::Problem;
 
 /// How many connections are open at the same time; more are told to come back.
 const MOST_CONNECTIONS: usize = 400;
@@ -40,45 +45,14 @@ const MOST_CONNECTIONS: usize = 400;
 const HEAD: Duration = Duration::from_secs(15);
 /// How long a body may take to arrive.
 const BODY: Duration = Duration::from_secs(20);
-/// How long a request may take to be worked on.
-const WORK: Duration = Duration::from_secs(30);
-/// How long a request waits for its turn.
-const TURN: Duration = Duration::from_secs(10);
+/// How long it may take until somebody who must make room is gone.
+const ROOM: Duration = Duration::from_secs(1);
 /// How long a greeting in TLS may take.
 const GREETING: Duration = Duration::from_secs(5);
 /// How often memories that nobody asks for are closed.
 const SWEEP: Duration = Duration::from_secs(10);
 /// How often what was handed out is noted.
 const NOTE: Duration = Duration::from_secs(1);
-
-/// The certificate and key of the settings, ready to be used.
-pub(super) fn tls(settings: &ServerSettings, env: &Env) -> anyhow::Result<Option<TlsAcceptor>> {
-    let (certificate, key) = match (&settings.tls_cert, &settings.tls_key) {
-        (Some(certificate), Some(key)) => {
-            (expand_tilde(certificate, env)?, expand_tilde(key, env)?)
-        }
-        (None, None) => return Ok(None),
-        _ => {
-            return Err(Problem::usage("server.tls_cert and server.tls_key belong together").into());
-        }
-    };
-    let open = |path: &std::path::Path| {
-        let file = std::fs::File::open(path);
-        file.map(BufReader::new).with_context(|| format!("could not read {}", path.display()))
-    };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_reader_iter(open(&certificate)?)
-        .collect::<Result<_, _>>()
-        .map_err(|error| anyhow::anyhow!("{}: {error}", certificate.display()))?;
-    let private = PrivateKeyDer::from_pem_reader(open(&key)?)
-        .map_err(|error| anyhow::anyhow!("{}: {error}", key.display()))?;
-    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(|error| anyhow::anyhow!("the certificate cannot be used: {error}"))?;
-    Ok(Some(TlsAcceptor::from(Arc::new(config))))
-}
 
 /// Answers until it is told to stop.
 pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, shared: Arc<Shared>) {
@@ -93,31 +67,50 @@ pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, share
             _ = note.tick() => { note_handed(&shared); continue; }
             accepted = listener.accept() => accepted,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             // No descriptors left, or a client that is gone already: the next one may have more luck.
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
-        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
-            tokio::spawn(connection::turn_away(stream));
-            continue;
-        };
         let (router, shared, tls) = (router.clone(), Arc::clone(&shared), tls.clone());
+        let slots = Arc::clone(&slots);
         tokio::spawn(async move {
+            let Some(slot) = place(&shared, slots).await else {
+                return connection::turn_away(stream).await;
+            };
+            let ticket = shared.newcomers.take(peer.ip(), Instant::now());
             shared.metrics.connected(1);
             let _ = stream.set_nodelay(true);
-            match tls {
-                None => talk(stream, router, &shared).await,
-                Some(tls) => {
-                    if let Ok(Ok(stream)) = tokio::time::timeout(GREETING, tls.accept(stream)).await
-                    {
-                        talk(stream, router, &shared).await;
-                    }
-                }
+            tokio::select! {
+                () = greet(stream, tls, router, (&shared, &ticket)) => {}
+                () = ticket.gone() => {}
             }
             shared.metrics.connected(-1);
             drop(slot);
         });
+    }
+}
+
+/// A place among the connections; where all are taken, one of those who have not shown who they are goes.
+async fn place(shared: &Shared, slots: Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
+        return Some(slot);
+    }
+    if !shared.newcomers.make_room(Instant::now()) {
+        return None;
+    }
+    tokio::time::timeout(ROOM, slots.acquire_owned()).await.ok()?.ok()
+}
+
+async fn greet(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    whose: (&Shared, &Ticket),
+) {
+    let Some(tls) = tls else { return talk(stream, router, whose).await };
+    if let Ok(Ok(stream)) = tokio::time::timeout(GREETING, tls.accept(stream)).await {
+        talk(stream, router, whose).await;
     }
 }
 
@@ -129,14 +122,19 @@ fn note_handed(shared: &Arc<Shared>) {
     }
 }
 
-async fn talk<S>(stream: S, router: Router, shared: &Shared)
+async fn talk<S>(stream: S, router: Router, (shared, ticket): (&Shared, &Ticket))
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(64 * 1024);
-    let service = TowerToHyperService::new(router);
-    let connection = builder.serve_connection(TokioIo::new(Patient::new(stream)), service);
+    let (routes, whose) = (TowerToHyperService::new(router), ticket.clone());
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(whose.clone());
+        routes.call(request)
+    });
+    let stream = Patient::new(stream, ticket.clone());
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => {}
@@ -220,23 +218,59 @@ async fn try_answer(
     guard(shared, request.headers())?;
     let grant = match route.needs {
         Needs::Nothing => Grant::owner(),
-        needs => admit(shared, request.headers(), needs == Needs::Writing)?,
+        needs => {
+            let grant = admit(shared, request.headers(), needs == Needs::Writing)?;
+            is_known(&request);
+            grant
+        }
     };
+    let token = grant.name.clone();
+    let done = work_on(shared, route, (params, grant), request).await;
+    done.inspect_err(|fault| {
+        shared.note_refusal(&token, &format!("{} {}", route.method, route.path), fault);
+    })
+}
+
+/// A request of somebody who was let in.
+async fn work_on(
+    shared: &Arc<Shared>,
+    route: &Arc<Route>,
+    (params, grant): (Vec<(String, String)>, Grant),
+    request: Request,
+) -> Result<Reply, Fault> {
     let (parts, body) = request.into_parts();
-    let body = whole(shared, body).await?;
-    let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant };
+    let (whom, profile) = match route.needs {
+        Needs::Nothing => (Whom::default(), "default".to_owned()),
+        _ => asked(&grant, None, &parts.headers)?,
+    };
+    // Whoever need not say who they are has nothing to send either.
+    let body = match route.needs {
+        Needs::Nothing => Bytes::new(),
+        _ => whole(shared, body).await?,
+    };
+    let call = Call { params, uri: parts.uri, headers: parts.headers, body, grant, whom, profile };
     match route.run {
         Run::Changes => changes::listen(shared, &call).await,
+        Run::AtOnce(run) => run(shared, &call).map_err(|error| Fault::of(&error)),
+        Run::Metrics => metrics::answer(shared, call).await,
         run => {
             let writes = route.needs == Needs::Writing;
             // Held until the work is done, and let go with it.
             let turn = if writes { turn_to_write(shared).await } else { None };
-            in_turn(shared, move |shared| {
+            let who = call.grant.name.clone();
+            in_turn(shared, &who, move |shared, stop| {
                 let _turn = turn;
-                run_at(shared, run, &call)
+                run_at(shared, run, &call, stop)
             })
             .await
         }
+    }
+}
+
+/// Whoever sent this request showed who they are: their connection is nobody's to close.
+pub(super) fn is_known(request: &Request) {
+    if let Some(ticket) = request.extensions().get::<Ticket>() {
+        ticket.shown();
     }
 }
 
@@ -268,66 +302,42 @@ async fn turn_to_write(shared: &Shared) -> Option<OwnedSemaphorePermit> {
     tokio::time::timeout(TURN, turn).await.ok()?.ok()
 }
 
-/// In a thread of its own, when its turn has come; a panic there is a failure here.
-pub(super) async fn in_turn(
-    shared: &Arc<Shared>,
-    deed: impl FnOnce(&Shared) -> anyhow::Result<Reply> + Send + 'static,
-) -> Result<Reply, Fault> {
-    let busy = || {
-        let mut fault = Fault::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            "too many requests are being worked on",
-        );
-        fault.wait = Some(1);
-        fault
-    };
-    let turn = Arc::clone(&shared.workers).acquire_owned();
-    let Ok(Ok(permit)) = tokio::time::timeout(TURN, turn).await else { return Err(busy()) };
-    let shared = Arc::clone(shared);
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        deed(&shared)
-    });
-    match tokio::time::timeout(WORK, done).await {
-        Ok(Ok(done)) => done.map_err(|error| Fault::of(&error)),
-        Ok(Err(_)) => {
-            Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "a bug ended it"))
-        }
-        Err(_) => Err(Fault::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            format!(
-                "it takes longer than {} seconds and goes on: what was asked may still be done",
-                WORK.as_secs()
-            ),
-        )),
-    }
-}
-
-fn run_at(shared: &Shared, run: Run, call: &Call) -> anyhow::Result<Reply> {
+fn run_at(shared: &Shared, run: Run, call: &Call, stop: &Stop) -> anyhow::Result<Reply> {
     let run = match run {
         Run::Plain(run) => return run(shared, call),
         Run::At(run) => run,
-        Run::Changes => return Err(anyhow::anyhow!("changes are listened to, not worked on")),
+        Run::AtOnce(_) | Run::Metrics | Run::Changes => {
+            return Err(anyhow::anyhow!("this is answered without a turn"));
+        }
     };
-    let mut seat = shared.pool.take(&profile_of(call)?)?;
+    let mut seat = shared.pool.take(&call.profile)?;
+    seat.app.actor = call.grant.actor();
+    seat.heed(stop)?;
     let reply = run(&mut seat, call)?;
     shared.pool.give_back(seat);
     Ok(reply)
 }
 
-/// The profile that the header or the token names.
-pub(super) fn profile_of(call: &Call) -> anyhow::Result<String> {
-    narrow(&call.grant, call.header(PROFILE))
+/// For whom and at which profile something is asked: what the token, the address and the headers say.
+fn asked(grant: &Grant, path: Option<&str>, headers: &HeaderMap) -> Result<(Whom, String), Fault> {
+    let read = || -> anyhow::Result<(Whom, String)> {
+        let header = named_profile(headers)?;
+        if let (Some(path), Some(header)) = (path, &header)
+            && path != header
+        {
+            let what = format!("the address names the profile {path}, the header {header}");
+            return Err(Problem::usage(what).into());
+        }
+        Ok((Whom::of(grant, headers)?, narrow(grant, path.or(header.as_deref()))?))
+    };
+    read().map_err(|error| Fault::of(&error))
 }
 
 /// The profile that is asked for, if the token is good for it.
 fn narrow(grant: &Grant, asked: Option<&str>) -> anyhow::Result<String> {
-    let asked = asked.filter(|name| !name.is_empty());
     match (&grant.profile, asked) {
         (Some(bound), Some(asked)) if bound != asked => Err(Problem::new(
-            crate::failure::Kind::Refused,
+            hermes_app::problem::Kind::Refused,
             format!("the token is for the profile {bound} alone"),
         )
         .into()),
@@ -377,7 +387,9 @@ fn admit(shared: &Shared, headers: &HeaderMap, is_writing: bool) -> Result<Grant
         return Err(fault);
     }
     if is_writing && grant.read_only {
-        return Err(Fault::new(StatusCode::FORBIDDEN, "refused", "the token is for reading alone"));
+        let fault = Fault::new(StatusCode::FORBIDDEN, "refused", "the token is for reading alone");
+        shared.note_refusal(&grant.name, "a change", &fault);
+        return Err(fault);
     }
     Ok(grant)
 }
@@ -387,7 +399,10 @@ async fn answer_mcp(shared: &Arc<Shared>, profile: Option<String>, request: Requ
     let method = name_of(request.method());
     let response = match mcp_grant(shared, profile.as_deref(), request.headers()) {
         Err(fault) => finish(fault.into_reply()),
-        Ok(asked) => mcp::http::answer(shared, asked, request).await,
+        Ok(asked) => {
+            is_known(&request);
+            mcp::http::answer(shared, asked, request).await
+        }
     };
     shared.metrics.count(method, "/mcp", response.status().as_u16(), begun.elapsed());
     response
@@ -397,16 +412,16 @@ fn mcp_grant(
     shared: &Shared,
     profile: Option<&str>,
     headers: &HeaderMap,
-) -> Result<(Scoped, String), Fault> {
+) -> Result<(Scoped, String, String), Fault> {
     guard(shared, headers)?;
     let grant = admit(shared, headers, false)?;
-    let header = headers.get(PROFILE).and_then(|value| value.to_str().ok());
-    let profile = narrow(&grant, profile.or(header)).map_err(|error| Fault::of(&error))?;
+    let (whom, profile) = asked(&grant, profile, headers)
+        .inspect_err(|fault| shared.note_refusal(&grant.name, "/mcp", fault))?;
     shared.pool.home_of(&profile).map_err(|error| Fault::of(&error))?;
-    let user = headers.get(USER).map(|value| value.to_str().unwrap_or("?"));
-    let user = named_user(&grant, user).map_err(|error| Fault::of(&error))?;
-    let scoped = Scoped { user, read_only: grant.read_only, ..Scoped::default() };
-    Ok((scoped, profile))
+    let name = grant.name.clone();
+    let scoped =
+        Scoped { whom, read_only: grant.read_only, grant: Some(grant), ..Scoped::default() };
+    Ok((scoped, profile, name))
 }
 
 /// What every answer says: nobody keeps a copy, nobody guesses what it is.

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::lock;
+use hermes_store::memory::{Admin, Upkeep as _};
+
+use super::call::{Call, Fault, Reply};
+use super::{Shared, lock};
+
+/// How long the counts of the memory are waited for.
+const COUNTING: Duration = Duration::from_secs(1);
 
 /// Counts since the start.
 #[derive(Debug, Default)]
@@ -58,6 +64,46 @@ impl Metrics {
         }
         page
     }
+}
+
+/// Answers with the counts; those of the memory are left out where it does not answer at once.
+pub(super) async fn answer(shared: &Arc<Shared>, call: Call) -> Result<Reply, Fault> {
+    call.must_be_wide().map_err(|problem| Fault::of(&problem.into()))?;
+    let (busy, waiting) = shared.workers.counts();
+    let mut gauges = vec![
+        ("hermes_http_workers_busy", "Requests that are worked on.", busy as u64),
+        ("hermes_http_requests_waiting", "Requests that wait for a worker.", waiting as u64),
+    ];
+    if let Ok(one) = Arc::clone(&shared.counting).try_acquire_owned() {
+        let profile = call.grant.profile.unwrap_or_else(|| "default".to_owned());
+        let from = Arc::clone(shared);
+        let counted = tokio::task::spawn_blocking(move || {
+            let _one = one;
+            counts(&from, &profile)
+        });
+        if let Ok(Ok(counted)) = tokio::time::timeout(COUNTING, counted).await {
+            gauges.extend(counted.map_err(|error| Fault::of(&error))?);
+        }
+    }
+    Ok(Reply::text("text/plain; version=0.0.4", shared.metrics.page(&gauges)))
+}
+
+fn counts(
+    shared: &Shared,
+    profile: &str,
+) -> anyhow::Result<Vec<(&'static str, &'static str, u64)>> {
+    let mut seat = shared.pool.take(profile)?;
+    let (_, _, memory) = seat.reader()?;
+    let counts = memory.store.counts(Admin)?;
+    let episodes = counts.raw_episodes + counts.compressed_episodes;
+    shared.pool.give_back(seat);
+    Ok(vec![
+        ("hermes_facts", "Facts that hold.", counts.facts),
+        ("hermes_episodes", "Episodes.", episodes),
+        ("hermes_messages", "Messages that are kept whole.", counts.messages),
+        ("hermes_open_jobs", "Jobs that are not done.", counts.open_jobs),
+        ("hermes_memory_bytes", "The size of memory.db.", counts.size),
+    ])
 }
 
 #[cfg(test)]

@@ -7,13 +7,17 @@ mod guard;
 mod listen;
 pub(crate) mod mcp;
 mod metrics;
+mod newcomers;
 mod openapi;
 mod pages;
-pub(crate) mod pool;
 mod rate;
 mod route;
 pub(crate) mod routes;
+mod tls;
 pub(crate) mod tokens;
+mod whom;
+mod workers;
+pub(crate) use whom::Whom;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -21,20 +25,26 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use axum::http::StatusCode;
 use hermes_home::Home;
 use hermes_home::config::ServerSettings;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
-use crate::failure::{Kind, Problem};
+use crate::pages::login;
 use crate::pages::notice::Notices;
+use call::Fault;
 use guard::Hosts;
+use hermes_app::app::App;
+use hermes_app::daemon::log::Log;
+use hermes_app::pool::Pool;
+use hermes_app::problem::{Kind, Problem};
 use metrics::Metrics;
-use pool::Pool;
+use newcomers::Newcomers;
 use rate::Rates;
 use tokens::Tokens;
+use workers::{WORKERS, Workers};
 
 /// The port that is asked for when nothing is said.
 pub(crate) const USUAL_PORT: u16 = 8420;
@@ -42,25 +52,41 @@ pub(crate) const USUAL_PORT: u16 = 8420;
 const ACTOR: &str = "api";
 /// How long open requests may take to end when the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
-/// How many requests are worked on at the same time.
-const WORKERS: usize = 4;
 
 /// What every request needs.
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
     tokens: Tokens,
     hosts: Hosts,
+    /// Where browsers find the dashboard.
+    dashboard: String,
     rates: Rates,
     notices: Notices,
     is_tls: bool,
+    /// Where it is written whom something was refused.
+    log: Mutex<Log>,
     metrics: Metrics,
-    /// One permit for each request that is worked on.
-    workers: Arc<Semaphore>,
+    /// Connections that have not shown who they are.
+    newcomers: Arc<Newcomers>,
+    /// Who is worked for.
+    workers: Workers,
+    /// The permit of whoever counts what is in the memory.
+    counting: Arc<Semaphore>,
     /// The permit of whoever writes.
     writing: Arc<Semaphore>,
     /// The largest body, in bytes.
     most_bytes: usize,
     stop: CancellationToken,
+}
+
+impl Shared {
+    /// Writes down which token was refused what; the log holds names and reasons, never what somebody said.
+    fn note_refusal(&self, token: &str, asked: &str, fault: &Fault) {
+        if fault.status == StatusCode::FORBIDDEN {
+            let line = format!("refused: token {token}, {asked}: {}", fault.told().0);
+            lock(&self.log).line(hermes_app::clock::now(), &line);
+        }
+    }
 }
 
 /// A listener at work.
@@ -69,6 +95,8 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     /// Whether it speaks TLS.
     pub(crate) is_tls: bool,
+    /// Where browsers find the dashboard.
+    pub(crate) dashboard: String,
     stop: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
@@ -76,8 +104,7 @@ pub(crate) struct Running {
 impl Running {
     /// The address as it is typed into a program.
     pub(crate) fn url(&self) -> String {
-        let scheme = if self.is_tls { "https" } else { "http" };
-        format!("{scheme}://{}", self.address)
+        url(self.address, self.is_tls)
     }
 
     /// Takes no more requests, lets the open ones end, and goes.
@@ -96,7 +123,7 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         return Ok(None);
     }
     let bind = bind_address(&settings)?;
-    let tls = listen::tls(&settings, &app.env)?;
+    let tls = tls::acceptor(&settings, &app.env)?;
     let is_tls = tls.is_some();
     if !bind.ip().is_loopback() && !is_tls {
         return Err(Problem::new(
@@ -106,21 +133,29 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         .hint("set `server.tls_cert` and `server.tls_key`, or listen on 127.0.0.1")
         .into());
     }
-    tokens::owner_token(home)?;
+    let name = login::own_name(&tokens::owner_token(home)?);
     let listener = listener(bind, settings.port.is_none())?;
     let address = listener.local_addr().context("could not find out the port")?;
+    let dashboard = match address.ip().is_loopback() && !is_tls {
+        true => format!("http://{name}:{}", address.port()),
+        false => url(address, is_tls),
+    };
     let stop = CancellationToken::new();
     let mut own = app.for_profile(home);
-    own.actor = ACTOR;
+    own.actor = ACTOR.into();
     let shared = Arc::new(Shared {
         pool: Pool::new(own, home.clone()),
         tokens: Tokens::new(home),
-        hosts: Hosts::new(address, &settings.allowed_hosts),
+        hosts: Hosts::new(address, &settings.allowed_hosts).with_own(&name),
+        dashboard: dashboard.clone(),
         rates: Rates::new(settings.requests_per_minute),
         notices: Notices::default(),
         is_tls,
+        log: Mutex::new(Log::new(home, false)),
         metrics: Metrics::default(),
-        workers: Arc::new(Semaphore::new(WORKERS)),
+        newcomers: Arc::default(),
+        workers: Workers::new(),
+        counting: Arc::new(Semaphore::new(1)),
         writing: Arc::new(Semaphore::new(1)),
         most_bytes: settings.max_body_mb as usize * 1024 * 1024,
         stop: stop.clone(),
@@ -135,7 +170,12 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         runtime.shutdown_timeout(GRACE);
         shared.pool.note_handed();
     })?;
-    Ok(Some(Running { address, is_tls, stop, thread: Some(thread) }))
+    Ok(Some(Running { address, is_tls, dashboard, stop, thread: Some(thread) }))
+}
+
+fn url(address: SocketAddr, is_tls: bool) -> String {
+    let scheme = if is_tls { "https" } else { "http" };
+    format!("{scheme}://{address}")
 }
 
 /// The runtime of the listener; everything that waits for a disk is done in threads of its own.

@@ -8,16 +8,21 @@ use axum::extract::{RawPathParams, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
 use super::call::{Fault, Reply};
-use super::listen::{finish, guard, in_turn, name_of, whole};
+use super::listen::{finish, guard, is_known, name_of, whole};
+use super::workers::in_turn;
 use super::{Shared, changes};
-use crate::clock;
 use crate::pages::{self, Format, Run, Sender, Theme, Visit, assets, login};
+use hermes_app::clock;
 
 /// What a page may load, and who may show it: nothing from elsewhere, nobody else.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What makes a browser ask its user for a password.
+const BASIC: &str = "Basic realm=\"Hermes\", charset=\"UTF-8\"";
 /// What is smaller is not worth making smaller.
 const SMALL: usize = 1_000;
 
@@ -52,6 +57,12 @@ pub(super) fn add(mut router: Router, shared: &Arc<Shared>) -> Router {
         .route(
             "/login",
             get(handler(shared, |shared, _, request| async move { enter(&shared, &request) })),
+        )
+        .route(
+            "/enter",
+            get(handler(shared, |shared, _, request| async move {
+                enter_by_password(&shared, &request)
+            })),
         )
         .route(
             "/logout",
@@ -126,11 +137,7 @@ pub(super) async fn turned_away(shared: &Arc<Shared>, request: Request, fault: F
         Err(fault) => lone(Theme::System, &fault),
         Ok(()) => match admitted(shared, &request, Vec::new()) {
             Err(fault) => lone(Theme::System, &fault),
-            Ok(visit) => {
-                let asked =
-                    in_turn(shared, move |shared| Ok(pages::refused(&shared.pool, &visit, &fault)));
-                asked.await.unwrap_or_else(Fault::into_reply)
-            }
+            Ok(visit) => refuse(shared, visit, fault).await,
         },
     };
     dress(reply, takes_gzip).await
@@ -147,8 +154,9 @@ async fn visit(shared: &Arc<Shared>, place: Place, params: Params, request: Requ
         return refuse(shared, visit, fault).await;
     }
     let run = place.deed.filter(|_| is_deed).unwrap_or(place.show);
-    let (asked, format) = (visit.clone(), visit.format);
-    let done = in_turn(shared, move |shared| {
+    let (mut asked, format) = (visit.clone(), visit.format);
+    let done = in_turn(shared, &visit.visitor, move |shared, stop| {
+        asked.stop = stop.clone();
         Ok(pages::answer(&shared.pool, &shared.notices, run, &asked))
     });
     match done.await {
@@ -159,7 +167,9 @@ async fn visit(shared: &Arc<Shared>, place: Place, params: Params, request: Requ
 }
 
 async fn refuse(shared: &Arc<Shared>, visit: Visit, fault: Fault) -> Reply {
-    let told = in_turn(shared, move |shared| Ok(pages::refused(&shared.pool, &visit, &fault)));
+    let who = visit.visitor.clone();
+    let told =
+        in_turn(shared, &who, move |shared, _| Ok(pages::refused(&shared.pool, &visit, &fault)));
     told.await.unwrap_or_else(Fault::into_reply)
 }
 
@@ -176,11 +186,12 @@ fn admitted(shared: &Shared, request: &Request, params: Params) -> Result<Visit,
         is_fragment: headers.contains_key("x-fragment"),
     };
     let mut visit = Visit::new(&sender, params);
-    let cookie = pages::cookie(&cookies, login::COOKIE);
-    let known = cookie.and_then(|cookie| {
-        login::visitor(shared.pool.root(), cookie, clock::now()).map(|visitor| (cookie, visitor))
+    let secret = secret(shared, headers);
+    let known = secret.and_then(|secret| {
+        let visitor = login::visitor(shared.pool.root(), &secret, clock::now())?;
+        Some((secret, visitor))
     });
-    let Some((cookie, visitor)) = known else {
+    let Some((secret, visitor)) = known else {
         return Err(Fault::new(
             StatusCode::UNAUTHORIZED,
             "unauthorized",
@@ -188,13 +199,14 @@ fn admitted(shared: &Shared, request: &Request, params: Params) -> Result<Visit,
         )
         .hint("run `hermes dashboard` and open the address that it prints"));
     };
+    is_known(request);
     if let Err(wait) = shared.rates.take(&format!("visitor {visitor}"), Instant::now()) {
         let what = "too many requests in a minute";
         let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "unavailable", what);
         fault.wait = Some(wait.as_secs() + 1);
         return Err(fault);
     }
-    visit.csrf = login::csrf(cookie);
+    visit.csrf = login::csrf(&secret);
     visit.notice = visit.asked("done").and_then(|id| shared.notices.find(&visitor, id));
     visit.visitor = visitor;
     Ok(visit)
@@ -215,42 +227,112 @@ async fn read_form(shared: &Shared, visit: &mut Visit, request: Request) -> Resu
     }
 }
 
+/// What a visitor shows: a cookie, where no other program of this machine can see it, else a password, which browsers send
+/// to one port alone.
+fn secret(shared: &Shared, headers: &HeaderMap) -> Option<String> {
+    let cookie = match keeps_cookies(shared, headers) {
+        true => pages::cookie(&cookies(headers), cookie_name(shared)).map(str::to_owned),
+        false => None,
+    };
+    cookie.or_else(|| password(headers))
+}
+
+/// Over TLS a cookie goes only to whoever has the certificate of the name.
+fn keeps_cookies(shared: &Shared, headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    shared.is_tls || !shared.hosts.is_shared(host)
+}
+
+fn cookie_name(shared: &Shared) -> &'static str {
+    if shared.is_tls { login::SAFE_COOKIE } else { login::COOKIE }
+}
+
+/// The password of a browser that asked its user for one.
+fn password(headers: &HeaderMap) -> Option<String> {
+    let said = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = said.split_once(' ')?;
+    let pair = BASE64_STANDARD.decode(rest.trim()).ok()?;
+    let pair = String::from_utf8(pair).ok()?;
+    let (_, password) = pair.split_once(':')?;
+    scheme.eq_ignore_ascii_case("basic").then(|| password.trim().to_owned())
+}
+
+/// Tries that were not good are counted, and a good one is looked at before them: nobody can use it up for others.
+fn not_good(shared: &Shared) -> Fault {
+    if let Err(wait) = shared.rates.take("login", Instant::now()) {
+        let what = "too many codes were tried that are not good";
+        let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "unavailable", what);
+        fault.wait = Some(wait.as_secs() + 1);
+        return fault;
+    }
+    let what = "this code was used before, or its ten minutes are over";
+    Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", what)
+        .hint("`hermes dashboard` prints a new one")
+}
+
+/// Asks for a code as a password: for browsers that do not find the name of the dashboard.
+fn enter_by_password(shared: &Shared, request: &Request) -> Reply {
+    let (home, now) = (shared.pool.root(), clock::now());
+    let Some(password) = password(request.headers()) else {
+        let what =
+            "give the code that `hermes dashboard` prints as the password; any user name will do";
+        let fault = Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", what);
+        return lone(theme(request.headers()), &fault).with(header::WWW_AUTHENTICATE, BASIC);
+    };
+    if login::visitor(home, &password, now).is_some() {
+        return pages::see("/");
+    }
+    match login::admit_by_password(home, &password, now) {
+        Ok(true) => {
+            is_known(request);
+            pages::see("/")
+        }
+        Ok(false) => {
+            lone(theme(request.headers()), &not_good(shared)).with(header::WWW_AUTHENTICATE, BASIC)
+        }
+        Err(error) => lone(theme(request.headers()), &Fault::of(&error)),
+    }
+}
+
 /// A code becomes a cookie, once.
 fn enter(shared: &Shared, request: &Request) -> Reply {
     let pairs = pages::pairs(request.uri().query().unwrap_or_default().as_bytes());
     let code = pairs.iter().find(|(name, _)| name == "code").map_or("", |(_, code)| code.as_str());
     let theme = theme(request.headers());
-    let is_slow = shared.rates.take("login", Instant::now()).is_err();
-    let home = shared.pool.root();
-    if is_slow || !login::redeem(home, code, clock::now()) {
-        let known = pages::cookie(&cookies(request.headers()), login::COOKIE)
-            .and_then(|cookie| login::visitor(home, cookie, clock::now()));
-        if known.is_some() {
+    let (home, now) = (shared.pool.root(), clock::now());
+    if !keeps_cookies(shared, request.headers()) && login::is_good(home, code, now) {
+        // Only whoever has a good code is told the name.
+        return pages::see(&format!("{}/login?code={code}", shared.dashboard));
+    }
+    if !keeps_cookies(shared, request.headers()) || !login::redeem(home, code, now) {
+        let known = secret(shared, request.headers());
+        if known.and_then(|secret| login::visitor(home, &secret, now)).is_some() {
             return pages::see("/");
         }
-        let what = "this code was used before, or its ten minutes are over";
-        let fault = Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", what)
-            .hint("`hermes dashboard` prints a new one");
-        return lone(theme, &fault);
+        return lone(theme, &not_good(shared));
     }
+    is_known(request);
     let entered = login::new_visitor(home, clock::now()).and_then(|cookie| {
         let page = pages::html(StatusCode::OK, pages::welcome(theme)?);
-        Ok(page.with(header::SET_COOKIE, set_cookie(shared, login::COOKIE, &cookie, "; HttpOnly")))
+        let cookie = set_cookie(shared, cookie_name(shared), &cookie, "; HttpOnly");
+        Ok(page.with(header::SET_COOKIE, cookie))
     });
     entered.unwrap_or_else(|error| lone(theme, &Fault::of(&error)))
 }
 
 async fn leave(shared: &Arc<Shared>, request: Request) -> Reply {
-    let cookies = cookies(request.headers());
+    let secret = secret(shared, request.headers());
     match passing_form(shared, request).await {
         Err(fault) => lone(Theme::System, &fault),
         Ok(visit) => {
-            if let Some(cookie) = pages::cookie(&cookies, login::COOKIE) {
-                login::leave(shared.pool.root(), cookie);
+            if let Some(secret) = secret {
+                login::leave(shared.pool.root(), &secret);
             }
             let fault = Fault::new(StatusCode::OK, "done", "You are logged out.")
                 .hint("`hermes dashboard` lets you in again");
-            let gone = format!("{}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", login::COOKIE);
+            let secure = if shared.is_tls { "; Secure" } else { "" };
+            let name = cookie_name(shared);
+            let gone = format!("{name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict{secure}");
             lone(visit.theme, &fault).with(header::SET_COOKIE, gone)
         }
     }

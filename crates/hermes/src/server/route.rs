@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::Shared;
 use super::call::{Call, Reply};
-use super::pool::Seat;
+use hermes_app::pool::Seat;
 
 /// One thing that can be asked.
 pub(super) struct Route {
@@ -40,6 +40,10 @@ pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 /// Who answers.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
+    /// Outside the workers, because it costs next to nothing.
+    AtOnce(fn(&Shared, &Call) -> anyhow::Result<Reply>),
+    /// Counts, outside the workers: whoever watches must see that they are all taken.
+    Metrics,
     /// Without a profile.
     Plain(fn(&Shared, &Call) -> anyhow::Result<Reply>),
     /// At a profile.

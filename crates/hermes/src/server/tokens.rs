@@ -1,5 +1,6 @@
 //! Who may ask, and for what: the owner's token, and tokens with less.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::SystemTime;
@@ -10,8 +11,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::ACTOR;
 use super::lock;
-use crate::failure::{Kind, Problem};
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
 
 /// What somebody may do who shows a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +35,12 @@ impl Grant {
         Grant { name: OWNER.to_owned(), profile: None, user: None, read_only: false }
     }
 
-    /// Whether it is about one user, who must not see what belongs to all.
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.user.is_some()
+    /// By whom a change was made that came with it, as the chain of changes says it.
+    pub(crate) fn actor(&self) -> Cow<'static, str> {
+        match self.name == OWNER {
+            true => Cow::Borrowed(ACTOR),
+            false => Cow::Owned(format!("{ACTOR}:{}", self.name)),
+        }
     }
 }
 

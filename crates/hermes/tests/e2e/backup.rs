@@ -124,7 +124,8 @@ fn a_restore_on_a_new_machine_needs_the_file_and_the_key_alone() {
     let new = place.outside("elsewhere");
     let archive = made["path"].as_str().unwrap();
     let home = new.to_str().unwrap();
-    place.ok(&["--home", home, "backup", "restore", archive, "--identity", &place.private()]);
+    let private = place.private();
+    place.ok(&["--home", home, "--yes", "backup", "restore", archive, "--identity", &private]);
     let found = place.ok(&["--home", home, "sessions", "search", "capstan"]);
     assert!(found.contains("capstan"), "{found}");
 }
@@ -248,7 +249,7 @@ fn every_night_one_is_made_sent_away_and_old_ones_go() {
     place.ok(&["backup", "drill", "--identity", &place.private()]);
 }
 
-/// The newest archive as if it had been made on another day.
+/// The newest archive as if it had been made on another day, by a version that signed nothing.
 fn made_on(place: &Place, day: &str) {
     let newest = place.sandbox.json(&["backup", "list"])["results"][0]["id"].clone();
     let id = newest.as_str().unwrap().to_owned();
@@ -262,9 +263,21 @@ fn made_on(place: &Place, day: &str) {
         let is_text = file.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
         if is_text {
             let text = fs::read_to_string(&file).unwrap().replace(&id, &old);
-            write(&file, text.as_bytes());
+            write(&file, without_signature(&text).as_bytes());
         }
     }
+    for key in ["backup-signing.key", "backup-signers.json"] {
+        let _ = fs::remove_file(place.sandbox.path("hermesd").join(key));
+    }
+}
+
+/// A sidecar as older versions wrote it; other texts as they are.
+fn without_signature(text: &str) -> String {
+    let Ok(mut sidecar) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
+    if let Some(fields) = sidecar.as_object_mut() {
+        fields.remove("signed");
+    }
+    sidecar.to_string()
 }
 
 #[test]

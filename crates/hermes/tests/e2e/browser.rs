@@ -62,12 +62,13 @@ fn suite(name: &str) {
 fn browse(sandbox: &Sandbox, home: &Path, name: &str) -> Ran {
     let state = fs::read_to_string(home.join("hermesd/daemon.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
-    let origin = format!("http://{}", state["address"].as_str().unwrap());
+    let origin = state["dashboard"].as_str().unwrap();
+    let api = format!("http://{}", state["address"].as_str().unwrap());
     let mut command = sandbox.command_of(Path::new("node"), &[]);
     command.arg(root().join("tests/browser/run.mjs")).arg(name);
     command.env("HERMES_TEST_BROWSER", driver()).env("HERMES_TEST_HOME", home);
     command.env("HERMES_TEST_PROGRAM", env!("CARGO_BIN_EXE_hermes"));
-    command.env("HERMES_TEST_ORIGIN", origin);
+    command.env("HERMES_TEST_ORIGIN", origin).env("HERMES_TEST_API", api);
     command.env("HERMES_TEST_IMAGES", root().join("docs/images"));
     if std::env::vars().any(|(name, value)| name == "HERMES_UPDATE_DOCS" && value == "1") {
         command.env("HERMES_UPDATE_DOCS", "1");
@@ -163,6 +164,11 @@ fn three_hundred_hostile_texts_stay_text() {
 #[test]
 fn strangers_and_forged_forms_are_refused() {
     suite("refused");
+}
+
+#[test]
+fn no_other_port_of_this_machine_sees_the_cookie() {
+    suite("ports");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hermes_agent::approval::Verdict;
 use hermes_agent::hands::{Hands, Setup};
-use hermes_agent::toolbox::{Call, Toolbox as _};
+use hermes_agent::toolbox::Call;
 use hermes_home::Home;
 use hermes_home::config::{Agent, Checkpoints};
 use hermes_home::env::Env;
@@ -33,6 +33,7 @@ fn agent(sandbox: &Sandbox, working: &Path) -> Worker {
         checkpoints: &Checkpoints::default(),
         env: &Env::of([("PATH", "/usr/bin:/bin")]),
         session: "20260304_050607_abcdef",
+        launcher: None,
         cancel: Arc::default(),
         now: jiff_now(),
     };

@@ -123,7 +123,7 @@ fn names_that_are_paths_or_reserved_are_refused() {
         let ran = sandbox.run(&["profile", "create", name]);
         assert_eq!(ran.code, 2, "{name:?}: {}", ran.stderr);
         let ran = sandbox.run(&["memory", "add", "x", "--user", name]);
-        let taken = ["default", "Default", "root"].contains(&name);
+        let taken = ["default", "Default", "root", "ü"].contains(&name);
         assert_eq!(ran.code, if taken { 0 } else { 2 }, "{name:?}: {}", ran.stderr);
     }
     let after = sandbox.snapshot();

@@ -161,7 +161,10 @@ fn secrets_are_replaced_and_words_go_to_the_user_they_belong_to() {
     write(&sandbox, "talk.jsonl", format!("{said}\n"));
     sandbox.ok(&["import", "jsonl", "talk.jsonl", "--redact", "--user", "bob", "--yes"]);
     let document = sandbox.ok(&["memory", "export"]);
-    assert!(document.contains("[redacted]") && !document.contains("sk-abcdef"), "{document}");
+    assert!(
+        document.contains("[secret: openai-key]") && !document.contains("sk-abcdef"),
+        "{document}"
+    );
     assert!(document.contains("2025-06-15"), "{document}");
     let mine = sandbox.json(&["memory", "search", "key"]);
     assert_eq!(mine["results"].as_array().map(Vec::len), Some(0), "{mine}");

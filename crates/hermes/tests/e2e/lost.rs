@@ -285,7 +285,7 @@ fn a_memory_on_a_server_needs_no_file() {
 }
 
 fn turn(daemon: &Listening, text: &str) -> Value {
-    let turn = json!({ "session_id": "s1", "channel": "telegram", "identity": "42", "from": "shopbot",
+    let turn = json!({ "session_id": "s1", "channel": "telegram", "from": "shopbot",
         "messages": [{ "role": "user", "text": text, "external_id": text }] });
     let told = daemon.post("/api/v1/turns", &turn);
     assert_eq!(told.status, 200, "{}", told.text);

@@ -9,6 +9,8 @@ use crate::server::{Answer, Listening};
 pub(crate) struct Visitor<'a> {
     pub(crate) daemon: &'a Listening,
     pub(crate) cookie: String,
+    /// The name by which the dashboard is asked.
+    pub(crate) host: String,
 }
 
 /// Every page that needs no id.
@@ -27,15 +29,16 @@ const HOSTILE: [&str; 6] = [
 
 impl<'a> Visitor<'a> {
     pub(crate) fn new(daemon: &'a Listening) -> Visitor<'a> {
-        let entered = daemon.ask("GET", &code(daemon), &[], "");
+        let host = daemon.own_host();
+        let entered = daemon.ask_at(&host, ("GET", &code(daemon)), &[], "");
         assert_eq!(entered.status, 200, "{}", entered.text);
         let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-        Visitor { daemon, cookie }
+        Visitor { daemon, cookie, host }
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
         let cookie = format!("Cookie: {}", self.cookie);
-        self.daemon.ask("GET", path, &[&cookie, "Accept: text/html"], "")
+        self.daemon.ask_at(&self.host, ("GET", path), &[&cookie, "Accept: text/html"], "")
     }
 
     pub(crate) fn page(&self, rest: &str) -> Answer {
@@ -75,7 +78,8 @@ impl<'a> Visitor<'a> {
         let kind = "Content-Type: application/x-www-form-urlencoded";
         let headers: Vec<&str> =
             [cookie.as_str(), kind].into_iter().chain(headers.iter().copied()).collect();
-        self.daemon.ask("POST", &format!("/p/default/{rest}"), &headers, &body.join("&"))
+        let path = format!("/p/default/{rest}");
+        self.daemon.ask_at(&self.host, ("POST", &path), &headers, &body.join("&"))
     }
 
     /// Sends a form and looks at the page that it leads to.
@@ -119,14 +123,15 @@ fn the_printed_address_lets_one_browser_in_once() {
     let again = daemon.sandbox.ok(&["start"]);
     assert!(again.contains("/login?code="), "{again}");
     let path = code(&daemon);
-    let first = daemon.ask("GET", &path, &[], "");
+    let host = daemon.own_host();
+    let first = daemon.ask_at(&host, ("GET", &path), &[], "");
     assert_eq!(first.status, 200, "{}", first.text);
     let cookie = first.header("set-cookie").unwrap();
     for flag in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age="] {
         assert!(cookie.contains(flag), "{cookie}");
     }
     assert!(!cookie.contains("Secure") && !first.text.contains(&daemon.token), "{cookie}");
-    let second = daemon.ask("GET", &path, &[], "");
+    let second = daemon.ask_at(&host, ("GET", &path), &[], "");
     assert_eq!((second.status, second.header("set-cookie")), (401, None));
     assert!(second.text.contains("hermes dashboard"), "{}", second.text);
     // Nothing that lets in lies about in the clear.
@@ -147,7 +152,8 @@ fn the_printed_address_lets_one_browser_in_once() {
     let address = state["address"].as_str().unwrap().to_owned();
     let sandbox = Sandbox::empty();
     let renewed = Listening { sandbox, address, token: String::new() };
-    assert_eq!(renewed.ask("GET", "/p/default/", &[&cookie], "").status, 200);
+    let host = daemon.own_host();
+    assert_eq!(renewed.ask_at(&host, ("GET", "/p/default/"), &[&cookie], "").status, 200);
 }
 
 #[test]
@@ -161,13 +167,14 @@ fn pages_are_for_visitors_and_the_api_is_for_tokens() {
         assert_eq!(daemon.get(&path).status, 401, "a token opened {path}");
     }
     let wrong = format!("Cookie: hermes={}", "0".repeat(64));
-    assert_eq!(daemon.ask("GET", "/p/default/", &[&wrong], "").status, 401);
+    let host = daemon.own_host();
+    assert_eq!(daemon.ask_at(&host, ("GET", "/p/default/"), &[&wrong], "").status, 401);
     assert_eq!(daemon.ask("GET", "/p/default/events", &[], "").status, 401);
     let visitor = Visitor::new(&daemon);
     assert_eq!(visitor.get("/api/v1/facts").status, 401);
-    let gone = visitor.daemon.ask(
-        "POST",
-        "/logout",
+    let gone = visitor.daemon.ask_at(
+        &visitor.host,
+        ("POST", "/logout"),
         &[&format!("Cookie: {}", visitor.cookie)],
         &format!("csrf={}", visitor.csrf()),
     );
@@ -185,7 +192,7 @@ fn forms_from_elsewhere_change_nothing() {
     assert_eq!(visitor.send_only("facts/1", &stolen, &[]).status, 403);
     let csrf = visitor.csrf();
     let good = [("deed", "forget"), ("csrf", csrf.as_str())];
-    for origin in ["http://evil.example", "null", "http://localhost:1"] {
+    for origin in ["http://evil.example", "null", "http://localhost:1", "http://localhost"] {
         let sent = visitor.send_only("facts/1", &good, &[&format!("Origin: {origin}")]);
         assert_eq!(sent.status, 403, "{origin}");
     }
@@ -196,7 +203,7 @@ fn forms_from_elsewhere_change_nothing() {
     assert_eq!(daemon.send(&head, b"").status, 403);
     assert!(visitor.fact("1")["retired_at"].is_null());
     // With its own origin it is done; and a form never leads to another site.
-    let own = format!("Origin: http://{}", daemon.address);
+    let own = format!("Origin: http://{}", visitor.host);
     let back = [("deed", "forget"), ("csrf", csrf.as_str()), ("back", "https://evil.example/")];
     let sent = visitor.send_only("facts/1", &back, &[&own]);
     assert_eq!(sent.status, 303, "{}", sent.text);
@@ -367,7 +374,8 @@ fn every_page_is_also_json_and_a_table() {
     let csv = visitor.page("facts?format=csv").text;
     assert!(csv.contains("\"Prefers tea, always\"") && csv.contains("'=HYPERLINK"), "{csv}");
     let cookie = format!("Cookie: {}", visitor.cookie);
-    let json = daemon.ask("GET", "/p/default/facts", &[&cookie, "Accept: application/json"], "");
+    let headers = [cookie.as_str(), "Accept: application/json"];
+    let json = daemon.ask_at(&visitor.host, ("GET", "/p/default/facts"), &headers, "");
     assert_eq!(json.json()["results"].as_array().unwrap().len(), 2);
 }
 
@@ -389,9 +397,11 @@ fn what_every_page_loads_is_small_and_kept() {
     assert!(sum <= 60_000, "{sum} bytes");
     assert_eq!(daemon.ask("GET", "/assets/0000/style.css", &[], "").status, 404);
     let cookie = format!("Cookie: {}", visitor.cookie);
-    let small = daemon.ask("GET", "/p/default/", &[&cookie, "Accept-Encoding: gzip"], "");
+    let get =
+        |path: &str, more: &str| daemon.ask_at(&visitor.host, ("GET", path), &[&cookie, more], "");
+    let small = get("/p/default/", "Accept-Encoding: gzip");
     assert_eq!(small.header("content-encoding"), Some("gzip"));
-    let fragment = daemon.ask("GET", "/p/default/facts", &[&cookie, "x-fragment: 1"], "");
+    let fragment = get("/p/default/facts", "x-fragment: 1");
     assert!(
         fragment.text.starts_with("<main") && fragment.text.len() < page.len(),
         "{}",

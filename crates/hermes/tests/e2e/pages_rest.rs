@@ -101,6 +101,25 @@ fn settings_are_changed_and_secrets_are_not() {
     assert_eq!(daemon.sandbox.json(&["config", "get", "memory.stale_after_days"])["value"], "90");
     assert_eq!(set("memory.stale_after_days", "soon").status, 400);
     assert_eq!(set("OPENAI_API_KEY", "sk-very-secret").status, 403);
+    // What runs programs, lets the agent do more, or says who may come in is typed into a terminal.
+    let before = daemon.sandbox.read("config.yaml");
+    let for_terminal = [
+        ("backup.alert_command", "touch /tmp/x"),
+        ("backup.alert_webhook", "http://evil.example/"),
+        ("backup.targets", "evil"),
+        ("agent.allow", "*"),
+        ("agent.folders", "/"),
+        ("server.bind", "0.0.0.0"),
+        ("model.base_url", "http://evil.example/"),
+    ];
+    for (key, value) in for_terminal {
+        let refused = set(key, value);
+        assert_eq!(refused.status, 403, "{key}: {}", refused.text);
+        assert!(refused.text.contains(&format!("hermes config set {key} ")), "{key}");
+        let unset = visitor.send("settings", &[("deed", "unset"), ("key", key)]);
+        assert_eq!(unset.status, 403, "{key}: {}", unset.text);
+    }
+    assert_eq!(daemon.sandbox.read("config.yaml"), before);
     assert_eq!(set("memory.stale_after_days", "").status, 303);
     assert_eq!(daemon.sandbox.json(&["config", "get", "memory.stale_after_days"])["value"], "180");
     daemon.sandbox.feed(&["config", "set", "OPENAI_API_KEY", "-"], b"sk-very-secret");

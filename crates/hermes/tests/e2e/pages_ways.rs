@@ -346,7 +346,8 @@ fn a_browser_is_led_to_the_dashboard_by_a_private_page_and_not_by_a_code_that_ot
     let page = second.lines().next().unwrap().to_owned();
     let (_, code) = second.split_once("/login?").unwrap();
     let code = code.split('"').next().unwrap();
-    assert_eq!(daemon.ask("GET", &format!("/login?{code}"), &[], "").status, 200);
+    let entered = daemon.ask_at(&daemon.own_host(), ("GET", &format!("/login?{code}")), &[], "");
+    assert_eq!(entered.status, 200);
     assert!(!fs::exists(&page).unwrap(), "the page goes with its code");
 }
 

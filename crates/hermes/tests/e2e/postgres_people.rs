@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::erased::{CANARY, said_and_repeated};
 use crate::people::{facts, holding, names, three_people};
 use crate::pg_server::{self, Flavour, Server};
 use crate::postgres::{as_app_role, database, home_on, join};
@@ -145,4 +146,17 @@ fn a_handover_between_profiles_on_one_server_is_noted_on_both_sides() {
     }
     let again = sandbox.json(&["handover", "coder", "writer", "--query", "parser Rust", "--yes"]);
     assert_eq!(again["kept"]["facts"], json!([]), "{again}");
+}
+
+#[test]
+fn an_answer_that_repeats_what_is_erased_goes_from_the_server_too() {
+    let server = pg_server::shared(Flavour::Plain);
+    let (sandbox, database) = people_on(server);
+    said_and_repeated(&sandbox);
+    let renamed = "update hermes.step set tool = 'mcp__hermes__memory_search'";
+    let ran = server.program("psql").args(["-d", &database, "-c", renamed]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(rows_with(server, &database, CANARY).lines().count() >= 2);
+    sandbox.ok(&["memory", "forget", "--session", "first", "--erase", "--yes"]);
+    assert_eq!(rows_with(server, &database, CANARY), "");
 }

@@ -55,21 +55,42 @@ impl Listening {
 
     /// One request as it stands, on a connection of its own.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
+        self.send_bytes(head.as_bytes(), body)
+    }
+
+    /// The same with a head that need not be text.
+    pub(crate) fn send_bytes(&self, head: &[u8], body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(head);
         let _ = stream.write_all(body);
         read(stream)
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        self.ask_at(&self.address, (method, path), headers, body)
+    }
+
+    /// The same by another name.
+    pub(crate) fn ask_at(
+        &self,
+        host: &str,
+        (method, path): (&str, &str),
+        headers: &[&str],
+        body: &str,
+    ) -> Answer {
         let more: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n",
-            self.address,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n",
             body.len()
         );
         self.send(&head, body.as_bytes())
+    }
+
+    /// The name and port by which browsers find the dashboard.
+    pub(crate) fn own_host(&self) -> String {
+        let state: Value = serde_json::from_str(&self.sandbox.read("hermesd/daemon.json")).unwrap();
+        state["dashboard"].as_str().unwrap().trim_start_matches("http://").to_owned()
     }
 
     fn bearer(&self) -> String {
@@ -120,6 +141,7 @@ fn a_turn_that_is_reported_is_found_and_put_in_front_of_a_model() {
     let daemon = Listening::new();
     let health = daemon.ask("GET", "/health", &[], "");
     assert_eq!((health.status, &health.json()["status"]), (200, &json!("ok")));
+    daemon.sandbox.ok(&["user", "link", "telegram", "42", "owner"]);
     let turn = json!({
         "session_id": "s1", "channel": "telegram", "identity": "42", "agent": "shopbot",
         "messages": [

@@ -166,7 +166,7 @@ fn a_backup_of_an_old_home_is_restored_before_and_after_its_upgrade() {
         let upgraded = sandbox.json(&["backup", "create", "--plaintext"]);
         for made in [old, upgraded] {
             let elsewhere = Sandbox::empty();
-            elsewhere.ok(&["backup", "restore", made["path"].as_str().unwrap()]);
+            elsewhere.ok(&["--yes", "backup", "restore", made["path"].as_str().unwrap()]);
             elsewhere.ok(&["memory", "fact", "list"]);
             nothing_is_lost(&before, &elsewhere.path("memory.db"));
             is_whole(&elsewhere);

@@ -16,15 +16,30 @@ fn remembers(sandbox: &Sandbox, user: &str, word: &str) -> bool {
 }
 
 #[test]
-fn alone_with_one_person_whoever_writes_is_the_owner_and_is_named() {
+fn whoever_writes_is_nobody_until_the_owner_says_who_it_is() {
     let sandbox = Sandbox::ready();
+    sandbox.ok(&["memory", "turn", "--user-text", "The harp is mine."]);
     says(&sandbox, &["--identity", "42"], "The gate code is in the piano.");
-    assert!(remembers(&sandbox, "owner", "piano"));
+    says(&sandbox, &["--identity", "77"], "The owner said I may have the violin.");
+    for word in ["piano", "violin"] {
+        assert!(!remembers(&sandbox, "owner", word), "{word}");
+    }
+    assert!(remembers(&sandbox, "owner", "harp"), "who is not named is the owner");
     for command in ["doctor", "start"] {
         let told = sandbox.ok(&[command]);
-        assert!(told.contains("hermes user link telegram 42 owner"), "{told}");
+        assert!(told.contains("42 of telegram") && told.contains("hermes user confirm"), "{told}");
     }
-    sandbox.ok(&["user", "link", "telegram", "42", "owner"]);
+    // Nobody can be asked: nothing is decided.
+    let listed = sandbox.ok(&["user", "confirm", "--yes"]);
+    assert!(listed.contains("hermes user link telegram 42 owner"), "{listed}");
+    sandbox.fails(&["user", "confirm", "--mine", "telegram", "1"], 4, &["1 of telegram"]);
+    let done = sandbox.json(&["user", "confirm", "--mine", "telegram", "42"]);
+    assert_eq!(done["results"][0]["user"], "owner", "{done}");
+    assert!(remembers(&sandbox, "owner", "piano"), "what was said meanwhile is theirs");
+    assert!(!remembers(&sandbox, "owner", "violin"));
+    says(&sandbox, &["--identity", "42"], "And a clavichord.");
+    assert!(remembers(&sandbox, "owner", "clavichord"));
+    sandbox.ok(&["user", "link", "telegram", "77", "telegram-77"]);
     assert!(!sandbox.ok(&["doctor"]).contains("linked to nobody"));
     let listed = sandbox.json(&["user", "list"]);
     assert_eq!(
@@ -74,7 +89,8 @@ fn sessions_of_another_program_go_to_whom_they_belong() {
     let ran = std::process::Command::new("sqlite3").arg(sandbox.path("state.db")).arg(sql).status();
     assert!(ran.unwrap().success());
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 2);
-    assert!(remembers(&sandbox, "owner", "heron") && !remembers(&sandbox, "owner", "beaver"));
+    assert!(!remembers(&sandbox, "owner", "heron") && !remembers(&sandbox, "owner", "beaver"));
+    assert!(remembers(&sandbox, "telegram-42", "heron"));
     assert!(remembers(&sandbox, "discord-c-9", "beaver"));
     assert!(!remembers(&sandbox, "owner", "report"));
 }

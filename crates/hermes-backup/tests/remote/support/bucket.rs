@@ -62,5 +62,6 @@ pub(crate) fn keys() -> S3Keys {
         id: "AKIAIOSFODNN7EXAMPLE".to_owned(),
         secret: "not-to-be-shown".to_owned().into(),
         token: None,
+        authorities: None,
     }
 }

@@ -91,6 +91,8 @@ pub(crate) fn archive_of(folder: &Path, name: &str, bytes: &[u8], home: Option<&
         damaged: parsed.damaged,
         verified: Some(parsed.made),
         links_left_out: 0,
+        previous: None,
+        signed: None,
         open_with: String::new(),
     };
     hermes_home::atomic::write_private(&folder.join(name), bytes).unwrap();

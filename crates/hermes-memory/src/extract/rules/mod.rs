@@ -9,7 +9,6 @@ mod own;
 mod pattern;
 mod patterns;
 mod rewrite;
-mod secret;
 mod table;
 mod table_self;
 mod table_work;
@@ -19,10 +18,9 @@ mod wish;
 #[cfg(test)]
 mod tests;
 
-pub use secret::has_secret;
-
 use std::ops::Range;
 
+use hermes_home::redaction::tells_of_secret;
 use jiff::civil::Date;
 
 use super::{Found, Kind, Spoken};
@@ -145,7 +143,7 @@ impl Drawing<'_> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
         let quote = first.place.start..last.place.end;
         let said = &self.text[quote.clone()];
-        if secret::has_secret(said) || secret::has_secret(&statement) {
+        if tells_of_secret(said) || tells_of_secret(&statement) {
             return;
         }
         let (subject, predicate, object) = match triple {

@@ -4,7 +4,8 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::super::{Found, Kind, Spoken};
-use super::{draw, has_secret};
+use super::draw;
+use hermes_home::redaction::has_secret;
 
 fn found(text: &str) -> Vec<Found> {
     let at = "2026-03-04T09:12:00Z".parse().unwrap();

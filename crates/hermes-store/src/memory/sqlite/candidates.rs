@@ -38,6 +38,10 @@ impl Recall for SqliteMemory {
         self.connection.end_reading().map_err(|source| self.failed(source))
     }
 
+    fn still_wanted(&self) -> Result<()> {
+        self.stop.check()
+    }
+
     fn postings(
         &self,
         scope: Scope,
@@ -460,9 +464,7 @@ fn head_of(row: &db::Row<'_>) -> db::Result<MessageHead> {
     })
 }
 
-const POSTINGS: &str = "
-    select rowid from chunk_words where chunk_words match ?1 and rowid between ?2 and ?3
-    order by rowid desc";
+const POSTINGS: &str = "select rowid from chunk_words where chunk_words match ?1 and rowid between ?2 and ?3 order by rowid desc";
 const VECTOR: &str = "select v from vector where model = ?1 and chunk = ?2";
 const VECTORS: &str =
     "select chunk, v from vector where model = ?1 and chunk between ?2 and ?3 order by chunk";
@@ -471,8 +473,8 @@ const CHUNKS: &str =
 const COUNT: &str =
     "select count(*) from (select 1 from chunk where id between ?1 and ?2 limit ?3) counted";
 const SPEAKERS: &str = "select name from speaker where user_id = ?1 and word = ?2 limit 20";
-const SPEAKERS_OF_ALL: &str = "
-    select name from speaker where user_id in (?1, 0) and word = any (?2)";
+const SPEAKERS_OF_ALL: &str =
+    "select name from speaker where user_id in (?1, 0) and word = any (?2)";
 const ENDS: &str = "
     select (select min(id) from chunk where id between ?1 and ?2),
            (select max(id) from chunk where id between ?1 and ?2)";
@@ -494,6 +496,4 @@ const SESSION_NAMED: &str = "
     where session_id = ?2 and user_id = ?1
       and (?3 is null or channel = (select id from label where text = ?3))
       and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
-const HEADS: &str = "
-    select id, episode, at, role, speaker, marks from message
-    where id between ?1 and ?2 order by id";
+const HEADS: &str = "select id, episode, at, role, speaker, marks from message where id between ?1 and ?2 order by id";

@@ -61,6 +61,7 @@ impl Entities for SqliteMemory {
                 return Ok(found);
             }
             for candidate in possible_names(&fold(text)) {
+                self.stop.check()?;
                 for id in ids_of(self.asking(scope), scope.user(), candidate)? {
                     if seen.insert(id) {
                         found.extend(by_id(self.asking(scope), scope, id)?);

@@ -31,6 +31,7 @@ mod proposals;
 mod recall_server;
 mod recorded;
 mod recorder;
+mod redacting;
 mod rows;
 mod segments;
 mod server;
@@ -52,7 +53,7 @@ use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
 use crate::rot::Water;
 use crate::sqlite::{self, Access, OpenedFile};
-use crate::{Error, Result, migrate, still};
+use crate::{Error, Result, Stop, migrate, still, stop};
 
 pub use sums::compare_memory;
 
@@ -71,6 +72,8 @@ pub struct SqliteMemory {
     file: Option<OpenedFile>,
     /// The mark that is raised with each change.
     water: Option<RefCell<Water>>,
+    /// Ends what is read when nobody waits for it.
+    stop: Stop,
 }
 
 /// Which memory the caller wants: a file of another profile is refused.
@@ -157,6 +160,7 @@ impl SqliteMemory {
             access,
             file: Some(file),
             water: None,
+            stop: Stop::default(),
         })
     }
 
@@ -165,6 +169,18 @@ impl SqliteMemory {
         let Some(file) = self.connection.sqlite() else { return Ok(()) };
         let mapped = file.pragma_update(None, "mmap_size", MAPPED);
         mapped.map_err(|source| Error::from_sqlite(&self.path, source))
+    }
+
+    /// Ends what is read from now on when the flag says so; what writes is never cut off in the middle.
+    pub fn heed(&mut self, stop: &Stop) -> Result<()> {
+        self.stop = stop.clone();
+        if self.access == Access::Write {
+            return Ok(());
+        }
+        let Connection::Sqlite(file) = &mut self.connection else { return Ok(()) };
+        let stop = stop.clone();
+        let heeded = file.progress_handler(stop::STEPS, Some(move || stop.is_asked()));
+        heeded.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 
     /// Whether others wait for this connection, or it would not notice what they write: where no file can be made beside

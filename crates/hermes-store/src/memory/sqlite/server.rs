@@ -14,7 +14,7 @@ use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid, transfer};
 use crate::memory::{Admin, Change, UserNumber};
 use crate::postgres::{Delays, Notices, Pool, ServerError, retried};
 use crate::sqlite::Access;
-use crate::{Error, Result, migrate};
+use crate::{Error, Result, Stop, migrate};
 
 /// Which memory on a server the caller wants.
 #[derive(Debug, Clone, Copy)]
@@ -76,8 +76,14 @@ impl SqliteMemory {
         let number = profile_number(pool, profile)?;
         let server = Postgres::new(pool.clone(), number, wait);
         let connection = Connection::Postgres(Box::new(server));
-        let mut memory =
-            SqliteMemory { connection, path, access: Access::Write, file: None, water: None };
+        let mut memory = SqliteMemory {
+            connection,
+            path,
+            access: Access::Write,
+            file: None,
+            water: None,
+            stop: Stop::default(),
+        };
         memory.begin_life(wanted, change)?;
         memory.access = access;
         Ok(memory)

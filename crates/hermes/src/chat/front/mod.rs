@@ -6,9 +6,10 @@ pub(crate) mod terminal;
 
 use hermes_agent::approval::{Request, Verdict};
 use hermes_agent::toolbox::{Call, Outcome};
+use hermes_app::problem::ErrorText;
 use serde::Serialize;
 
-use crate::failure::{self, Kind};
+use hermes_app::problem::{self, Kind};
 
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +105,7 @@ pub(crate) trait Front {
 impl ProblemShown {
     /// An error as it is shown.
     pub(crate) fn of(error: &anyhow::Error) -> ProblemShown {
-        let (kind, message, hint) = failure::told(error);
+        let ErrorText { kind, message, hint } = problem::told(error);
         ProblemShown { kind, message, hint }
     }
 }

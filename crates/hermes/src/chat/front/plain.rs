@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use hermes_agent::approval::{Request, Verdict};
+use hermes_home::pasted::is_document;
 
 use super::terminal::clean::clean;
 use super::{Event, Front, Input};
@@ -19,7 +20,7 @@ pub(crate) struct Plain {
 }
 
 enum Source {
-    /// Every line of standard input is a message.
+    /// Every line of standard input is a message, a document is one.
     Lines,
     /// One message, and no more.
     One(Option<String>),
@@ -119,11 +120,24 @@ impl Front for Plain {
     }
 }
 
-/// The next line of standard input.
+/// Whether what came in at once is a document of several lines, and not what was typed or what a program says.
+fn is_piped_document(waiting: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(waiting);
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    lines > 1 && !text.trim_start().starts_with('{') && is_document(&text)
+}
+
+/// The next line of standard input; all of it where what comes is a document: its lines are no messages of their own.
 pub(super) fn read_line() -> anyhow::Result<Input> {
     use io::Read as _;
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(LONGEST_LINE).read_until(b'\n', &mut bytes)?;
+    let mut stdin = io::stdin().lock();
+    let is_whole = is_piped_document(stdin.fill_buf()?);
+    let mut input = stdin.take(LONGEST_LINE);
+    let read = match is_whole {
+        true => input.read_to_end(&mut bytes)?,
+        false => input.read_until(b'\n', &mut bytes)?,
+    };
     if read == 0 {
         return Ok(Input::End);
     }

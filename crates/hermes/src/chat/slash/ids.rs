@@ -11,10 +11,10 @@ use hermes_store::sqlite::Access;
 use super::complete::Choice;
 use super::rollback;
 use super::table::Takes;
-use crate::app::App;
 use crate::chat::front::terminal::Ids;
-use crate::desk::Asker;
-use crate::desk::fact_view::name_of;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::fact_view::name_of;
 
 /// No more than can be looked through.
 const MOST: usize = 200;

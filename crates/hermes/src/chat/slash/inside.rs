@@ -3,14 +3,19 @@
 use super::Place;
 use super::table::COMMANDS;
 use crate::cli;
+use crate::confirm::Asking;
 use crate::output::Sheet;
+use crate::terminal::Terminal;
+
+/// Nobody is asked inside of a conversation.
+const ASKING: Asking = Asking { yes: false, no_input: true };
 
 /// Runs a command of the program for whoever asks; what it printed comes back.
 pub(super) fn run(place: &Place<'_>, words: &[&str]) -> anyhow::Result<String> {
     let sheet = Sheet::default();
-    let mut app = place.app.inside(place.home, sheet.clone());
-    let outcome = cli::run_words(words, &mut app);
-    drop(app);
+    let mut terminal = Terminal::inside(place.app, place.home, sheet.clone(), ASKING);
+    let outcome = cli::run_words(words, &mut terminal);
+    drop(terminal);
     outcome?;
     Ok(in_chat(&sheet.text()))
 }

@@ -8,8 +8,8 @@ use super::parse::first;
 use super::{Told, inside};
 use crate::chat::front::terminal::clean::clean;
 use crate::chat::wrap_up;
-use crate::desk::facts;
 use crate::output::DIM;
+use hermes_app::facts;
 
 /// How many facts are listed beside the files.
 const FACTS: &str = "20";

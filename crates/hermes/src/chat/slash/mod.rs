@@ -18,10 +18,10 @@ use self::table::{Command, Verb};
 use super::front::{Event, Front};
 use super::wrap_up::{self, Occasion};
 use super::{Conversation, Which};
-use crate::app::App;
-use crate::clock;
-use crate::desk::Asker;
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::problem::Problem;
 
 /// How a conversation goes on after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use hermes_agent::checkpoint::{Checkpoint, Limits, Plan, Restored, Restoring, St
 use hermes_home::Home;
 
 use super::Told;
-use crate::app::App;
-use crate::clock;
-use crate::failure::{Kind, Problem};
-use crate::output::{BOLD, DIM, counted, one_line};
+use crate::output::{BOLD, DIM};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, one_line};
 
 /// How the checkpoint of a restore says which one it went back to.
 const RESTORE: &str = "restore checkpoint ";

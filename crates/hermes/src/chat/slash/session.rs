@@ -7,10 +7,11 @@ use super::Told;
 use super::parse::first;
 use crate::chat::Which;
 use crate::chat::opening;
-use crate::clock;
 use crate::editor;
-use crate::failure::Problem;
-use crate::output::{BOLD, DIM, one_line};
+use crate::output::{BOLD, DIM};
+use hermes_app::clock;
+use hermes_app::problem::Problem;
+use hermes_app::text::one_line;
 
 /// So many conversations are listed.
 const LISTED: usize = 10;

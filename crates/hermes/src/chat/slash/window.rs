@@ -8,7 +8,8 @@ use super::Told;
 use crate::chat::ContextTable;
 use crate::chat::front::terminal::clean::clean;
 use crate::chat::front::terminal::status::{dollars, short};
-use crate::output::{BOLD, DIM, thousands};
+use crate::output::{BOLD, DIM};
+use hermes_app::text::thousands;
 
 /// One part of the window.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hermes_agent::approval::{Kind, Request, Verdict};
 use hermes_agent::toolbox::{Ask, Outcome};
+use hermes_agent::window::Window;
 use hermes_home::Error as HomeError;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, Document, MemoryText, Selector, edit};
@@ -14,11 +15,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Tools, lines_of};
-use crate::desk::fact_view::name_of;
-use crate::desk::search::{self, Kind as Where, Wish};
-use crate::desk::{facts, later, rules};
-use crate::failure;
-use crate::output::one_line;
+use hermes_app::fact_view::name_of;
+use hermes_app::problem;
+use hermes_app::search::{self, Kind as Where, Wish};
+use hermes_app::text::one_line;
+use hermes_app::{facts, later, rules};
 
 /// Its name.
 pub(super) const NAME: &str = "memory";
@@ -94,7 +95,12 @@ pub(super) fn describe(input: &Value) -> String {
     }
 }
 
-pub(super) fn call(tools: &mut Tools, input: &Value, ask: &mut Ask<'_>) -> Outcome {
+pub(super) fn call(
+    tools: &mut Tools,
+    input: &Value,
+    window: &Window,
+    ask: &mut Ask<'_>,
+) -> Outcome {
     let asked: Arguments = match serde_json::from_value(input.clone()) {
         Ok(asked) => asked,
         Err(error) => {
@@ -104,9 +110,9 @@ pub(super) fn call(tools: &mut Tools, input: &Value, ask: &mut Ask<'_>) -> Outco
     if asked.action.as_deref() == Some("search") {
         return searched(tools, asked.query.as_deref().or(asked.content.as_deref()));
     }
-    match change(tools, &asked, ask) {
+    match change(tools, &asked, window, ask) {
         Ok(outcome) => outcome,
-        Err(error) => failed(tools, &Refused::plain(failure::message(&error)), None),
+        Err(error) => failed(tools, &Refused::plain(problem::message(&error)), None),
     }
 }
 
@@ -114,26 +120,33 @@ fn searched(tools: &mut Tools, query: Option<&str>) -> Outcome {
     let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
         return Outcome::failed("`search` needs a query");
     };
-    let mut found = || -> anyhow::Result<(String, usize)> {
+    let mut found = || -> anyhow::Result<(String, usize, bool)> {
         let asker = tools.asker.clone();
         let (app, home, memory) = tools.seat.reader()?;
         let wish = Wish { text: query, kind: Where::All, limit: FOUND, ..Wish::default() };
         let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
         let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
-        Ok((lines_of(&answer, &zone), answer.results.len()))
+        let is_outside = answer.results.iter().any(|hit| hit.is_outside);
+        Ok((lines_of(&answer, &zone), answer.results.len(), is_outside))
     };
     match found() {
-        Ok((text, count)) => Outcome {
+        Ok((text, count, is_outside)) => Outcome {
             text,
             is_error: false,
             shown: Some(format!("{count} found")),
             ends_turn: false,
+            is_outside,
         },
-        Err(error) => Outcome::failed(&failure::message(&error)),
+        Err(error) => Outcome::failed(&problem::message(&error)),
     }
 }
 
-fn change(tools: &mut Tools, asked: &Arguments, ask: &mut Ask<'_>) -> anyhow::Result<Outcome> {
+fn change(
+    tools: &mut Tools,
+    asked: &Arguments,
+    window: &Window,
+    ask: &mut Ask<'_>,
+) -> anyhow::Result<Outcome> {
     let target = match asked.target.as_deref() {
         Some("user") => Target::User,
         None | Some("memory" | "") => Target::Memory,
@@ -152,7 +165,7 @@ fn change(tools: &mut Tools, asked: &Arguments, ask: &mut Ask<'_>) -> anyhow::Re
         Ok(steps) => steps,
         Err(refused) => return Ok(failed(tools, &refused, Some(&before))),
     };
-    if let Some(outcome) = held_back(tools, &steps, target, ask)? {
+    if let Some(outcome) = held_back(tools, (&steps, target), window, ask)? {
         return Ok(outcome);
     }
     let mut done = Vec::new();
@@ -272,18 +285,18 @@ impl Step {
     }
 }
 
-/// A person decides where memory is not written without asking, and after something was read in this turn that
-/// others may have written; without a person it waits as a proposal.
+/// A person decides where memory is not written without asking, and as long as the window holds words that are not
+/// theirs; without a person it waits as a proposal.
 fn held_back(
     tools: &mut Tools,
-    steps: &[Step],
-    target: Target,
+    (steps, target): (&[Step], Target),
+    window: &Window,
     ask: &mut Ask<'_>,
 ) -> anyhow::Result<Option<Outcome>> {
     let (app, home) = (&tools.seat.app, &tools.seat.home);
-    let why = match (app.config(home)?.config.auto_writes(), tools.has_read_outside) {
+    let why = match (app.config(home)?.config.auto_writes(), window.has_outside()) {
         (false, _) => "memory is not written without asking here",
-        (true, true) => "text from outside was read in this turn",
+        (true, true) => "this conversation holds text that is not yours",
         (true, false) => return Ok(None),
     };
     let request = Request {
@@ -293,6 +306,7 @@ fn held_back(
         folder: PathBuf::from(home.folder()),
         always: None,
         editable: None,
+        confinement: None,
     };
     match ask(&request) {
         Verdict::Once | Verdict::Always | Verdict::Edited(_) => return Ok(None),
@@ -304,7 +318,7 @@ fn held_back(
     let mut ids = Vec::new();
     for step in steps {
         let Step::Add(text) = step else { continue };
-        let wanted = Wanted { trust: Trust::Untrusted, ..wanted(text, target, app.now) };
+        let wanted = Wanted { trust: Trust::Agent, ..wanted(text, target, app.now) };
         let change = app.change();
         if let Remembered::Proposed { proposal, .. } =
             remember::remember(&mut memory.store, scope, &wanted, &rules, change)?
@@ -319,12 +333,21 @@ fn held_back(
         }
         false => json!({
             "success": true, "staged": true, "pending_id": ids.join(","),
-            "message": "It waits until the person agrees.",
+            "message": match ids.len() == steps.len() {
+                true => "It waits until the person agrees.",
+                false => "What was to be added waits until the person agrees; nothing was replaced or removed.",
+            },
         }),
     };
     let shown = (!ids.is_empty())
         .then(|| format!("waits for your word: `hermes memory approve {}`", ids.join(" ")));
-    Ok(Some(Outcome { text: value.to_string(), is_error: ids.is_empty(), shown, ends_turn: false }))
+    Ok(Some(Outcome {
+        text: value.to_string(),
+        is_error: ids.is_empty(),
+        shown,
+        ends_turn: false,
+        is_outside: false,
+    }))
 }
 
 fn wanted(text: &str, target: Target, now: jiff::Timestamp) -> Wanted<'_> {
@@ -424,7 +447,7 @@ fn saved(target: Target, after: &MemoryText, message: &str, shown: &[String]) ->
         "entry_count": after.document.entries().len(), "message": message, "note": SAVED,
     });
     let shown = (!shown.is_empty()).then(|| shown.join("\n"));
-    Outcome { text: value.to_string(), is_error: false, shown, ends_turn: false }
+    Outcome { text: value.to_string(), is_error: false, shown, ends_turn: false, is_outside: false }
 }
 
 /// What a model is told when nothing was changed.
@@ -445,7 +468,7 @@ fn failed(tools: &mut Tools, refused: &Refused, file: Option<&MemoryText>) -> Ou
         value["note"] = json!("Do not try again in this turn.");
     }
     let shown = Some(format!("nothing was changed: {}", one_line(&refused.error, 120)));
-    Outcome { text: value.to_string(), is_error: true, shown, ends_turn: false }
+    Outcome { text: value.to_string(), is_error: true, shown, ends_turn: false, is_outside: false }
 }
 
 fn word(target: Target) -> &'static str {

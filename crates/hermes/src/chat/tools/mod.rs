@@ -9,18 +9,20 @@ use std::sync::atomic::AtomicBool;
 
 use hermes_agent::hands::{Hands, Setup};
 use hermes_agent::toolbox::{Ask, Call, Outcome, Toolbox};
+use hermes_agent::window::Window;
 use hermes_home::config::Agent;
 use hermes_home::tokens;
 use hermes_llm::chat::Tool;
 use hermes_store::sessions::SessionId;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use super::Opening;
-use crate::app::App;
-use crate::clock;
-use crate::desk::Asker;
-use crate::desk::search::Answer;
-use crate::server::pool::Seat;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::pool::Seat;
+use hermes_app::search::Answer;
 
 /// The tools of one conversation.
 pub(crate) struct Tools {
@@ -30,8 +32,6 @@ pub(crate) struct Tools {
     pub(crate) hands: Hands,
     asker: Asker,
     session: SessionId,
-    /// Whether something was read in this turn that others may have written.
-    has_read_outside: bool,
     /// How often the memory refused in this turn.
     memory_failures: u32,
 }
@@ -53,6 +53,7 @@ impl Tools {
             checkpoints: &config.checkpoints,
             env: &seat.app.env,
             session: session.as_str(),
+            launcher: std::env::current_exe().ok().as_deref(),
             cancel: Arc::clone(cancel),
             now: seat.app.now,
         })?;
@@ -60,7 +61,6 @@ impl Tools {
             hands,
             asker: asker.clone(),
             session: session.clone(),
-            has_read_outside: false,
             memory_failures: 0,
             seat,
         })
@@ -71,7 +71,6 @@ impl Tools {
         let now = clock::now();
         self.seat.app.now = now;
         self.hands.begin(u32::try_from(number).unwrap_or(u32::MAX), now);
-        self.has_read_outside = false;
         self.memory_failures = 0;
     }
 
@@ -101,19 +100,29 @@ impl Toolbox for Tools {
         }
     }
 
-    fn call(&mut self, call: &Call, ask: &mut Ask<'_>) -> Outcome {
+    fn call(&mut self, call: &Call, window: &Window, ask: &mut Ask<'_>) -> Outcome {
         match call.name.as_str() {
-            memory::NAME => memory::call(self, &call.input, ask),
+            memory::NAME => memory::call(self, &call.input, window, ask),
             sessions::NAME => sessions::call(self, &call.input),
             skills::LIST | skills::VIEW | skills::MANAGE => {
                 skills::call(self, &call.name, &call.input, ask)
             }
-            name if Hands::has(name) => {
-                self.has_read_outside = true;
-                self.hands.call(call, ask)
-            }
+            name if Hands::has(name) => self.hands.call(call, ask),
             name => Outcome::failed(&format!("there is no tool {name}")),
         }
+    }
+}
+
+/// Whether what a tool answered, as it was written down, only says what it did: nothing in it was read somewhere.
+pub(super) fn only_reports(tool: Option<&str>, answer: &str) -> bool {
+    match tool {
+        // What it found by searching is no JSON.
+        Some(memory::NAME) => matches!(
+            serde_json::from_str(answer),
+            Ok(Value::Object(told)) if told.contains_key("success")
+        ),
+        Some(skills::LIST | skills::MANAGE) => true,
+        _ => false,
     }
 }
 

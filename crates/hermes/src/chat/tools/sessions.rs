@@ -1,6 +1,7 @@
 //! The tool `session_search`: find what was said before, look around it, read a session, see which there are.
 
 use hermes_agent::toolbox::Outcome;
+use hermes_home::pasted::is_pasted;
 use hermes_home::tokens;
 use hermes_llm::chat::Tool;
 use hermes_store::sessions::{
@@ -14,10 +15,10 @@ use serde_json::{Value, json};
 
 use super::Tools;
 use crate::chat::opening;
-use crate::clock;
-use crate::desk::search::{self, Kind, Wish};
-use crate::failure;
-use crate::output::one_line;
+use hermes_app::clock;
+use hermes_app::problem;
+use hermes_app::search::{self, Kind, Wish};
+use hermes_app::text::one_line;
 
 /// Its name.
 pub(super) const NAME: &str = "session_search";
@@ -81,15 +82,35 @@ pub(super) fn call(tools: &mut Tools, input: &Value) -> Outcome {
             return Outcome::failed(&format!("the arguments are not understood: {error}"));
         }
     };
-    match answer(tools, &asked) {
-        Ok((text, shown)) => {
-            Outcome { text, is_error: false, shown: Some(shown), ends_turn: false }
-        }
-        Err(error) => Outcome::failed(&failure::message(&error)),
+    match answer(tools, &asked).and_then(|told| withheld(tools, told)) {
+        Ok(told) => Outcome {
+            text: told.text,
+            is_error: false,
+            shown: Some(told.shown),
+            ends_turn: false,
+            is_outside: told.is_outside,
+        },
+        Err(error) => Outcome::failed(&problem::message(&error)),
     }
 }
 
-fn answer(tools: &mut Tools, asked: &Arguments) -> anyhow::Result<(String, String)> {
+/// What is told of other sessions.
+struct Told {
+    /// For the model.
+    text: String,
+    /// For the person.
+    shown: String,
+    /// Whether anything in it is not the person's own words.
+    is_outside: bool,
+}
+
+/// The transcript keeps what was said; a model gets names in place of secrets.
+fn withheld(tools: &Tools, told: Told) -> anyhow::Result<Told> {
+    let secrets = tools.seat.app.config(&tools.seat.home)?.config.recording.secrets;
+    Ok(Told { text: secrets.clean(&told.text).into_owned(), ..told })
+}
+
+fn answer(tools: &mut Tools, asked: &Arguments) -> anyhow::Result<Told> {
     let asker = tools.asker.clone();
     let (app, home, memory) = tools.seat.reader()?;
     let whose = asker.own_sessions(&memory.store)?;
@@ -114,6 +135,8 @@ struct Found {
     source: String,
     message: Option<i64>,
     lines: Vec<String>,
+    /// Whether anything in the lines or the title is not the person's own words.
+    is_outside: bool,
 }
 
 /// The sessions where something was said.
@@ -122,7 +145,7 @@ fn discover(
     (store, whose, zone): (&SessionStore, Whose, &TimeZone),
     asked: &Arguments,
     query: &str,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<Told> {
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST);
     let app = &tools.seat.app;
     let moment = |text: &Option<String>| {
@@ -161,13 +184,21 @@ fn discover(
         Some("oldest") => found.sort_by_key(|one| one.at),
         _ => {}
     }
-    let count = found.len();
-    Ok((listed(query, &found, zone), format!("{count} sessions found")))
+    Ok(Told {
+        text: listed(query, &found, zone),
+        shown: format!("{} sessions found", found.len()),
+        is_outside: found.iter().any(|one| one.is_outside),
+    })
 }
 
 fn of_result(result: &SearchResult) -> Found {
     let role = result.role.as_deref().unwrap_or("title");
     let mut lines: Vec<String> = Vec::new();
+    let shown = result.before.last().into_iter().chain(result.after.first());
+    let is_outside = result.title.is_some()
+        || role != "user"
+        || is_pasted(&result.text)
+        || shown.into_iter().any(|one| one.role != "user" || is_pasted(&one.text));
     let beside = |one: &hermes_store::sessions::Neighbour| {
         format!("  {}: {}", one.role, one_line(&one.text, 160))
     };
@@ -181,6 +212,7 @@ fn of_result(result: &SearchResult) -> Found {
         source: result.source.clone(),
         message: result.message_id,
         lines,
+        is_outside,
     }
 }
 
@@ -208,6 +240,7 @@ fn by_meaning(
                 source: hit.channel.clone().unwrap_or_default(),
                 message: hit.message_id,
                 lines: vec![format!("  > {role}: {}", one_line(&hit.snippet, 360))],
+                is_outside: hit.is_outside,
             });
         }
     }
@@ -250,7 +283,7 @@ fn browse(
     tools: &mut Tools,
     (store, whose, zone): (&SessionStore, Whose, &TimeZone),
     asked: &Arguments,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<Told> {
     let limit = asked.limit.unwrap_or(MOST).clamp(1, MOST);
     let app = &tools.seat.app;
     let moment = |text: &Option<String>| {
@@ -262,7 +295,8 @@ fn browse(
     sessions.retain(|session| session.id != tools.session);
     sessions.truncate(limit);
     if sessions.is_empty() {
-        return Ok(("there are no other sessions".to_owned(), "none found".to_owned()));
+        let (text, shown) = ("there are no other sessions".to_owned(), "none found".to_owned());
+        return Ok(Told { text, shown, is_outside: false });
     }
     let line = |session: &SessionSummary| {
         let about =
@@ -277,7 +311,9 @@ fn browse(
         )
     };
     let lines: Vec<String> = sessions.iter().map(line).collect();
-    Ok((lines.join("\n"), format!("{} sessions", lines.len())))
+    // Titles may be a model's.
+    let is_outside = sessions.iter().any(|session| session.title.is_some());
+    Ok(Told { text: lines.join("\n"), shown: format!("{} sessions", lines.len()), is_outside })
 }
 
 /// A session, or the part of it around a message.
@@ -286,7 +322,7 @@ fn shown_session(
     id: &SessionId,
     asked: &Arguments,
     zone: &TimeZone,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<Told> {
     const FIRST: usize = 20;
     const LAST: usize = 10;
     let (mut messages, gap) = match asked.around_message_id {
@@ -327,7 +363,12 @@ fn shown_session(
     while tokens::estimate(&lines.join("\n")) > READ_TOKENS && lines.len() > 2 {
         lines.pop();
     }
-    Ok((lines.join("\n"), format!("{} messages", messages.len())))
+    let is_own = |message: &Message| message.role == "user" && !is_pasted(&message.text);
+    Ok(Told {
+        text: lines.join("\n"),
+        shown: format!("{} messages", messages.len()),
+        is_outside: !messages.iter().all(is_own),
+    })
 }
 
 #[cfg(test)]
@@ -345,6 +386,7 @@ mod tests {
                 source: "telegram".into(),
                 message: Some(number),
                 lines: (0..3).map(|_| format!("  > user: {}", one_line(&word, 360))).collect(),
+                is_outside: false,
             })
             .collect();
         let text = listed("x", &found, &TimeZone::UTC);

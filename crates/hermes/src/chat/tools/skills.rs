@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Tools;
-use crate::failure;
-use crate::output::one_line;
+use hermes_app::problem;
+use hermes_app::text::one_line;
 
 pub(super) const LIST: &str = "skills_list";
 pub(super) const VIEW: &str = "skill_view";
@@ -91,13 +91,13 @@ pub(super) fn call(tools: &mut Tools, name: &str, input: &Value, ask: &mut Ask<'
         _ => manage(tools, &asked, ask),
     };
     answer.unwrap_or_else(|error| {
-        let hint = failure::hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-        Outcome::failed(&format!("{}{hint}", failure::message(&error)))
+        let hint = problem::hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+        Outcome::failed(&format!("{}{hint}", problem::message(&error)))
     })
 }
 
 fn plain(text: String, shown: String) -> Outcome {
-    Outcome { text, is_error: false, shown: Some(shown), ends_turn: false }
+    Outcome { text, is_error: false, shown: Some(shown), ends_turn: false, is_outside: false }
 }
 
 fn list(tools: &Tools) -> anyhow::Result<Outcome> {
@@ -139,7 +139,9 @@ fn view(tools: &Tools, asked: &Arguments) -> anyhow::Result<Outcome> {
         }
     };
     let text: String = text.chars().take(MOST_SHOWN).collect();
-    Ok(plain(text, format!("read skill {}", skill.name())))
+    // One that was learned was written by a model, from whatever it had read.
+    let is_outside = skill.origin() == skill::Origin::Learned;
+    Ok(Outcome { is_outside, ..plain(text, format!("read skill {}", skill.name())) })
 }
 
 /// The path of a file below a folder, if it is one: no way up, no link out.
@@ -224,6 +226,7 @@ fn offer(tools: &Tools, new: &NewSkill, ask: &mut Ask<'_>) -> anyhow::Result<Out
             folder: home.skills(),
             always: None,
             editable: None,
+            confinement: None,
         };
         if let Verdict::No { .. } = ask(&request) {
             keep = Keep::Pending;
@@ -263,6 +266,7 @@ fn delete(tools: &Tools, name: &str, ask: &mut Ask<'_>) -> anyhow::Result<Outcom
         folder: home.skills(),
         always: None,
         editable: None,
+        confinement: None,
     };
     if let Verdict::No { reason } = ask(&request) {
         let why = reason.map(|why| format!(": {why}")).unwrap_or_default();

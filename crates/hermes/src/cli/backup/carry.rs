@@ -1,5 +1,6 @@
 //! hermes profile export, import: one profile as an archive that is carried elsewhere
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,20 +12,23 @@ use hermes_backup::folder::Folder;
 use hermes_backup::manifest::Kind as FileKind;
 use hermes_backup::restore::{self, From, Import as Wish, Imported};
 use hermes_backup::seal::Sealing;
+use hermes_backup::sign::{Signed, Trust};
 use hermes_home::layout::parse_profile;
 use hermes_home::profile;
 use serde::Serialize;
 
 use super::create::{Encryption, Planned, Smaller};
 use super::keys::Opening;
-use super::on_server::{self, Brought, Dump, Standing};
 use super::restore::moved_memories;
-use super::wanted::{self, MADE_BY, Wanted};
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show, bytes, counted};
-use crate::platform;
+use crate::failure::Outcome;
+use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::on_server::{self, Brought, Dump, Standing};
+use hermes_app::backup::wanted::{self, MADE_BY, Wanted};
+use hermes_app::platform;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, counted};
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -87,7 +91,7 @@ struct Taken {
     remarks: Vec<String>,
 }
 
-pub(crate) fn export(arguments: &Export, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn export(arguments: &Export, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, None)?;
     wanted.home.must_exist()?;
     if let Some(name) = parse_profile(&arguments.name)? {
@@ -154,7 +158,7 @@ fn place(to: Option<&Path>) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
     }
 }
 
-pub(crate) fn import(arguments: &Import, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn import(arguments: &Import, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, None)?;
     wanted.home.must_exist()?;
     if !arguments.file.is_file() {
@@ -170,7 +174,10 @@ pub(crate) fn import(arguments: &Import, app: &mut App) -> anyhow::Result<Outcom
     };
     let mut progress = Progress::of(app);
     let imported = arguments.opening.with(app, &wanted, |keys| {
-        let from = From { archive: &archive, sha256: sha256.as_deref(), keys, now: app.now };
+        // A profile of another home is what is carried: the person names the file.
+        let (signed, trust) = (Signed::No, Trust::Anybody);
+        let sha256 = sha256.as_deref();
+        let from = From { archive: &archive, sha256, keys, signed, trust, now: app.now };
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         restore::profile(&from, wish, &wanted.home, tell)
     })?;

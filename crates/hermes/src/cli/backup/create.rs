@@ -1,5 +1,6 @@
 //! hermes backup create
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -14,16 +15,18 @@ use hermes_home::config::PassphraseFormat;
 use serde::Serialize;
 
 use super::keys::{self, Phrase};
-use super::on_server::{Dump, Taken as TakenMemory};
-use super::wanted::{self, MADE_BY, Wanted};
-use super::{prune, push, status};
-use crate::app::App;
-use crate::backup::record::{self, Begin, By, Ended};
+use super::{prune, push};
 use crate::cli::progress::Progress;
-use crate::clock;
-use crate::failure::{Kind, Outcome, Problem, message};
-use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show, bytes, counted, thousands};
-use crate::platform;
+use crate::failure::Outcome;
+use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show};
+use hermes_app::backup::on_server::{Dump, Taken as TakenMemory};
+use hermes_app::backup::record::{self, Begin, By, Ended};
+use hermes_app::backup::status;
+use hermes_app::backup::wanted::{self, MADE_BY, Wanted};
+use hermes_app::clock;
+use hermes_app::platform;
+use hermes_app::problem::{Kind, Problem, message};
+use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -123,9 +126,15 @@ struct Taken {
     size: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, arguments.to.as_deref())?;
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
+    let mut wanted = wanted::read(app, arguments.to.as_deref())?;
     wanted.home.must_exist()?;
+    if !arguments.dry_run {
+        // A home that cannot be written is backed up all the same; the archive is signed once there is a key.
+        if let Err(error) = wanted.begin_signing() {
+            app.note(format_args!("this backup is not signed: {}", message(&error)));
+        }
+    }
     if let Some(by) = arguments.scheduled {
         return scheduled(arguments, app, &wanted, by);
     }
@@ -145,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 /// Everything the schedule does; a failure is told before it is returned.
 fn scheduled(
     arguments: &Arguments,
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
     by: By,
 ) -> anyhow::Result<Outcome> {
@@ -168,7 +177,7 @@ fn scheduled(
 }
 
 /// Makes one, sends it away, deletes what the rules let go.
-fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+fn nightly(arguments: &Arguments, app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
     let Some(made) = make(arguments, app, wanted)? else { return Ok(Outcome::Done) };
     show(app, &made)?;
     let pushed = push::to_all(app, wanted, None)?;
@@ -179,7 +188,11 @@ fn nightly(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Res
     Ok(pushed)
 }
 
-fn make(arguments: &Arguments, app: &mut App, wanted: &Wanted) -> anyhow::Result<Option<Made>> {
+fn make(
+    arguments: &Arguments,
+    app: &mut Terminal,
+    wanted: &Wanted,
+) -> anyhow::Result<Option<Made>> {
     let exclude = &wanted.settings.exclude;
     let scope = wanted::scope(app, arguments.all)?;
     let dump = (!arguments.dry_run).then_some(Dump::IfPossible);
@@ -223,7 +236,7 @@ impl Encryption {
     }
 
     /// How it is encrypted; never in plain text unless that was said.
-    pub(super) fn sealing(&self, app: &App, wanted: &Wanted) -> anyhow::Result<Sealing> {
+    pub(super) fn sealing(&self, app: &Terminal, wanted: &Wanted) -> anyhow::Result<Sealing> {
         if self.plaintext {
             return Ok(Sealing::Plain);
         }
@@ -261,7 +274,7 @@ impl Smaller {
     }
 }
 
-fn show(app: &mut App, made: &Made) -> anyhow::Result<()> {
+fn show(app: &mut Terminal, made: &Made) -> anyhow::Result<()> {
     app.out.show(made)?;
     for link in &made.links_left_out {
         app.out.note(format_args!(

@@ -1,5 +1,6 @@
 //! hermes backup drill, receipt
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -10,12 +11,11 @@ use serde::Serialize;
 
 use super::create::none_yet;
 use super::keys::Opening;
-use super::wanted::{self, Wanted};
-use crate::app::App;
 use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{BAD, BOLD, DIM, GOOD, Listing, Page, Show};
-use crate::platform;
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::platform;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -50,7 +50,7 @@ struct Drilled {
     kept_in: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let (backup, folder) = chosen(arguments, &wanted)?;
     folder.make(wanted.home.root())?;
@@ -90,7 +90,7 @@ fn chosen(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(Backup, Fol
     Ok((good.swap_remove(number), wanted.folder.clone()))
 }
 
-pub(crate) fn receipt(command: &Receipts, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn receipt(command: &Receipts, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, None)?;
     match command {
         Receipts::List => {

@@ -1,5 +1,6 @@
 //! hermes backup key generate, import, list, remove, kit
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,11 @@ use serde::Serialize;
 
 use super::create::Form;
 use super::keys::{self, Phrase};
-use super::wanted::{self, Wanted};
-use crate::app::App;
-use crate::failure::{Outcome, Problem};
-use crate::output::{DIM, GOOD, Page, Show, printable};
+use crate::failure::Outcome;
+use crate::output::{DIM, GOOD, Page, Show};
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::problem::Problem;
+use hermes_app::text::printable;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -78,9 +80,12 @@ struct Changed {
     private: Option<PathBuf>,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
-    let wanted = wanted::read(app, None)?;
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
+    let mut wanted = wanted::read(app, None)?;
     wanted.home.must_exist()?;
+    if matches!(command, Command::Kit { .. }) {
+        wanted.begin_signing()?;
+    }
     match command {
         Command::Generate { private, name, format, phrase, no_passphrase } => {
             let protected = match (phrase.given()?, no_passphrase) {
@@ -113,7 +118,7 @@ fn unprotected() -> Problem {
 
 /// Makes a pair of keys and encrypts to it from now on.
 pub(super) fn generate(
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
     new: &NewKey<'_>,
 ) -> anyhow::Result<Outcome> {
@@ -126,7 +131,7 @@ pub(super) fn generate(
     Ok(Outcome::Done)
 }
 
-fn import(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Result<Outcome> {
+fn import(app: &mut Terminal, wanted: &Wanted, said: &str) -> anyhow::Result<Outcome> {
     let key = take_in(app, wanted, said)?;
     let message = format!("backups are encrypted to {} from now on", key.id);
     app.out.show(&Changed { id: key.id, message, private: None })?;
@@ -134,7 +139,11 @@ fn import(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Result<Outcome>
 }
 
 /// Takes in a public key from a file, from standard input or as it is, and encrypts to it from now on.
-pub(super) fn take_in(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Result<PublicKey> {
+pub(super) fn take_in(
+    app: &mut Terminal,
+    wanted: &Wanted,
+    said: &str,
+) -> anyhow::Result<PublicKey> {
     let bytes = match said {
         "-" => crate::input::text(said)?.into_bytes(),
         recipient if recipient.starts_with("age1") => recipient.as_bytes().to_vec(),
@@ -147,7 +156,7 @@ pub(super) fn take_in(app: &mut App, wanted: &Wanted, said: &str) -> anyhow::Res
 }
 
 /// Adds the key to the recipients of the settings; keys of the other format are replaced, for one archive has one.
-fn encrypt_to(app: &mut App, wanted: &Wanted, key: &PublicKey) -> anyhow::Result<()> {
+fn encrypt_to(app: &mut Terminal, wanted: &Wanted, key: &PublicKey) -> anyhow::Result<()> {
     let is_age = |id: &str| id.starts_with("age1");
     let mut recipients = wanted.settings.recipients.clone();
     recipients.retain(|id| *id != key.id && is_age(id) == is_age(&key.id));
@@ -155,14 +164,18 @@ fn encrypt_to(app: &mut App, wanted: &Wanted, key: &PublicKey) -> anyhow::Result
     set_recipients(app, wanted, &recipients)
 }
 
-fn set_recipients(app: &mut App, wanted: &Wanted, recipients: &[String]) -> anyhow::Result<()> {
+fn set_recipients(
+    app: &mut Terminal,
+    wanted: &Wanted,
+    recipients: &[String],
+) -> anyhow::Result<()> {
     match recipients.is_empty() {
         true => wanted.unset(app, "backup.recipients"),
         false => wanted.set_list(app, "backup.recipients", recipients),
     }
 }
 
-fn list(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+fn list(app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
     let used = |id: &str| wanted.settings.recipients.iter().any(|one| id.ends_with(one.as_str()));
     let row = |key: PublicKey| Row {
         used: used(&key.id),
@@ -181,7 +194,7 @@ fn list(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn remove(app: &mut App, wanted: &Wanted, id: &str) -> anyhow::Result<Outcome> {
+fn remove(app: &mut Terminal, wanted: &Wanted, id: &str) -> anyhow::Result<Outcome> {
     let key = keyring::remove(&wanted.keys(), id)?;
     let mut recipients = wanted.settings.recipients.clone();
     recipients.retain(|one| !key.id.ends_with(one.as_str()));
@@ -194,7 +207,7 @@ fn remove(app: &mut App, wanted: &Wanted, id: &str) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result<Outcome> {
+fn kit(app: &mut Terminal, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result<Outcome> {
     let secret = match private {
         None => None,
         Some(path) => Some(std::fs::read(path).map_err(|error| {
@@ -211,6 +224,7 @@ fn kit(app: &mut App, wanted: &Wanted, private: Option<&Path>) -> anyhow::Result
         keys: &all,
         private: secret.as_deref(),
         passphrase_file: passphrase_file.as_deref(),
+        signed_by: wanted.folder.signers().fingerprint().as_deref(),
         backups: wanted.folder.path(),
         places: &places,
         now: app.now,

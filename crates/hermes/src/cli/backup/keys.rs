@@ -1,5 +1,6 @@
 //! Passphrases and private keys as the command line gives them: a file, a descriptor or a prompt, never an argument.
 
+use crate::terminal::Terminal;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -7,9 +8,8 @@ use clap::Args;
 use hermes_backup::Error;
 use hermes_backup::seal::{Keys, Passphrase};
 
-use super::wanted::Wanted;
-use crate::app::App;
-use crate::failure::Problem;
+use hermes_app::backup::wanted::Wanted;
+use hermes_app::problem::Problem;
 
 /// What opens an encrypted backup.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ impl Opening {
     /// Does what needs keys: with those that were given, else the passphrase of the settings, else a prompt.
     pub(super) fn with<T>(
         &self,
-        app: &App,
+        app: &Terminal,
         wanted: &Wanted,
         mut deed: impl FnMut(&Keys) -> hermes_backup::Result<T>,
     ) -> anyhow::Result<T> {
@@ -83,7 +83,7 @@ impl Opening {
 }
 
 /// Whether somebody is there to be asked.
-pub(super) fn may_ask(app: &App) -> bool {
+pub(super) fn may_ask(app: &Terminal) -> bool {
     !app.asking.no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 

@@ -1,22 +1,22 @@
 //! hermes backup list, show
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_backup::folder::Backup;
 use hermes_backup::manifest::Sidecar;
-use hermes_backup::name::Format;
-use hermes_backup::whose::Whose;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::wanted;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{BAD, CARE, DIM, GOOD, Page, Show, bytes, one_line, thousands};
+use crate::output::{BAD, CARE, DIM, GOOD, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::list::{self, BackupState, BackupSummary, OfHome};
+use hermes_app::backup::wanted;
+use hermes_app::clock;
+use hermes_app::text::{bytes, one_line, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -37,51 +37,16 @@ pub(crate) struct One {
 
 #[derive(Debug, Serialize)]
 struct Listed {
-    results: Vec<Row>,
+    results: Vec<BackupSummary>,
     folder: PathBuf,
     #[serde(skip)]
     zone: TimeZone,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
-    id: String,
-    what: String,
-    made: Timestamp,
-    size: u64,
-    state: State,
-    encrypted_to: Vec<String>,
-    /// The places off this host that have it.
-    copies: Vec<String>,
-    /// What it was called with `create --label`.
-    label: Option<String>,
-    /// Whose it is, by the id of the home.
-    home: OfHome,
-}
-
-/// Whose a backup is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum OfHome {
-    This,
-    Another,
-    Unknown,
-}
-
-/// What is known of a backup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Verified,
-    Unverified,
-    Damaged,
-    Failed,
-}
-
-#[derive(Debug, Serialize)]
 struct Shown {
     #[serde(flatten)]
-    row: Row,
+    row: BackupSummary,
     path: PathBuf,
     verified: Option<Timestamp>,
     failed: Option<String>,
@@ -90,9 +55,9 @@ struct Shown {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &List, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
-    let results: Vec<Row> = wanted.folder.list()?.into_iter().map(|one| Row::of(&one)).collect();
+    let results = list::summaries(&wanted)?;
     let is_empty = results.is_empty();
     let zone = zone(app, &wanted);
     app.out.show(&Listed { results, folder: wanted.folder.path().to_owned(), zone })?;
@@ -103,18 +68,12 @@ pub(crate) fn run(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Every backup of the settings' folder as `list` shows it.
-pub(crate) fn rows(app: &App) -> anyhow::Result<Vec<impl Serialize + use<>>> {
-    let wanted = wanted::read_anyway(app, None)?;
-    Ok(wanted.folder.list()?.iter().map(Row::of).collect::<Vec<Row>>())
-}
-
-pub(crate) fn show(arguments: &One, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn show(arguments: &One, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let found = wanted.folder.find(&arguments.id)?;
     let zone = zone(app, &wanted);
     app.out.show(&Shown {
-        row: Row::of(&found),
+        row: BackupSummary::of(&found),
         path: found.path,
         verified: found.verified,
         failed: found.failed,
@@ -127,48 +86,7 @@ pub(crate) fn show(arguments: &One, app: &mut App) -> anyhow::Result<Outcome> {
 /// The zone of the home, or the system's where there is no home yet.
 fn zone(app: &App, wanted: &wanted::Wanted) -> TimeZone {
     let found = wanted.home.folder().is_dir().then(|| app.zone(&wanted.home).ok()).flatten();
-    found.unwrap_or_else(|| crate::platform::system_zone(&app.env))
-}
-
-impl Row {
-    fn of(backup: &Backup) -> Row {
-        let state = match backup {
-            Backup { failed: Some(_), .. } => State::Failed,
-            backup if backup.name.damaged => State::Damaged,
-            Backup { verified: Some(_), .. } => State::Verified,
-            _ => State::Unverified,
-        };
-        Row {
-            id: backup.name.id(),
-            what: backup.name.what.clone(),
-            made: backup.name.made,
-            size: backup.size,
-            state,
-            encrypted_to: match (&backup.sidecar, backup.name.format) {
-                (Some(sidecar), _) => sidecar.encrypted_to.clone(),
-                (None, Format::Plain) => Vec::new(),
-                (None, _) => vec!["somebody: the short list beside it is gone".to_owned()],
-            },
-            copies: backup.copies.clone(),
-            label: backup.label.clone(),
-            home: match backup.whose {
-                Whose::Ours => OfHome::This,
-                Whose::Other => OfHome::Another,
-                Whose::Unknown => OfHome::Unknown,
-            },
-        }
-    }
-}
-
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            State::Verified => "verified",
-            State::Unverified => "unverified",
-            State::Damaged => "DAMAGED",
-            State::Failed => "FAILED",
-        }
-    }
+    found.unwrap_or_else(|| hermes_app::platform::system_zone(&app.env))
 }
 
 /// For whom a backup is encrypted, as people read it.
@@ -201,7 +119,10 @@ impl Show for Listed {
                         OfHome::This | OfHome::Unknown => row.what.clone(),
                     },
                     bytes(row.size),
-                    row.state.word().to_owned(),
+                    match row.is_stranger {
+                        true => format!("{}, {}", row.state.word(), row.signed),
+                        false => row.state.word().to_owned(),
+                    },
                     encrypted(&row.encrypted_to),
                     row.copies.join(" "),
                     one_line(row.label.as_deref().unwrap_or_default(), 60),
@@ -218,9 +139,9 @@ impl Show for Listed {
 impl Show for Shown {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let style = match self.row.state {
-            State::Verified => GOOD,
-            State::Unverified => CARE,
-            State::Damaged | State::Failed => BAD,
+            BackupState::Verified => GOOD,
+            BackupState::Unverified => CARE,
+            BackupState::Damaged | BackupState::Failed => BAD,
         };
         page.line(format_args!("backup        {}", self.row.id))?;
         if let Some(label) = &self.row.label {
@@ -236,6 +157,7 @@ impl Show for Shown {
         page.line(format_args!("what          {}{home}", self.row.what))?;
         page.line(format_args!("size          {}", bytes(self.row.size)))?;
         page.line(format_args!("state         {style}{}{style:#}", self.row.state.word()))?;
+        page.line(format_args!("signed        {}", self.row.signed))?;
         if let Some(at) = self.verified {
             page.line(format_args!("verified      {}", clock::minute(at, &self.zone)))?;
         }

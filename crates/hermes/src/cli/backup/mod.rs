@@ -3,40 +3,23 @@
 pub(crate) mod carry;
 mod create;
 mod drill;
-pub(crate) mod having;
-pub(crate) mod holding;
 mod key;
 mod keys;
-pub(crate) mod list;
-mod on_server;
+mod list;
 mod prune;
 mod push;
 mod restore;
 mod rows;
 mod schedule;
 mod setup;
-pub(crate) mod status;
+mod status;
 mod unit;
 mod verify;
-mod wanted;
 
+use crate::terminal::Terminal;
 use clap::Subcommand;
-use hermes_backup::folder::Backup;
-use hermes_home::Home;
-use jiff::Timestamp;
 
-use crate::app::App;
 use crate::failure::Outcome;
-
-/// The id of the newest good backup of a home: of those made since a time, if there is one, else of all.
-pub(crate) fn newest_good(app: &App, home: &Home, since: Option<Timestamp>) -> Option<String> {
-    let root = app.for_profile(&home.sibling(None));
-    let folder = wanted::read(&root, None).ok()?.folder;
-    let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none();
-    let newest = folder.latest(|one| is_good(one) && since.is_none_or(|at| one.made() >= at));
-    let newest = newest.ok().flatten().or_else(|| folder.latest(is_good).ok().flatten());
-    newest.map(|one| one.name.id())
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -75,7 +58,7 @@ pub(crate) enum Command {
     Key(key::Command),
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Setup(arguments) => setup::run(arguments, app),
         Command::Create(arguments) => create::run(arguments, app),

@@ -1,5 +1,6 @@
 //! hermes backup prune
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,11 +10,12 @@ use hermes_backup::retention::{self, Candidate, Decision, Policy};
 use hermes_backup::whose::{LeftAlone, Whose};
 use serde::Serialize;
 
-use super::wanted::{self, Wanted};
-use crate::app::App;
 use crate::confirm;
 use crate::failure::Outcome;
-use crate::output::{CARE, GOOD, Page, Show, counted};
+use crate::output::{CARE, GOOD, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -82,7 +84,7 @@ struct Row {
     kept_by: Vec<&'static str>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     let policy = arguments.policy(wanted.policy()?)?;
     let plan = decide(app, &wanted, &policy)?;
@@ -112,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// Deletes the one that is named; copies elsewhere stay.
-pub(crate) fn delete_one(arguments: &Delete, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn delete_one(arguments: &Delete, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     let backup = wanted.folder.find(&arguments.id)?;
     let id = backup.name.id();
@@ -126,7 +128,7 @@ pub(crate) fn delete_one(arguments: &Delete, app: &mut App) -> anyhow::Result<Ou
 }
 
 /// Deletes what the rules of the settings let go.
-pub(super) fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
+pub(super) fn by_settings(app: &Terminal, wanted: &Wanted) -> anyhow::Result<()> {
     let policy = wanted.policy()?;
     let plan = decide(app, wanted, &policy)?;
     let gone = delete(app, wanted, &policy, &plan)?;

@@ -1,5 +1,6 @@
 //! hermes backup push, pull
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,11 +13,13 @@ use hermes_backup::whose::{Whose, are_of_several};
 use serde::Serialize;
 
 use super::create::none_yet;
-use super::wanted::{self, Wanted};
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::{Kind, Outcome, Problem, hint, message};
-use crate::output::{BAD, CARE, DIM, GOOD, Listing, Page, Show, counted};
+use crate::failure::Outcome;
+use crate::output::{BAD, CARE, DIM, GOOD, Listing, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::problem::{Kind, Problem, hint, message};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Push {
@@ -77,7 +80,7 @@ struct Fetched {
     size: u64,
 }
 
-pub(crate) fn run(arguments: &Push, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Push, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     if wanted.folder.list()?.is_empty() {
         return Err(none_yet().into());
@@ -96,7 +99,7 @@ fn no_place() -> Problem {
 
 /// Sends what is not there yet to every place; one that cannot be reached does not stop the others.
 pub(super) fn to_all(
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
     named: Option<&str>,
 ) -> anyhow::Result<Outcome> {
@@ -163,7 +166,7 @@ fn to_one(
     })
 }
 
-pub(crate) fn pull(arguments: &Pull, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn pull(arguments: &Pull, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.to.as_deref())?;
     let targets = wanted.targets(arguments.target.as_deref())?;
     let no_place = || {
@@ -254,7 +257,7 @@ impl Show for Listing<There> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let row = |one: &There| {
             let whole = if one.whole { "whole" } else { "unfinished" };
-            vec![one.name.clone(), crate::output::bytes(one.size), whole.to_owned()]
+            vec![one.name.clone(), hermes_app::text::bytes(one.size), whole.to_owned()]
         };
         let rows: Vec<_> = self.results.iter().map(row).collect();
         page.table(&["name", "size", "state"], &rows)
@@ -263,7 +266,7 @@ impl Show for Listing<There> {
 
 impl Show for Fetched {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let size = crate::output::bytes(self.size);
+        let size = hermes_app::text::bytes(self.size);
         page.line(format_args!("fetched {} to {} ({size})", self.id, self.path.display()))
     }
 }

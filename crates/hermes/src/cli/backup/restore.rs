@@ -1,25 +1,30 @@
 //! hermes backup restore
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hermes_backup::folder::{Backup, Event, Happened};
+use hermes_backup::folder::{Backup, Event, Folder, Happened};
 use hermes_backup::restore::{self, From, Part, Piece, Restored, Rollback};
 use hermes_backup::seal::Keys;
+use hermes_backup::sign::{Signed, Trust};
 use hermes_home::layout::ChosenBy;
 use hermes_home::{Home, atomic, profile};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::keys::Opening;
-use super::on_server::{self, Brought, Standing};
 use super::rows;
-use super::wanted::{self, Wanted};
-use crate::app::App;
 use crate::cli::progress::Progress;
 use crate::confirm;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{BOLD, DIM, GOOD, Listing, Page, Show, counted};
+use crate::failure::Outcome;
+use crate::output::{BOLD, DIM, GOOD, Listing, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::on_server::{self, Brought, Standing};
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -49,6 +54,12 @@ pub(crate) struct Arguments {
     /// Where the server of a memory still has one: put the backup's in its place, and keep that under another name
     #[arg(long, conflicts_with_all = ["to", "path", "skill", "session"])]
     replace_memory: bool,
+    /// Take an archive that nobody signed, or that another home signed; asks first
+    #[arg(long)]
+    accept_unsigned: bool,
+    /// The key that signed the backup, as it stands on the recovery kit
+    #[arg(long, value_name = "FINGERPRINT", conflicts_with = "accept_unsigned")]
+    signed_by: Option<String>,
     /// Put back the home or profile that the last restore moved aside; says first what that is
     #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace", "replace_memory"])]
     rollback: bool,
@@ -85,33 +96,28 @@ struct BroughtPart {
     kept_aside: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     if arguments.rollback {
         return roll_back(app, &wanted);
     }
     let profile = named_profile(app)?;
-    let (archive, sha256) = archive(arguments, &wanted, profile.as_deref())?;
+    let chosen = archive(arguments, &wanted, profile.as_deref())?;
+    let trusted = trusted(arguments, app, &wanted, &chosen)?;
     if arguments.rows {
-        return rows::run(app, &wanted, &arguments.opening, (&archive, sha256.as_deref()));
+        return rows::run(app, &wanted, &arguments.opening, (&chosen, trusted.of(&wanted)));
     }
     let parts = arguments.parts(profile.as_deref())?;
     if !parts.is_empty() {
-        return bring(arguments, app, &wanted, (&archive, sha256.as_deref()), &parts);
+        return bring(arguments, app, &wanted, (&chosen, trusted.of(&wanted)), &parts);
     }
-    let home = wanted.home.root();
-    if arguments.to.is_none() && home.symlink_metadata().is_ok() {
-        let question = format!(
-            "replace {} by {}? (what is there now is moved aside, not deleted)",
-            home.display(),
-            archive.file_name().unwrap_or_default().to_string_lossy()
-        );
-        confirm::consent(app.asking, &question)?;
+    if arguments.to.is_none() {
+        may_replace(app, &wanted, &chosen)?;
     }
     let mut progress = Progress::of(app);
     let to = arguments.to.as_deref().map(std::path::absolute).transpose()?;
     let mut done = arguments.opening.with(app, &wanted, |keys| {
-        let from = From { archive: &archive, sha256: sha256.as_deref(), keys, now: app.now };
+        let from = chosen.from(keys, trusted.of(&wanted), app.now);
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         match &to {
             Some(folder) => restore::to_folder(&from, folder, tell),
@@ -148,9 +154,23 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     Ok(if is_partly { Outcome::Partial } else { Outcome::Done })
 }
 
+/// Asks before a home that is there is replaced.
+fn may_replace(app: &Terminal, wanted: &Wanted, chosen: &Chosen) -> anyhow::Result<()> {
+    let home = wanted.home.root();
+    if home.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let question = format!(
+        "replace {} by {}? (what is there now is moved aside, not deleted)",
+        home.display(),
+        chosen.path.file_name().unwrap_or_default().to_string_lossy()
+    );
+    confirm::consent(app.asking, &question)
+}
+
 /// Says what would be undone, then undoes it. Whole homes and profiles are put back; of single files and skills it
 /// is said where they lie.
-fn roll_back(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
+fn roll_back(app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
     let root = wanted.home.root().display();
     // A restore that was cut off is undone first, whatever lies aside.
     let plan = restore::rollback_plan(&wanted.home);
@@ -179,15 +199,15 @@ fn roll_back(app: &mut App, wanted: &Wanted) -> anyhow::Result<Outcome> {
 
 fn bring(
     arguments: &Arguments,
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
-    (archive, sha256): (&Path, Option<&str>),
+    (chosen, trust): (&Chosen, Trust<'_>),
     parts: &[Part],
 ) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut progress = Progress::of(app);
     let pieces = arguments.opening.with(app, wanted, |keys: &Keys| {
-        let from = From { archive, sha256, keys, now: app.now };
+        let from = chosen.from(keys, trust, app.now);
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         restore::parts(&from, parts, &home, arguments.replace, tell)
     })?;
@@ -197,19 +217,86 @@ fn bring(
     Ok(Outcome::Done)
 }
 
-/// The archive that is meant, and the hash it must have.
+/// The archive that is meant, the hash it must have, and who signed what stands beside it.
+pub(super) struct Chosen {
+    pub(super) path: PathBuf,
+    sha256: Option<String>,
+    signed: Signed,
+}
+
+impl Chosen {
+    fn of(backup: Option<Backup>, path: PathBuf) -> Chosen {
+        let signed = backup.as_ref().map_or(Signed::No, |one| one.signed.clone());
+        let sha256 = backup.and_then(|one| one.sidecar).map(|sidecar| sidecar.sha256);
+        Chosen { path, sha256, signed }
+    }
+
+    pub(super) fn from<'a>(&'a self, keys: &'a Keys, trust: Trust<'a>, now: Timestamp) -> From<'a> {
+        let signed = self.signed.clone();
+        From { archive: &self.path, sha256: self.sha256.as_deref(), keys, signed, trust, now }
+    }
+}
+
+/// Whose archives are taken, as the person said.
+enum Trusted {
+    Anybody,
+    Home,
+    Compared(String),
+}
+
+impl Trusted {
+    fn of<'a>(&'a self, wanted: &'a Wanted) -> Trust<'a> {
+        let signers = wanted.folder.signers();
+        match self {
+            Trusted::Anybody => Trust::Anybody,
+            Trusted::Home => Trust::Home(signers),
+            Trusted::Compared(key) => Trust::Compared(signers, key),
+        }
+    }
+}
+
+/// Asks about an archive that this home did not sign. A home that never signed a backup is a new machine: there the key
+/// of another is shown, and a person compares it with the recovery kit.
+fn trusted(
+    arguments: &Arguments,
+    app: &Terminal,
+    wanted: &Wanted,
+    chosen: &Chosen,
+) -> anyhow::Result<Trusted> {
+    let name = chosen.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if arguments.accept_unsigned {
+        let question = format!("take {name} ({})? nothing shows who made it", chosen.signed.said());
+        confirm::consent(app.asking, &question)?;
+        return Ok(Trusted::Anybody);
+    }
+    if let Some(key) = &arguments.signed_by {
+        return Ok(Trusted::Compared(key.clone()));
+    }
+    match &chosen.signed {
+        Signed::Other(key) if !wanted.folder.signers().has_made_any() => {
+            app.out.note(format_args!("{name} is signed with the key {key}"));
+            let question =
+                format!("is {key} the key on your recovery kit? (else somebody else made {name})");
+            confirm::consent(app.asking, &question)?;
+            Ok(Trusted::Compared(key.clone()))
+        }
+        _ => Ok(Trusted::Home),
+    }
+}
+
+/// The archive that is meant.
 fn archive(
     arguments: &Arguments,
     wanted: &Wanted,
     profile: Option<&str>,
-) -> anyhow::Result<(PathBuf, Option<String>)> {
+) -> anyhow::Result<Chosen> {
     let file = Path::new(&arguments.backup);
     if file.is_file() {
         let absolute = std::path::absolute(file)?;
-        let folder = absolute.parent().map(hermes_backup::folder::Folder::at);
+        let at = |parent| Folder::at(parent).signed_by(wanted.folder.signers().clone());
         let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let known = folder.and_then(|folder| folder.find(&name).ok());
-        return Ok((absolute, known.and_then(|one| one.sidecar).map(|sidecar| sidecar.sha256)));
+        let known = absolute.parent().map(at).and_then(|folder| folder.find(&name).ok());
+        return Ok(Chosen::of(known, absolute));
     }
     if arguments.backup.contains('/') {
         let missing = format!("could not find {}: there is no such file", file.display());
@@ -228,7 +315,8 @@ fn archive(
             .hint("leave out --profile to bring back all of it, or name single things with --path")
             .into());
     }
-    Ok((found.path, found.sidecar.map(|sidecar| sidecar.sha256)))
+    let path = found.path.clone();
+    Ok(Chosen::of(Some(found), path))
 }
 
 /// The profile that was named on the command line.

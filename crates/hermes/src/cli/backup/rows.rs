@@ -1,23 +1,27 @@
 //! hermes backup restore --rows: brings back single rows of databases, and nothing else.
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::Path;
 
-use hermes_backup::restore::{self, From};
+use hermes_backup::restore;
+use hermes_backup::sign::Trust;
 use hermes_home::Home;
 use hermes_store::rot::{BroughtBack, DifferingRow};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::keys::Opening;
-use super::wanted::Wanted;
-use crate::app::App;
-use crate::cli::doctor::behind;
-use crate::cli::doctor::deep::{self, Differing};
+use super::restore::Chosen;
 use crate::cli::progress::Progress;
 use crate::confirm;
 use crate::failure::Outcome;
-use crate::output::{BAD, GOOD, Page, Show, counted};
+use crate::output::{BAD, GOOD, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::wanted::Wanted;
+use hermes_app::doctor::behind;
+use hermes_app::doctor::deep::{self, Differing};
+use hermes_app::text::counted;
 
 /// What came back, and what did not.
 #[derive(Debug, Default, Serialize)]
@@ -28,10 +32,10 @@ struct Rows {
 
 /// Compares the databases with their checksums, shows what differs, and takes those rows alone from a backup.
 pub(super) fn run(
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
     opening: &Opening,
-    (archive, sha256): (&Path, Option<&str>),
+    (chosen, trust): (&Chosen, Trust<'_>),
 ) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut found = deep::differing(app, &home)?;
@@ -50,12 +54,12 @@ pub(super) fn run(
     for (which, missing) in &lost {
         app.out.note(behind::said(*which, missing, &zone));
     }
-    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let name = chosen.path.file_name().unwrap_or_default().to_string_lossy();
     let question = format!("bring these rows back from {name}? (nothing else is changed)");
     confirm::consent(app.asking, &question)?;
     let mut progress = Progress::of(app);
     let brought = opening.with(app, wanted, |keys| {
-        let from = From { archive, sha256, keys, now: app.now };
+        let from = chosen.from(keys, trust, app.now);
         let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
         restore::look_into(&from, &home, tell, |unpacked| bring(app, &home, &found, unpacked))
     })?;

@@ -1,5 +1,6 @@
 //! hermes backup schedule install, status, remove
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,16 +11,20 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::unit::{self, Times};
-use crate::app::App;
-use crate::backup::due;
-use crate::backup::record::{self, By, Record, Run};
 use crate::cli::service::manager::{self, Reach};
 use crate::cli::service::text::{self, Service};
 use crate::cli::service::{self, cannot_write, file_name};
-use crate::daemon::{self, platform};
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{CARE, Page, Show, one_line};
-use crate::{clock, confirm};
+use crate::confirm;
+use crate::failure::Outcome;
+use crate::output::{CARE, Page, Show};
+use hermes_app::app::App;
+use hermes_app::backup::due;
+use hermes_app::backup::record::{self, By, Record, Run};
+use hermes_app::clock;
+use hermes_app::daemon;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -80,7 +85,7 @@ struct Report {
     zone: TimeZone,
 }
 
-pub(super) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
     match command {
@@ -114,7 +119,12 @@ impl Install {
 /// Lets backups be made by one way and by no other; says what was done.
 ///
 /// The new way is there before it is noted, and the old one goes last: at every moment the one that is noted is there.
-pub(super) fn install(app: &App, home: &Home, by: By, reach: Reach) -> anyhow::Result<Vec<String>> {
+pub(super) fn install(
+    app: &Terminal,
+    home: &Home,
+    by: By,
+    reach: Reach,
+) -> anyhow::Result<Vec<String>> {
     // Whoever says no to the change of ways has nothing changed.
     for place in places(app, home)?.iter().filter(|place| !place.is_by(by, reach)) {
         place.consent(app)?;
@@ -142,13 +152,13 @@ pub(super) fn install(app: &App, home: &Home, by: By, reach: Reach) -> anyhow::R
     }
     if let (By::Daemon, Some(pid)) = (by, daemon::find(home)?.pid) {
         // It looks once a minute anyway.
-        let _ = platform::nudge(pid);
+        let _ = process::nudge(pid);
     }
     Ok(done)
 }
 
 /// Removes everything that starts backups of a home; says what was done.
-pub(super) fn remove(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
+pub(super) fn remove(app: &Terminal, home: &Home) -> anyhow::Result<Vec<String>> {
     let mut done = Vec::new();
     for place in places(app, home)? {
         place.consent(app)?;
@@ -160,7 +170,7 @@ pub(super) fn remove(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     Ok(done)
 }
 
-fn print(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn print(arguments: &Install, app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let reach = if arguments.system { Reach::System } else { Reach::User };
     let record = Record::new(app, home, arguments.by())?;
     let service = service::service(app, home, reach)?;
@@ -179,7 +189,7 @@ fn print(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Outc
 }
 
 fn install_units(
-    app: &App,
+    app: &Terminal,
     home: &Home,
     reach: Reach,
 ) -> anyhow::Result<(Vec<String>, Option<Place>)> {
@@ -217,7 +227,7 @@ fn install_units(
 }
 
 fn install_line(
-    app: &App,
+    app: &Terminal,
     home: &Home,
     record: &Record,
 ) -> anyhow::Result<(Vec<String>, Option<Place>)> {
@@ -269,7 +279,7 @@ impl Place {
         }
     }
 
-    fn consent(&self, app: &App) -> anyhow::Result<()> {
+    fn consent(&self, app: &Terminal) -> anyhow::Result<()> {
         let question = match self {
             Place::Units { timer, .. } => format!("stop the timer and remove {}?", timer.display()),
             Place::Line(line) => format!("remove this line from your crontab?\n  {line}\n"),
@@ -329,7 +339,7 @@ fn no_systemd() -> Problem {
 }
 
 /// Shows the schedule; says whether something keeps it from working.
-fn show(app: &mut App, home: &Home, done: Vec<String>) -> anyhow::Result<bool> {
+fn show(app: &mut Terminal, home: &Home, done: Vec<String>) -> anyhow::Result<bool> {
     let record = record::read(home)?;
     let trouble = match &record {
         Some(record) => trouble(app, home, record)?,

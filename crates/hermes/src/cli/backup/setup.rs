@@ -1,5 +1,6 @@
 //! hermes backup setup: three questions, or flags
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -13,15 +14,17 @@ use serde::Serialize;
 
 use super::create::Form;
 use super::keys::{self, Phrase};
-use super::wanted::{self, Wanted};
-use super::{key, schedule, status};
-use crate::app::App;
-use crate::backup::record;
+use super::{key, schedule};
 use crate::cli::service::manager::Reach;
 use crate::confirm;
-use crate::failure::{self, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{BAD, DIM, GOOD, Page, Show};
-use crate::platform;
+use hermes_app::app::App;
+use hermes_app::backup::record;
+use hermes_app::backup::status;
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::platform;
+use hermes_app::problem::{self, Problem};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -81,7 +84,7 @@ struct Unreached {
     hint: Option<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, None)?;
     wanted.home.must_exist()?;
     let ask = keys::may_ask(app);
@@ -135,7 +138,7 @@ fn refuse(
 }
 
 /// Asks before places are given up that backups were sent to until now.
-fn consent_to_replace(app: &App, wanted: &Wanted, targets: &[String]) -> anyhow::Result<()> {
+fn consent_to_replace(app: &Terminal, wanted: &Wanted, targets: &[String]) -> anyhow::Result<()> {
     let gone: Vec<&str> = wanted
         .settings
         .targets
@@ -174,8 +177,8 @@ fn unreached(
                 done.push(format!("{} was written to and read back{remark}", target.place()));
             }
             Err(error) => {
-                let (place, hint) = (target.place(), failure::hint(&error));
-                failed.push(Unreached { place, error: failure::message(&error), hint });
+                let (place, hint) = (target.place(), problem::hint(&error));
+                failed.push(Unreached { place, error: problem::message(&error), hint });
             }
         }
     }
@@ -270,7 +273,7 @@ fn by(arguments: &Arguments, ask: bool) -> anyhow::Result<By> {
 
 fn encrypt(
     arguments: &Arguments,
-    app: &mut App,
+    app: &mut Terminal,
     wanted: &Wanted,
     chosen: Encryption,
 ) -> anyhow::Result<String> {

@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use jiff::civil::Time;
 
-use crate::backup::record::By;
 use crate::cli::service::text::{Service, command_word, shell_word};
+use hermes_app::backup::record::By;
 
 /// The first line of every unit that this program made for backups.
 pub(super) const MARK: &str =

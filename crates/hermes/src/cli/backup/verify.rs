@@ -1,5 +1,6 @@
 //! hermes backup verify
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,16 +8,18 @@ use clap::Args;
 use hermes_backup::Error;
 use hermes_backup::error::opened_with;
 use hermes_backup::folder::Backup;
+use hermes_backup::sign::Signed;
 use hermes_backup::verify::{self, Verified};
 use serde::Serialize;
 
 use super::create::none_yet;
 use super::keys::Opening;
-use super::wanted;
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::failure::{Outcome, message};
-use crate::output::{BAD, CARE, GOOD, Listing, Page, Show, thousands};
+use crate::failure::Outcome;
+use crate::output::{BAD, CARE, GOOD, Listing, Page, Show};
+use hermes_app::backup::wanted;
+use hermes_app::problem::message;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -40,9 +43,11 @@ struct Checked {
     /// Whether every member was compared, or the hash of the encrypted archive alone.
     members: bool,
     seen: String,
+    /// Who signed it.
+    signed: String,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
     let backups = match arguments.all {
         true => wanted.folder.list()?.into_iter().map(|one| (one, true)).collect(),
@@ -59,11 +64,13 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
             // What a copy elsewhere is like says nothing of the one in the folder.
             let seen = match is_of_folder {
                 true => verify::verify(&wanted.folder, backup, keys, app.now, tell),
-                false => verify::check(backup, keys, tell),
+                false => verify::check(backup, (keys, wanted.folder.signers()), app.now, tell),
             };
             match seen {
                 Ok(seen) => Ok(Checked::of(backup, &seen)),
-                Err(error @ Error::Tampered { .. }) => Ok(Checked::failed(backup, &error)),
+                Err(error @ (Error::Tampered { .. } | Error::Ahead { .. })) => {
+                    Ok(Checked::failed(backup, &error))
+                }
                 Err(error) => Err(error),
             }
         });
@@ -88,23 +95,40 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 
 impl Checked {
     fn of(backup: &Backup, seen: &Verified) -> Checked {
+        let signed = match (&backup.signed, seen) {
+            // What stands beside it may be gone; the list inside tells as well.
+            (Signed::No, Verified::Members { signed, .. }) => signed.said(),
+            (signed, _) => signed.said(),
+        };
         let (members, seen) = match seen {
-            Verified::Members { files } => {
+            Verified::Members { files, .. } => {
                 (true, format!("decrypted, {} files compared one by one", thousands(*files)))
             }
             Verified::HashOnly => {
                 (false, "ciphertext hash only: nothing was given that opens it".to_owned())
             }
         };
-        Checked { id: backup.name.id(), passed: true, members, seen }
+        Checked { id: backup.name.id(), passed: true, members, seen, signed }
     }
 
     fn unopened(backup: &Backup, why: String) -> Checked {
-        Checked { id: backup.name.id(), passed: false, members: false, seen: why }
+        Checked {
+            id: backup.name.id(),
+            passed: false,
+            members: false,
+            seen: why,
+            signed: backup.signed.said(),
+        }
     }
 
     fn failed(backup: &Backup, error: &Error) -> Checked {
-        Checked { id: backup.name.id(), passed: false, members: false, seen: error.to_string() }
+        Checked {
+            id: backup.name.id(),
+            passed: false,
+            members: false,
+            seen: error.to_string(),
+            signed: backup.signed.said(),
+        }
     }
 }
 
@@ -116,7 +140,10 @@ impl Show for Listing<Checked> {
                 (true, false) => (CARE, "hash"),
                 (false, _) => (BAD, "FAIL"),
             };
-            page.line(format_args!("{style}{word}{style:#}  {}  {}", one.id, one.seen))?;
+            page.line(format_args!(
+                "{style}{word}{style:#}  {}  {}; {}",
+                one.id, one.seen, one.signed
+            ))?;
         }
         Ok(())
     }

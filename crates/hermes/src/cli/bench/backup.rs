@@ -1,5 +1,6 @@
 //! hermes bench backup: making, checking and restoring a backup, beside the usual pipeline of shell programs
 
+use crate::terminal::Terminal;
 use std::fs::{self, File};
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,10 +20,9 @@ use jiff::Timestamp;
 
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{bytes, thousands};
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -57,7 +57,7 @@ struct Ran {
     printed: String,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     let folder = tempfile::Builder::new().prefix("hb").tempdir()?;
     let wanted = Wanted { home: Some(folder.path().join(".hermes")), profile: None };

@@ -1,5 +1,6 @@
 //! hermes bench chat: what a turn of a conversation costs besides the model, on a home of made-up messages
 
+use crate::terminal::Terminal;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -20,12 +21,12 @@ use super::figures::{Figure, Table, Times, milliseconds};
 use super::scale::data;
 use super::scratch::{Filling, Scratch};
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::chat::front::{Event, Front, Input};
 use crate::chat::{Conversation, Opening, Which};
 use crate::failure::Outcome;
-use crate::output::thousands;
-use crate::platform;
+use hermes_app::app::App;
+use hermes_app::platform;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -52,7 +53,7 @@ struct Instantly {
 /// Shows nothing, asks nobody.
 struct Nobody;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.messages >= 1000 && arguments.turns > 1, "nothing would be measured");
     let scratch = Scratch::new(app.now)?;
@@ -181,7 +182,8 @@ fn discover(conversation: &mut Conversation, questions: &[String]) -> anyhow::Re
             input: json!({"query": question, "limit": 10}),
         };
         let begun = platform::thread_cpu();
-        let outcome = conversation.tools.call(&call, &mut |_: &Request| Verdict::Once);
+        let mut agree = |_: &Request| Verdict::Once;
+        let outcome = conversation.tools.call(&call, &conversation.window, &mut agree);
         times.push(platform::thread_cpu() - begun);
         ensure!(!outcome.is_error, "{}", outcome.text);
         sizes.push(tokens::estimate(&outcome.text));

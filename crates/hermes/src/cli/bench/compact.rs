@@ -1,5 +1,6 @@
 //! hermes bench compact: half a year of made-up conversations, compressed without a model
 
+use crate::terminal::Terminal;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,10 +16,9 @@ use super::figures::{Figure, Table};
 use super::scale::data::real_words;
 use super::scratch::{Filling, Line, Scratch, Whose};
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{bytes, thousands};
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -39,7 +39,7 @@ const AGE: i64 = 31;
 const LEAST_SMALLER: f64 = 89.5;
 const SOURCE: &str = "bench";
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.turns >= 100, "at least 100 episodes are needed to measure anything");
     let scratch = Scratch::new(app.now)?;

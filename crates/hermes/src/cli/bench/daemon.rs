@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::scratch::Scratch;
-use crate::daemon::platform;
+use hermes_app::process;
 
 /// A running daemon.
 pub(super) struct Daemon {
@@ -59,7 +59,7 @@ impl Daemon {
 
     /// The CPU time of all its threads, also those that ended, where the system tells.
     pub(super) fn cpu(&self) -> Duration {
-        platform::cpu_of(self.id()).unwrap_or_default()
+        process::cpu_of(self.id()).unwrap_or_default()
     }
 
     /// Asks once, on a connection of its own; what comes back is the head of the answer and its body.

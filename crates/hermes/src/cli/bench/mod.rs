@@ -17,9 +17,9 @@ pub(crate) mod text;
 mod transfer;
 mod turns;
 
+use crate::terminal::Terminal;
 use clap::Subcommand;
 
-use crate::app::App;
 use crate::failure::Outcome;
 
 #[derive(Debug, Subcommand)]
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Transfer(transfer::Arguments),
 }
 
-pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Sessions(arguments) => sessions::run(&arguments, app),
         Command::AgentChat(arguments) => agent_chat::run(&arguments, app),

@@ -11,6 +11,7 @@ use hermes_home::Home;
 use hermes_home::env::Env;
 use hermes_home::init::{self, Owner};
 use hermes_home::layout::Wanted;
+use hermes_home::redaction::Policy;
 use hermes_llm::Embedded;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::{record, reembed};
@@ -24,7 +25,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use tempfile::TempDir;
 
-use crate::platform;
+use hermes_app::platform;
 
 const WAIT: Duration = Duration::from_secs(10);
 /// As many as the program records in one transaction.
@@ -167,6 +168,7 @@ impl Filling {
             zone: &TimeZone::UTC,
             now: self.now,
             vectors: Vectors::Now,
+            secrets: Policy::Redact,
         };
         let begun = platform::thread_cpu();
         let mut lines = Cursor::new(&self.lines);

@@ -1,5 +1,6 @@
 //! hermes bench serve: the context over HTTP, a hook and MCP, on a memory of made-up messages
 
+use crate::terminal::Terminal;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
@@ -16,10 +17,9 @@ use super::daemon::{Daemon, let_rest, program};
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scale::{anonymous_memory, data};
 use super::scratch::{Filling, Scratch};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{bytes, thousands};
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -38,7 +38,7 @@ const RUNS: usize = 20;
 /// Above it the aims are those for a million.
 const LARGE: usize = 100_000;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(arguments.turns >= 1000, "at least 1000 messages are needed to measure anything");
     ensure!(arguments.questions > 0 && arguments.clients > 0, "nothing would be measured");
     let scratch = Scratch::new(app.now)?;

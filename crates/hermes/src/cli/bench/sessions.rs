@@ -1,5 +1,6 @@
 //! hermes bench sessions: append, import, search and size of a state.db of made-up messages
 
+use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Cursor;
@@ -19,10 +20,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -44,7 +44,7 @@ const RUNS: usize = 30;
 const COMMON_RANKS: usize = 300;
 const RARE_RANKS: (usize, usize) = (3_000, 20_000);
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.messages >= 1000, "at least 1000 messages are needed to measure anything");
     ensure!(arguments.appends > 0 && arguments.questions > 0, "nothing would be measured");

@@ -1,5 +1,6 @@
 //! hermes bench transfer: exporting a memory of made-up messages, and taking it in elsewhere
 
+use crate::terminal::Terminal;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::time::Duration;
@@ -16,10 +17,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::figures::{Figure, Table};
 use super::scratch::{Filling, Line, Scratch, Whose};
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 const LENGTH: usize = 400;
 const PER_SESSION: usize = 20;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.messages >= 1000, "at least 1000 messages are needed to measure anything");
     let (from, into) = (Scratch::new(app.now)?, Scratch::new(app.now)?);

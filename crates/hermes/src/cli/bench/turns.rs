@@ -1,11 +1,11 @@
 //! hermes bench turns: recording finished turns, and catching up with what other programs wrote
 
+use crate::terminal::Terminal;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::ensure;
 use clap::Args;
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn::{self, Caller, Places, Settings, Turn, TurnMessage};
@@ -19,10 +19,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scratch::Scratch;
 use super::text::{Numbers, Vocabulary};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -37,7 +36,7 @@ const WAIT: Duration = Duration::from_secs(10);
 const AIM: Duration = Duration::from_millis(2);
 const MOST: f64 = 1.05;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.turns > 0, "nothing would be measured");
     let mut marked = Kept::new(app.now, Marked::Yes)?;
@@ -148,11 +147,11 @@ fn made_up(vocabulary: &Vocabulary, numbers: &mut Numbers, number: usize) -> Tur
 fn settings(zone: &TimeZone, now: Timestamp, number: usize) -> anyhow::Result<Settings<'_>> {
     let later = SignedDuration::from_secs(i64::try_from(number)?);
     Ok(Settings {
-        mode: UsersMode::Single,
         zone,
         now: now.checked_add(later)?,
         vectors: Vectors::Now,
         random: [0; 3],
+        secrets: hermes_home::redaction::Policy::Redact,
         transcript_note: Path::new("transcript.json"),
     })
 }

@@ -1,5 +1,6 @@
 //! hermes db migrate
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -7,7 +8,6 @@ use hermes_store::memory::{migrate_server, server_sql, server_state};
 use serde::Serialize;
 
 use super::must_be_on_server;
-use crate::app::App;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 
@@ -40,7 +40,7 @@ struct Statements {
     sql: String,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     must_be_on_server(app, &home)?;
     let pool = app.pool(&home)?;

@@ -4,11 +4,13 @@ pub(crate) mod copy;
 mod migrate;
 mod status;
 
+use crate::terminal::Terminal;
 use clap::Subcommand;
 use hermes_home::Home;
 
-use crate::app::App;
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
+use hermes_app::app::App;
+use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -20,7 +22,7 @@ pub(crate) enum Command {
     Copy(copy::Arguments),
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Status => status::run(app),
         Command::Migrate(arguments) => migrate::run(arguments, app),

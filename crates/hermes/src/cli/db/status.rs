@@ -1,5 +1,6 @@
 //! hermes db status
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,9 +9,11 @@ use hermes_home::databases::Database;
 use hermes_store::memory::{ServerState, server_state};
 use serde::Serialize;
 
-use crate::app::App;
-use crate::failure::{Outcome, message};
-use crate::output::{Page, Show, bytes};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::problem::message;
+use hermes_app::text::bytes;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "backend", rename_all = "snake_case")]
@@ -31,7 +34,7 @@ struct Server {
     warnings: Vec<String>,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     if !app.is_on_server(&home)? {
         app.refuse_lost(&home, Database::Memory)?;

@@ -1,5 +1,6 @@
 //! hermes import auto
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -8,11 +9,12 @@ use serde::Serialize;
 
 use super::bring::{self, Wanted};
 use super::places;
-use crate::app::App;
 use crate::cli::memory::whose::Whose;
-use crate::clock;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Listing, Page, Show, bytes, printable, thousands};
+use crate::failure::Outcome;
+use crate::output::{Listing, Page, Show};
+use hermes_app::clock;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, printable, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,7 +38,7 @@ struct Row {
     newest: String,
 }
 
-pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let rows: Vec<Row> = hermes_import::detect(&places::places(app, &home)?)
@@ -73,7 +75,8 @@ pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         outcome = outcome.worst(match brought {
             Ok(outcome) => outcome,
             Err(error) => {
-                app.out.note(format_args!("not imported: {}", crate::failure::message(&error)));
+                app.out
+                    .note(format_args!("not imported: {}", hermes_app::problem::message(&error)));
                 Outcome::Partial
             }
         });

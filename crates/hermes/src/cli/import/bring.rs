@@ -1,9 +1,11 @@
 //! One import from its plan to its end: look, show, ask, take in.
 
+use crate::terminal::Terminal;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
+use hermes_home::redaction::Policy;
 use hermes_import::{Options, Sink, Source, Tally};
 use hermes_memory::import::{Intake, Settings, Survey, Taken};
 use hermes_store::memory::{Scope, UserNumber, Vectors as _};
@@ -13,15 +15,17 @@ use jiff::tz::TimeZone;
 use super::Arguments;
 use super::places;
 use super::shown::{Imported, Plan};
-use crate::app::{App, Memory};
 use crate::cli::memory::extract;
 use crate::cli::progress::Progress;
-use crate::clock;
 use crate::confirm;
-use crate::desk::later;
-use crate::embedding;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{counted, thousands};
+use crate::failure::Outcome;
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::embedding;
+use hermes_app::later;
+use hermes_app::memory::Memory;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, thousands};
 
 /// An import as it was asked for.
 pub(crate) struct Wanted<'a> {
@@ -31,7 +35,11 @@ pub(crate) struct Wanted<'a> {
     pub(crate) options: Options,
 }
 
-pub(super) fn run(source: Source, arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    source: Source,
+    arguments: &Arguments,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     arguments.whose.id()?;
     let wanted = Wanted::of(source, arguments, app, &home)?;
@@ -59,7 +67,11 @@ pub(super) fn run(source: Source, arguments: &Arguments, app: &mut App) -> anyho
 }
 
 /// Takes everything in and shows what became of it.
-pub(crate) fn bring(wanted: &Wanted<'_>, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+pub(crate) fn bring(
+    wanted: &Wanted<'_>,
+    app: &mut Terminal,
+    home: &Home,
+) -> anyhow::Result<Outcome> {
     let mut memory = app.memory(home, Access::Write)?;
     let (tally, taken) = wanted.take(app, home, &mut memory)?;
     let is_partial = tally.is_partial();
@@ -94,7 +106,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What would come in; nothing is changed.
-    pub(crate) fn plan(&self, app: &App, home: &Home) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(&self, app: &Terminal, home: &Home) -> anyhow::Result<Plan> {
         let memory = app.memory(home, Access::Read)?;
         let scope = match self.arguments.whose.id()? {
             None => Scope::of(UserNumber::OWNER),
@@ -104,7 +116,7 @@ impl<'a> Wanted<'a> {
             }),
         };
         let zone = self.zone(app, home)?;
-        let settings = self.settings(app, &memory, (scope, &zone))?;
+        let settings = self.settings((app, home), &memory, (scope, &zone))?;
         let mut survey = Survey::new(&memory.store, &settings);
         let mut progress = Progress::of(app);
         let mut failed = None;
@@ -123,10 +135,15 @@ impl<'a> Wanted<'a> {
         Ok(Plan { dry_run: self.arguments.dry_run, source, path, tally, new })
     }
 
-    fn take(&self, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<(Tally, Taken)> {
+    fn take(
+        &self,
+        app: &Terminal,
+        home: &Home,
+        memory: &mut Memory,
+    ) -> anyhow::Result<(Tally, Taken)> {
         let scope = self.arguments.whose.writer(&mut memory.store, app.change())?;
         let zone = self.zone(app, home)?;
-        let settings = self.settings(app, memory, (scope, &zone))?;
+        let settings = self.settings((app, home), memory, (scope, &zone))?;
         let mut intake = Intake::new(&mut memory.store, &settings);
         let mut progress = Progress::of(app);
         let mut failed = None;
@@ -153,13 +170,17 @@ impl<'a> Wanted<'a> {
 
     fn settings<'s>(
         &self,
-        app: &App,
+        (app, home): (&App, &Home),
         memory: &Memory,
         (scope, zone): (Scope, &'s TimeZone),
     ) -> anyhow::Result<Settings<'s>> {
         let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-        let (source, redact) = (self.source.id(), self.arguments.redact);
-        Ok(Settings { source, scope, zone, now: app.now, vectors, redact })
+        let source = self.source.id();
+        let secrets = match (self.arguments.redact, app.config(home)?.config.recording.secrets) {
+            (true, Policy::Keep) => Policy::Redact,
+            (_, said) => said,
+        };
+        Ok(Settings { source, scope, zone, now: app.now, vectors, secrets })
     }
 }
 

@@ -5,12 +5,12 @@ pub(crate) mod bring;
 mod places;
 mod shown;
 
+use crate::terminal::Terminal;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use hermes_import::Source;
 
-use crate::app::App;
 use crate::cli::memory;
 use crate::cli::memory::whose::Whose;
 use crate::failure::Outcome;
@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     pub(crate) with_model: bool,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let (source, arguments) = match command {
         Command::Auto(arguments) => return auto::run(arguments, app),
         Command::Hermes(arguments) => return memory::import::run(arguments, app),

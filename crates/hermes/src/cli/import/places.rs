@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use hermes_home::Home;
 use hermes_import::{Places, Source};
 
-use crate::app::App;
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::problem::Problem;
 
 /// All places that are looked at by `hermes import auto`.
 pub(super) fn places(app: &App, home: &Home) -> anyhow::Result<Places> {

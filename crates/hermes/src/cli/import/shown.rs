@@ -7,7 +7,8 @@ use hermes_import::{Source, Tally};
 use hermes_memory::import::Taken;
 use serde::Serialize;
 
-use crate::output::{Page, Show, counted, printable, thousands};
+use crate::output::{Page, Show};
+use hermes_app::text::{counted, printable, thousands};
 
 /// What would come in.
 #[derive(Debug, Serialize)]

@@ -1,17 +1,18 @@
 //! hermes memory catch-up
 
+use crate::terminal::Terminal;
 use std::io;
 
 use hermes_memory::catch_up::Report;
 use hermes_store::sqlite::Access;
 
-use crate::app::App;
-use crate::daemon::life;
-use crate::desk::later;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, counted, printable};
+use crate::output::{Page, Show};
+use hermes_app::daemon::life;
+use hermes_app::later;
+use hermes_app::text::{counted, printable};
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut memory = app.memory(&home, Access::Write)?;
     let report = life::take_in(app, &home, &mut memory.store)?;
@@ -42,6 +43,9 @@ impl Show for Report {
         }
         if self.spool.busy {
             page.line("another program is recording the turns that wait")?;
+        }
+        if let Some(line) = life::put_right(self) {
+            page.line(line)?;
         }
         for problem in &self.problems {
             page.line(printable(problem))?;

@@ -1,5 +1,6 @@
 //! hermes memory add, replace, remove
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,12 +9,12 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, Change, Format, Selector, edit};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::memory::Which;
-use crate::desk::rules;
 use crate::failure::Outcome;
 use crate::input;
-use crate::output::{Page, Show, entries, one_line};
+use crate::output::{Page, Show};
+use hermes_app::rules;
+use hermes_app::text::{entries, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Add {
@@ -65,7 +66,7 @@ struct Saved {
     tokens: usize,
 }
 
-pub(crate) fn add(arguments: &Add, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn add(arguments: &Add, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target(app)?;
     let text = input::text(&arguments.text)?;
@@ -81,7 +82,7 @@ pub(crate) fn add(arguments: &Add, app: &mut App) -> anyhow::Result<Outcome> {
     finish(outcome, &target, app)
 }
 
-pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn replace(arguments: &Replace, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target(app)?;
     let text = input::text(&arguments.text)?;
@@ -94,7 +95,7 @@ pub(crate) fn replace(arguments: &Replace, app: &mut App) -> anyhow::Result<Outc
     finish(outcome, &target, app)
 }
 
-pub(crate) fn remove(arguments: &Remove, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn remove(arguments: &Remove, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target(app)?;
     let context = rules::of_change(app, &home, &target, "memory remove")?;
@@ -109,7 +110,7 @@ pub(crate) fn remove(arguments: &Remove, app: &mut App) -> anyhow::Result<Outcom
 pub(crate) fn finish(
     outcome: memory_file::Outcome,
     target: &MemoryTarget,
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let can_undo = outcome.changed && outcome.change != Change::Added;
     let usage = outcome.usage;

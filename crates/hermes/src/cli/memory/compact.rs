@@ -1,5 +1,6 @@
 //! hermes memory compact
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -10,14 +11,16 @@ use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::app::{App, Memory};
-use crate::background::Background;
 use crate::cli::progress::Progress;
-use crate::daemon::compaction::{self, Wanted};
-use crate::desk::later;
+use crate::confirm;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes, counted, thousands};
-use crate::{clock, confirm};
+use crate::output::{Page, Show};
+use hermes_app::background::Background;
+use hermes_app::clock;
+use hermes_app::daemon::compaction::{self, Wanted};
+use hermes_app::later;
+use hermes_app::memory::Memory;
+use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -49,7 +52,7 @@ struct Done {
 /// How many episodes that wait are counted.
 const MOST_COUNTED: usize = 100_000;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let before = app.now - age(arguments, &home, app)?;
     if !app.has_memory(&home) {
@@ -89,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// How old an episode must be; what is younger than the settings say needs the user's consent.
-fn age(arguments: &Arguments, home: &Home, app: &App) -> anyhow::Result<SignedDuration> {
+fn age(arguments: &Arguments, home: &Home, app: &Terminal) -> anyhow::Result<SignedDuration> {
     let usual = compaction::usual_age(app, home)?;
     let Some(text) = &arguments.older_than else { return Ok(usual) };
     let age = clock::parse_length(text)?;
@@ -105,7 +108,7 @@ fn age(arguments: &Arguments, home: &Home, app: &App) -> anyhow::Result<SignedDu
 fn compress(
     arguments: &Arguments,
     home: &Home,
-    app: &App,
+    app: &Terminal,
     (memory, before): (&mut Memory, Timestamp),
 ) -> anyhow::Result<Report> {
     let model = match arguments.dry_run {

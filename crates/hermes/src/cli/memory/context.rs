@@ -1,5 +1,6 @@
 //! hermes memory context
 
+use crate::terminal::Terminal;
 use std::io::{self, Write as _};
 
 use clap::Args;
@@ -8,11 +9,12 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
-use crate::desk::context::{self, Given, Handed, Wish};
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::input;
-use crate::output::{Page, Show, printable};
+use crate::output::{Page, Show};
+use hermes_app::context::{self, Given, Handed, Wish};
+use hermes_app::problem::Problem;
+use hermes_app::text::{printable, with_marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -49,7 +51,7 @@ struct Shown {
     why: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let task = input::text(&arguments.task)?;
     if task.trim().is_empty() {
@@ -97,6 +99,6 @@ impl Show for Shown {
             false => self.given.text.clone(),
         };
         // What is remembered is data: nothing in it drives a terminal.
-        page.write_all(printable(&text).as_bytes())
+        page.write_all(with_marks(&printable(&text)).as_bytes())
     }
 }

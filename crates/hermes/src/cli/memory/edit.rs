@@ -1,17 +1,17 @@
 //! hermes memory edit, hermes soul edit
 
+use crate::terminal::Terminal;
 use anyhow::Context as _;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, WholeText};
 
-use crate::app::App;
 use crate::cli::memory::change;
-use crate::desk::rules;
 use crate::editor;
 use crate::failure::Outcome;
+use hermes_app::rules;
 
 /// Opens the file in the user's editor and writes back what they saved.
-pub(crate) fn run(target: &MemoryTarget, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(target: &MemoryTarget, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let context = rules::of_change(app, &home, target, "edit")?;
     let read = memory_file::read(&home, target, context.rules)?;

@@ -1,5 +1,6 @@
 //! hermes memory export
 
+use crate::terminal::Terminal;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,11 +14,12 @@ use hermes_store::memory::{Section, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::clock;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, bytes, counted, thousands};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::clock;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -60,7 +62,7 @@ struct Exported {
     written: Written,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let memory = app.memory(&home, Access::Read)?;

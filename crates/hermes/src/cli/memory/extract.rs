@@ -1,5 +1,6 @@
 //! hermes memory extract
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -10,13 +11,15 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::{App, Memory};
-use crate::background::Background;
 use crate::confirm;
-use crate::daemon::life::{self, Drawing};
-use crate::desk::later;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted, thousands};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::background::Background;
+use hermes_app::daemon::life::{self, Drawing};
+use hermes_app::later;
+use hermes_app::memory::Memory;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -49,7 +52,7 @@ const FRAME: u64 = 1_200;
 /// About so many tokens are read in one call.
 const A_CALL: u64 = 6_000;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut memory = app.memory(&home, Access::Write)?;
     if arguments.again {
@@ -64,12 +67,21 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// Lets the model read history that was brought in, once its cost was shown and agreed to.
-pub(crate) fn with_model(app: &mut App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
+pub(crate) fn with_model(
+    app: &mut Terminal,
+    home: &Home,
+    memory: &mut Memory,
+) -> anyhow::Result<()> {
     let done = draw(true, app, home, memory)?;
     app.out.show(&done)
 }
 
-fn draw(with_model: bool, app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<Done> {
+fn draw(
+    with_model: bool,
+    app: &Terminal,
+    home: &Home,
+    memory: &mut Memory,
+) -> anyhow::Result<Done> {
     let model = Background::open(app, home)?;
     if with_model {
         let Some(model) = &model else {
@@ -93,7 +105,7 @@ fn draw(with_model: bool, app: &App, home: &Home, memory: &mut Memory) -> anyhow
 }
 
 /// Says what it would cost, and goes on only with consent.
-fn agree(app: &App, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Result<()> {
+fn agree(app: &Terminal, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Result<()> {
     let waiting = store.waiting_episodes(Admin, app.now - life::IDLE, usize::MAX)?;
     let mut read = 0;
     for episode in &waiting {

@@ -1,5 +1,6 @@
 //! hermes memory fact add, list, show, delete, restore, edit, supersede
 
+use crate::terminal::Terminal;
 use clap::{Args, Subcommand};
 use hermes_home::Home;
 use hermes_memory::remember::Erased;
@@ -10,14 +11,17 @@ use jiff::tz::TimeZone;
 
 use super::fact_life;
 use super::whose::Whose;
-use crate::app::{App, Memory};
-use crate::desk::fact_view::{self, Deleted, Listed, Shown, name_of};
-use crate::desk::facts::{self, New};
-use crate::desk::in_step;
-use crate::desk::reason::{self, Why};
-use crate::failure::{Outcome, Problem};
-use crate::output::{counted, one_line};
-use crate::{clock, confirm, input};
+use crate::failure::Outcome;
+use crate::{confirm, input};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::fact_view::{self, Deleted, Listed, Shown, name_of};
+use hermes_app::facts::{self, New};
+use hermes_app::in_step;
+use hermes_app::memory::Memory;
+use hermes_app::problem::Problem;
+use hermes_app::reason::{self, Why};
+use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -137,7 +141,7 @@ pub(crate) struct Text {
 /// How many facts are listed when nothing is said.
 const USUAL_LIMIT: usize = 100;
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     match command {
         Command::Add(arguments) => add(arguments, &home, app),
@@ -157,7 +161,7 @@ pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     }
 }
 
-fn add(arguments: &Add, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn add(arguments: &Add, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let text = facts::sentence(&input::text(&arguments.text)?)?;
     let zone = app.zone(home)?;
     let new = New {
@@ -178,7 +182,7 @@ fn add(arguments: &Add, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn list(arguments: &List, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let zone = app.zone(home)?;
     let limit = Some(arguments.limit).filter(|limit| *limit > 0);
     let filter = FactFilter {
@@ -202,7 +206,7 @@ fn list(arguments: &List, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-fn show(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn show(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
     let detail = facts::show(app, home, (&memory.store, scope), &arguments.id)?;
@@ -210,7 +214,7 @@ fn show(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let why = Why::parse(arguments.because.as_deref().unwrap_or_default())?;
     let mut memory = existing(home, app, &arguments.ids[0])?;
     let scope = arguments.whose.existing(&memory.store)?;
@@ -229,7 +233,10 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     }
     let ids: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
     let erased = match arguments.erase {
-        true => in_step::erase(app, home, &memory, (&[scope], &ids))?,
+        true => {
+            hermes_home::before_upgrade::remove_all(home)?;
+            in_step::erase(app, home, &memory, (&[scope], &ids))?
+        }
         false => Erased::default(),
     };
     for fact in &facts {
@@ -241,7 +248,9 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();
     app.out.show(&Deleted { results, erased: arguments.erase })?;
     in_step::tell(app, erased);
-    if !arguments.erase {
+    if arguments.erase {
+        app.out.note("conversations in which it was said are kept: `hermes memory forget --session ID --erase` erases one");
+    } else {
         in_step::follow(app, home, &mut memory, (scope, &ids))?;
         for fact in &facts {
             let id = name_of(fact.id);
@@ -251,7 +260,7 @@ fn delete(arguments: &Delete, home: &Home, app: &mut App) -> anyhow::Result<Outc
     Ok(Outcome::Done)
 }
 
-fn restore(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn restore(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let restored = facts::restore(app, home, (&mut memory, scope), &arguments.id)?;
@@ -259,7 +268,7 @@ fn restore(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn edit(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn edit(arguments: &Text, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
@@ -268,7 +277,7 @@ fn edit(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-fn supersede(arguments: &Text, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+fn supersede(arguments: &Text, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;

@@ -1,5 +1,6 @@
 //! hermes memory fact history, undo, pin, unpin, merge, conflicts, settle
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -12,12 +13,12 @@ use serde::Serialize;
 
 use super::fact::{One, existing};
 use super::whose::Whose;
-use crate::app::App;
-use crate::clock;
-use crate::desk::fact_view::{Changed, name_of};
-use crate::desk::{facts, reason};
 use crate::failure::Outcome;
-use crate::output::{DIM, Page, Show, one_line};
+use crate::output::{DIM, Page, Show};
+use hermes_app::clock;
+use hermes_app::fact_view::{Changed, name_of};
+use hermes_app::text::one_line;
+use hermes_app::{facts, reason};
 
 #[derive(Debug, Args)]
 pub(crate) struct Conflicts {
@@ -85,7 +86,7 @@ struct Became {
     change: String,
 }
 
-pub(super) fn history(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn history(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
     let (fact, results) = facts::history(&memory.store, scope, &arguments.id)?;
@@ -94,7 +95,7 @@ pub(super) fn history(arguments: &One, home: &Home, app: &mut App) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-pub(super) fn undo(arguments: &One, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn undo(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let (action, fact) = facts::undo(app, home, (&mut memory, scope), &arguments.id)?;
@@ -110,7 +111,7 @@ pub(super) fn pin(
     arguments: &One,
     pinned: bool,
     home: &Home,
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
@@ -130,7 +131,7 @@ pub(super) fn pin(
 pub(super) fn conflicts(
     arguments: &Conflicts,
     home: &Home,
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
@@ -152,7 +153,7 @@ pub(super) fn conflicts(
     Ok(Outcome::Done)
 }
 
-pub(super) fn merge(arguments: &Merge, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn merge(arguments: &Merge, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.keep)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let others: Vec<&str> = arguments.others.iter().map(String::as_str).collect();
@@ -168,7 +169,11 @@ pub(super) fn merge(arguments: &Merge, home: &Home, app: &mut App) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-pub(super) fn settle(arguments: &Settle, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn settle(
+    arguments: &Settle,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.fact)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let fact = memory.store.find_fact(scope, &arguments.fact)?;

@@ -1,21 +1,27 @@
 //! hermes memory forget
 
+use crate::terminal::Terminal;
+use std::fs;
 use std::io;
 
 use clap::{Args, ValueEnum};
+use hermes_home::{Home, session_files};
 use hermes_memory::remember::Erased;
 use hermes_store::memory::{
     Admin, Choice, Depth, Forgetting as _, Forgotten, ItemKind, SqliteMemory, UserNumber,
     Users as _,
 };
+use hermes_store::sessions::{SessionId, Window};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::confirm;
-use crate::desk::in_step;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, counted, one_line};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::in_step;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{counted, one_line};
 
 /// What to forget: one of these, or several together.
 #[derive(Debug, Args)]
@@ -38,6 +44,9 @@ pub(crate) struct Arguments {
     /// Remove every word of it from the file, for good
     #[arg(long)]
     erase: bool,
+    /// Erase the conversations from the transcript too, with what was kept of deleted ones
+    #[arg(long, requires = "erase", conflicts_with = "kind")]
+    transcript: bool,
     /// Only say how much it would be
     #[arg(long)]
     dry_run: bool,
@@ -59,18 +68,21 @@ enum Type {
 struct Report {
     #[serde(flatten)]
     amount: Forgotten,
+    /// Sessions that went from the transcript.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<u64>,
     erased: bool,
     done: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let memory = app.memory(&home, Access::Read)?;
     let choice = choice(arguments, &memory.store)?;
     must_be_known(&choice, &memory.store)?;
     let planned = memory.store.forget_plan(Admin, &choice)?;
     let is_nothing = planned == Forgotten::default();
-    let plan = Report { amount: planned, erased: arguments.erase, done: false };
+    let plan = Report { amount: planned, sessions: None, erased: arguments.erase, done: false };
     if arguments.dry_run || is_nothing {
         app.out.show(&plan)?;
         return Ok(Outcome::Done);
@@ -86,14 +98,16 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let depth = if arguments.erase { Depth::Erase } else { Depth::Retire };
     // The files first: what is cut short here is done whole by the same command again.
     let mut erased = Erased::default();
+    let mut sessions = None;
     if arguments.erase {
-        hermes_home::before_upgrade::remove_all(&home)?;
-        let facts = memory.store.facts_to_forget(Admin, &choice)?;
-        let everybody = in_step::everybody(&memory)?;
-        erased = in_step::erase(app, &home, &memory, (&everybody, &facts))?;
+        let told = in_step::erase_told(app, &home, &mut memory, &choice)?;
+        erased = told.0;
+        if arguments.transcript {
+            sessions = Some(erase_transcript(app, &home, &choice, told.1.sessions)?);
+        }
     }
     let amount = memory.store.forget(Admin, &choice, depth, app.change())?;
-    app.out.show(&Report { amount, erased: arguments.erase, done: true })?;
+    app.out.show(&Report { amount, sessions, erased: arguments.erase, done: true })?;
     in_step::tell(app, erased);
     if !arguments.erase {
         in_step::follow_all(app, &home, &mut memory)?;
@@ -103,10 +117,61 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     app.out.note(
         "what you wrote to MEMORY.md and USER.md yourself is kept: see it with `hermes memory show`",
     );
-    if choice == Choice::All || matches!(choice, Choice::Session(..)) {
-        app.out.note("the transcript in state.db is kept: see `hermes sessions delete`");
+    if arguments.erase {
+        app.out.note("backups that were made before still hold it until they are deleted");
+    }
+    if !arguments.transcript {
+        app.out.note(match choice {
+            Choice::User(_) => {
+                "the transcript in state.db is kept: `hermes user forget NAME` erases everything of a user"
+            }
+            _ if arguments.erase => {
+                "the transcript in state.db is kept: `--erase --transcript` erases it as well"
+            }
+            _ => "the transcript in state.db is kept: see `hermes sessions delete`",
+        });
     }
     Ok(Outcome::Done)
+}
+
+/// Erases sessions from state.db, with every copy of them that the home keeps; returns how many.
+fn erase_transcript(
+    app: &App,
+    home: &Home,
+    choice: &Choice,
+    mut sessions: Vec<String>,
+) -> anyhow::Result<u64> {
+    let mut typed = Vec::new();
+    let mut count = 0;
+    if home.state_db().is_file() {
+        let mut store = app.sessions(home, Access::Write)?;
+        let there: Vec<SessionId> = match choice {
+            Choice::All => store.every_id()?,
+            _ => {
+                let ids = sessions.iter().cloned().map(SessionId::from);
+                ids.filter(|id| store.session(id).is_ok()).collect()
+            }
+        };
+        for id in &there {
+            let messages = store.messages(id, Window::All)?.into_iter();
+            let by_user = messages.filter(|message| message.role == "user");
+            typed.extend(by_user.map(|message| message.text.trim().to_owned()));
+        }
+        store.erase(&there)?;
+        count = there.len() as u64;
+        sessions.extend(there.iter().map(ToString::to_string));
+    }
+    session_files::erase(home, &sessions)?;
+    if *choice == Choice::All {
+        session_files::erase_deleted(home, |_| true)?;
+        session_files::erase_checkpoints(home, |_| true)?;
+    }
+    for entry in fs::read_dir(home.own()).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("chat-history") {
+            session_files::erase_typed(&entry.path(), &typed)?;
+        }
+    }
+    Ok(count)
 }
 
 fn choice(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Choice> {
@@ -127,6 +192,11 @@ fn choice(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Choice>
         (Some(session), _, _) => Ok(Choice::Session(user, session.clone())),
         (None, Some(source), _) => Ok(Choice::Source(user, source.clone())),
         (None, None, Some(kind)) => Ok(Choice::Kind(user, kind)),
+        (None, None, None) if arguments.user.is_some() && arguments.transcript => {
+            Err(Problem::usage("`--transcript` is for conversations, not for a whole user")
+                .hint("`hermes user forget NAME` erases everything of a user")
+                .into())
+        }
         (None, None, None) if arguments.user.is_some() => Ok(Choice::User(user)),
         (None, None, None) => Err(Problem::usage("what is to be forgotten?")
             .hint("say `--user`, `--session`, `--source`, `--type` or `--all`; one fact goes with `hermes memory fact delete`")
@@ -196,6 +266,10 @@ impl Show for Report {
             (true, false) => "forgot",
             (true, true) => "erased",
         };
-        page.line(format_args!("{done} {}", amount(&self.amount)))
+        let sessions = match self.sessions {
+            None => String::new(),
+            Some(count) => format!(" and {} of the transcript", counted(count, "session")),
+        };
+        page.line(format_args!("{done} {}{sessions}", amount(&self.amount)))
     }
 }

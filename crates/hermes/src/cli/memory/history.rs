@@ -1,5 +1,6 @@
 //! hermes memory versions, restore
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,10 +10,10 @@ use hermes_home::versions::{self, Version};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::memory::Which;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes};
+use crate::output::{Page, Show};
+use hermes_app::text::bytes;
 
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
@@ -39,7 +40,7 @@ struct Restored {
 }
 
 /// Lists the earlier versions of a file.
-pub(crate) fn versions(target: &MemoryTarget, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn versions(target: &MemoryTarget, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let results = versions::list(&home, target)?;
     let file = home.memory_file(target);
@@ -51,7 +52,7 @@ pub(crate) fn versions(target: &MemoryTarget, app: &mut App) -> anyhow::Result<O
 pub(crate) fn restore(
     target: &MemoryTarget,
     wanted: &str,
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let restored = versions::restore(&home, target, &wanted.parse()?, app.now)?;

@@ -1,5 +1,6 @@
 //! hermes memory import
 
+use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,12 +14,13 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::desk::later;
-use crate::embedding;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, bytes, counted, printable, thousands};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::embedding;
+use hermes_app::later;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, counted, printable, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,7 +38,7 @@ struct Imported {
     report: ImportReport,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut file: Box<dyn BufRead> = match arguments.file.as_path() {
         path if path == Path::new("-") => Box::new(BufReader::new(io::stdin().lock())),

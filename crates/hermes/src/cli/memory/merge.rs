@@ -1,5 +1,6 @@
 //! hermes memory merge
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,11 +9,12 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, places};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::confirm;
-use crate::desk::rules;
 use crate::failure::Outcome;
-use crate::output::{Listing, Page, Show, one_line};
+use crate::output::{Listing, Page, Show};
+use hermes_app::app::App;
+use hermes_app::rules;
+use hermes_app::text::one_line;
 
 /// A file in another place, and what it has that the one in memories/ lacks.
 #[derive(Debug, Serialize)]
@@ -24,7 +26,7 @@ struct Merge {
     kept_as: Option<PathBuf>,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut plan = Vec::new();
     for target in [MemoryTarget::Memory, MemoryTarget::User(None)] {

@@ -16,6 +16,7 @@ mod merge;
 mod pending;
 mod prune;
 mod record;
+pub(crate) mod redact;
 mod reembed;
 mod reflect;
 mod reflections;
@@ -28,6 +29,7 @@ mod undo;
 mod vacuum;
 pub(crate) mod whose;
 
+use crate::terminal::Terminal;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -37,11 +39,12 @@ use hermes_memory::record::spool;
 use hermes_store::memory::Users as _;
 use hermes_store::sqlite::Access;
 
-use crate::app::App;
-use crate::daemon;
-use crate::desk::Asker;
-use crate::failure::{Outcome, Problem};
-use crate::hook::finish;
+use crate::failure::Outcome;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::daemon;
+use hermes_app::hooks::finish;
+use hermes_app::problem::Problem;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -108,6 +111,8 @@ pub(crate) enum Command {
     Compact(compact::Arguments),
     /// Make memory.db as small as it can be
     Vacuum,
+    /// Put names such as [secret: github-token] in place of secrets in the memory (shows them first; `--yes` does it)
+    Redact(redact::Arguments),
     /// Make the vectors that the embedding model of the settings lacks, and let it answer
     Reembed(reembed::Arguments),
 }
@@ -164,7 +169,7 @@ fn person(app: &App, name: &str) -> anyhow::Result<Option<UserId>> {
 /// What waits in files is taken in by whoever comes by, but nobody waits for it long.
 const DRAINING: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     if !matches!(command, Command::CatchUp | Command::Turn(_)) {
         drain(app);
     }
@@ -200,6 +205,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Status(arguments) => status::run(&arguments, app),
         Command::Compact(arguments) => compact::run(&arguments, app),
         Command::Vacuum => vacuum::run(app),
+        Command::Redact(arguments) => redact::run(&arguments, app),
         Command::Reembed(arguments) => reembed::run(&arguments, app),
     }
 }

@@ -1,19 +1,19 @@
 //! hermes memory pending, approve, reject
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
-use hermes_home::Home;
-use hermes_memory::remember::{self, Approved, Pending, is_hidden};
-use hermes_store::memory::Scope;
+use hermes_memory::remember::{self, Pending, is_hidden};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::{App, Memory};
-use crate::desk::{later, rules};
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{DIM, Listing, Page, Show, one_line};
+use crate::failure::Outcome;
+use crate::output::{DIM, Listing, Page, Show};
+use hermes_app::problem::Problem;
+use hermes_app::proposals::{self, ApprovedProposal};
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -42,21 +42,13 @@ pub(crate) struct Reject {
     whose: Whose,
 }
 
-/// What became of one proposal.
-#[derive(Debug, Serialize)]
-struct Done {
-    id: String,
-    #[serde(flatten)]
-    approved: Approved,
-}
-
 #[derive(Debug, Serialize)]
 struct Rejected {
     id: String,
     rejected: bool,
 }
 
-pub(crate) fn list(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn list(arguments: &List, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let memory = app.memory(&home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
@@ -69,55 +61,32 @@ pub(crate) fn list(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-pub(crate) fn approve(arguments: &Approve, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn approve(arguments: &Approve, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let (mut memory, scope) = opened(&home, app, &arguments.whose)?;
+    let mut memory = proposals::memory(app, &home)?;
+    let scope = arguments.whose.existing(&memory.store)?;
     let ids = match arguments.all {
         true => remember::pending(&memory.store, scope)?.iter().map(|one| one.id).collect(),
         false => numbers(&arguments.ids)?,
     };
-    let rules = rules::of_learning(app, &home, &memory.store)?;
-    let mut results = Vec::new();
-    for id in ids {
-        let approved = remember::approve(&mut memory.store, scope, id, &rules, app.change())?;
-        results.push(Done { id: format!("proposal:{id}"), approved });
-    }
+    let results = proposals::approve(app, &home, (&mut memory, scope), &ids)?;
     app.out.show(&Listing { results })?;
-    later::fill_in(&home, app, &mut memory.store)?;
     Ok(Outcome::Done)
 }
 
-pub(crate) fn reject(arguments: &Reject, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn reject(arguments: &Reject, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let (mut memory, scope) = opened(&home, app, &arguments.whose)?;
-    let mut results = Vec::new();
-    for id in numbers(&arguments.ids)? {
-        remember::reject(&mut memory.store, scope, id, app.change())?;
-        results.push(Rejected { id: format!("proposal:{id}"), rejected: true });
-    }
-    app.out.show(&Listing { results })?;
+    let mut memory = proposals::memory(app, &home)?;
+    let scope = arguments.whose.existing(&memory.store)?;
+    let ids = numbers(&arguments.ids)?;
+    proposals::reject(app, (&mut memory, scope), &ids)?;
+    let one = |id: &i64| Rejected { id: format!("proposal:{id}"), rejected: true };
+    app.out.show(&Listing { results: ids.iter().map(one).collect() })?;
     Ok(Outcome::Done)
-}
-
-fn opened(home: &Home, app: &App, whose: &Whose) -> anyhow::Result<(Memory, Scope)> {
-    if !app.memory(home, Access::Read)?.exists {
-        return Err(Problem::new(Kind::NotFound, "nothing waits for your word").into());
-    }
-    let memory = app.memory(home, Access::Write)?;
-    let scope = whose.existing(&memory.store)?;
-    Ok((memory, scope))
 }
 
 fn numbers(ids: &[String]) -> Result<Vec<i64>, Problem> {
-    ids.iter()
-        .map(|id| {
-            let digits = id.strip_prefix("proposal:").unwrap_or(id);
-            digits.parse().map_err(|_| {
-                Problem::usage(format!("{id:?} is not the number of a proposal"))
-                    .hint("see what waits with `hermes memory pending`")
-            })
-        })
-        .collect()
+    ids.iter().map(|id| proposals::number(id)).collect()
 }
 
 /// A text in which nothing is hidden from who decides.
@@ -156,38 +125,12 @@ impl Show for Listing<Pending> {
     }
 }
 
-impl Show for Listing<Done> {
+impl Show for Listing<ApprovedProposal> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
             return page.line("nothing waits for your word");
         }
-        for one in &self.results {
-            match &one.approved {
-                Approved::Written(written) => {
-                    let entry = one_line(&written.entry, 72);
-                    page.line(format_args!("written to {}: {entry}", written.path.display()))?;
-                    for moved in &written.moved {
-                        page.line(format_args!(
-                            "  to make room, this is a fact now: {}",
-                            one_line(moved, 72)
-                        ))?;
-                    }
-                }
-                Approved::Removed { path, entry } => {
-                    let entry = one_line(entry, 72);
-                    page.line(format_args!("taken out of {}: {entry}", path.display()))?;
-                }
-                Approved::Replaced { path, with, .. } => {
-                    page.line(format_args!("{} says now: {}", path.display(), one_line(with, 72)))?;
-                }
-                Approved::Outdated { entry } => page.line(format_args!(
-                    "{}: the entry is gone or was renewed since; nothing was changed: {}",
-                    one.id,
-                    one_line(entry, 72)
-                ))?,
-            }
-        }
-        Ok(())
+        self.results.iter().flat_map(ApprovedProposal::lines).try_for_each(|line| page.line(line))
     }
 }
 

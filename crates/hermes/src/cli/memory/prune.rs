@@ -1,5 +1,6 @@
 //! hermes memory prune
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,12 +8,12 @@ use clap::Args;
 use hermes_home::memory_file::{self, Entry, edit};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::memory::{Which, change};
-use crate::clock;
-use crate::desk::rules;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, one_line};
+use crate::output::{Page, Show};
+use hermes_app::clock;
+use hermes_app::rules;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -30,7 +31,7 @@ struct Plan {
     results: Vec<Entry>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let target = arguments.which.target(app)?;
     let context = rules::of_change(app, &home, &target, "memory prune")?;

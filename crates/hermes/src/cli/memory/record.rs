@@ -1,5 +1,6 @@
 //! hermes memory record
 
+use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,12 +13,13 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::desk::later;
-use crate::embedding;
-use crate::failure::{Outcome, Problem};
-use crate::output::{Page, Show, counted, printable, thousands};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::embedding;
+use hermes_app::later;
+use hermes_app::problem::Problem;
+use hermes_app::text::{counted, printable, thousands};
 
 /// Shown below `hermes memory record --help`.
 pub(crate) const FORM: &str = "Each line is one message as a JSON object:
@@ -48,7 +50,7 @@ struct Recorded {
     report: Report,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let source = source(arguments)?;
     arguments.whose.id()?;
@@ -63,7 +65,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
     let mut memory = app.memory(&home, Access::Write)?;
     let scope = arguments.whose.writer(&mut memory.store, app.change())?;
     let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let settings = record::Settings { source: &source, scope, zone: &zone, now: app.now, vectors };
+    let secrets = app.config(&home)?.config.recording.secrets;
+    let settings =
+        record::Settings { source: &source, scope, zone: &zone, now: app.now, vectors, secrets };
     let mut progress = Progress::of(app);
     let report = record::record(&mut memory.store, &mut *lines, &settings, &mut |lines| {
         progress.say(format_args!("{} lines", thousands(lines)));

@@ -1,5 +1,6 @@
 //! hermes memory reembed
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -10,11 +11,11 @@ use hermes_store::memory::{Admin, SqliteMemory, Vectors as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::progress::Progress;
-use crate::embedding::{self, Haste};
 use crate::failure::Outcome;
-use crate::output::{Page, Show, counted, thousands};
+use crate::output::{Page, Show};
+use hermes_app::embedding::{self, Haste};
+use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -29,7 +30,7 @@ struct Done {
     report: Report,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let embedder = app.embedder(&home, Haste::Work)?;
     let mut memory = app.memory(&home, Access::Write)?;
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 /// Drops every vector of a model, so that all are made anew; meanwhile the embedded model answers.
 fn forget(
     home: &Home,
-    app: &App,
+    app: &Terminal,
     store: &mut SqliteMemory,
     embedder: &dyn Embedder,
 ) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! hermes memory reflect
 
+use crate::terminal::Terminal;
 use std::io;
 
 use hermes_home::skill::State;
@@ -10,13 +11,13 @@ use hermes_store::memory::{Admin, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::background::Background;
 use crate::cli::progress::Progress;
-use crate::daemon::reflection;
-use crate::desk::later;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, counted};
+use crate::output::{Page, Show};
+use hermes_app::background::Background;
+use hermes_app::daemon::reflection;
+use hermes_app::later;
+use hermes_app::text::counted;
 
 /// What looking back came to.
 #[derive(Debug, Default, Serialize)]
@@ -26,7 +27,7 @@ struct Looked {
     skills: learn::Report,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     if !reflection::is_enabled(app, &home)? {
         app.out.show(&Looked::default())?;
@@ -45,7 +46,7 @@ pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn look(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
+fn look(app: &Terminal, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
     let model = Background::open(app, home)?;
     let mut progress = Progress::of(app);
     let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
@@ -58,7 +59,7 @@ fn look(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Look
     Ok(Looked { sessions, habits, skills })
 }
 
-fn hints(looked: &Looked, app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<()> {
+fn hints(looked: &Looked, app: &Terminal, home: &Home, store: &SqliteMemory) -> anyhow::Result<()> {
     for user in store.users(Admin)? {
         if !looked.sessions.taught.contains(&user.number) {
             continue;

@@ -1,5 +1,6 @@
 //! hermes memory reflections list, promote
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, Subcommand};
@@ -10,10 +11,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
-use crate::desk::promote;
-use crate::failure::{Outcome, Problem};
-use crate::output::{DIM, Page, Show, one_line};
+use crate::failure::Outcome;
+use crate::output::{DIM, Page, Show};
+use hermes_app::problem::Problem;
+use hermes_app::promote;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -68,14 +70,14 @@ struct Reflections {
     zone: TimeZone,
 }
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::List(arguments) => list(arguments, app),
         Command::Promote(arguments) => promote_one(arguments, app),
     }
 }
 
-fn promote_one(arguments: &Promote, app: &mut App) -> anyhow::Result<Outcome> {
+fn promote_one(arguments: &Promote, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let id = arguments.id.strip_prefix("procedure:").unwrap_or(&arguments.id);
     let id: i64 = id.parse().map_err(|_| {
@@ -92,7 +94,7 @@ fn promote_one(arguments: &Promote, app: &mut App) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn list(arguments: &List, app: &mut App) -> anyhow::Result<Outcome> {
+fn list(arguments: &List, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let memory = app.memory(&home, Access::Read)?;

@@ -1,5 +1,7 @@
 //! hermes memory search
 
+use crate::cli::views;
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -9,11 +11,12 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
-use crate::clock;
-use crate::desk::search::{self, Answer, Kind, Source, Wish};
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::problem::Problem;
+use hermes_app::search::{self, Answer, Kind, Source, Wish};
 
 /// Shown below `hermes memory search --help`.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -82,7 +85,7 @@ struct Shown {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let text = arguments.query.join(" ");
     if text.trim().is_empty() {
@@ -140,7 +143,7 @@ impl Show for Shown {
             if place > 0 {
                 page.line("")?;
             }
-            hit.show(page, &self.zone, self.explain)?;
+            views::hit(hit, page, &self.zone, self.explain)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! hermes memory show
 
+use crate::terminal::Terminal;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -11,12 +12,13 @@ use hermes_home::places;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::cli::memory::Which;
-use crate::clock;
-use crate::desk::rules;
 use crate::failure::Outcome;
-use crate::output::{BOLD, DIM, Listing, Page, Show, printable, thousands};
+use crate::output::{BOLD, DIM, Listing, Page, Show};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::rules;
+use hermes_app::text::{printable, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -55,7 +57,7 @@ struct Item {
     written: Option<Date>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let which = &arguments.which;
     if arguments.raw {

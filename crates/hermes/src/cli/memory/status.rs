@@ -1,5 +1,6 @@
 //! hermes memory status
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -12,10 +13,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::app::{App, Memory};
-use crate::embedding;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes, thousands};
+use crate::output::{Page, Show};
+use hermes_app::embedding;
+use hermes_app::memory::Memory;
+use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -48,7 +50,7 @@ struct Progress {
     coverage: Coverage,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let memory = app.memory(&home, Access::Read)?;
     let mut counts = memory.store.counts(Admin)?;

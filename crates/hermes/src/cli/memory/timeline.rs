@@ -1,5 +1,6 @@
 //! hermes memory timeline
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, ValueEnum};
@@ -10,10 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{BOLD, DIM, Page, Show, one_line};
+use crate::output::{BOLD, DIM, Page, Show};
+use hermes_app::clock;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -66,7 +67,7 @@ struct Timeline {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let since = clock::parse_moment(&arguments.since, app.now, &zone)?;

@@ -1,5 +1,6 @@
 //! hermes memory turn
 
+use crate::terminal::Terminal;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
@@ -13,10 +14,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Deserializer, Value};
 
-use crate::app::App;
-use crate::desk::turn::{self, Told};
-use crate::failure::{Outcome, Problem};
-use crate::output::{Page, Show, counted, printable};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::problem::Problem;
+use hermes_app::text::{counted, printable};
+use hermes_app::turn::{self, Told};
 
 /// Shown below `hermes memory turn --help`.
 pub(crate) const FORM: &str = "A turn is a JSON object; several may follow one another:
@@ -81,7 +83,7 @@ struct Done {
     problems: Vec<Bad>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let Read { turns, mut problems } = arguments.turns(&zone)?;

@@ -1,5 +1,6 @@
 //! hermes memory undo
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -8,11 +9,12 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::app::App;
-use crate::desk::fact_view::name_of;
-use crate::desk::rules;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, one_line};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::fact_view::name_of;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::rules;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -26,7 +28,7 @@ struct Undone {
     taken: TakenBack,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let nothing = || {
         Problem::new(Kind::NotFound, "nothing that was remembered is left to be undone")

@@ -1,14 +1,15 @@
 //! hermes memory vacuum
 
+use crate::terminal::Terminal;
 use std::io;
 
 use hermes_store::memory::{Admin, Upkeep as _, Vacuumed, Vectors as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes, counted};
+use crate::output::{Page, Show};
+use hermes_app::text::{bytes, counted};
 
 #[derive(Debug, Serialize)]
 struct Done {
@@ -18,7 +19,7 @@ struct Done {
     vectors_dropped: u64,
 }
 
-pub(crate) fn run(app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     if !app.has_memory(&home) {
         app.out.show(&Done { vacuumed: Vacuumed { before: 0, after: 0 }, vectors_dropped: 0 })?;

@@ -4,9 +4,9 @@ use clap::Args;
 use hermes_home::name::UserId;
 use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
 
-use crate::app::App;
-use crate::desk::Asker;
-use crate::failure::{Kind, Problem};
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
@@ -27,7 +27,7 @@ impl Whose {
             return Ok(scope);
         }
         let name = self.user.as_deref().unwrap_or_default();
-        app.out.note(format_args!("nothing is remembered of {name} yet: only what is shared"));
+        app.note(format_args!("nothing is remembered of {name} yet: only what is shared"));
         Ok(Scope::of(UserNumber::SHARED))
     }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use crate::failure::{Kind, Problem};
+use hermes_app::problem::{Kind, Problem};
 
 /// Whose services are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

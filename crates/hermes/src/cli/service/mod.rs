@@ -3,6 +3,7 @@
 pub(super) mod manager;
 pub(super) mod text;
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,14 @@ use clap::{Args, Subcommand};
 use hermes_home::{Home, atomic};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::confirm;
 use crate::daemon::launch::{self, Launched};
-use crate::daemon::{self, platform};
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::daemon;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
 use manager::Reach;
 use text::{MARK, Service};
 
@@ -62,7 +65,7 @@ struct Report {
 
 const SYSTEM_UNITS: &str = "/etc/systemd/system";
 
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     match command {
         Command::Install(arguments) => install(arguments, app, &home),
@@ -105,7 +108,7 @@ pub(crate) fn restart(app: &App, home: &Home) -> anyhow::Result<Option<(Option<u
     Ok(Some((before, launch::wait_for(home, before)?)))
 }
 
-fn install(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn install(arguments: &Install, app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let reach = if arguments.system { Reach::System } else { Reach::User };
     let service = service(app, home, reach)?;
     if arguments.print {
@@ -127,7 +130,7 @@ fn install(arguments: &Install, app: &mut App, home: &Home) -> anyhow::Result<Ou
     let installed = find(app, home)?;
     app.out.show(&Report { installed, done })?;
     if reach == Reach::User && !arguments.cron {
-        let user = platform::user_name().unwrap_or_else(|| "$USER".to_owned());
+        let user = process::user_name().unwrap_or_else(|| "$USER".to_owned());
         app.out.hint(format_args!(
             "to run while you are not logged in: `loginctl enable-linger {user}`"
         ));
@@ -148,7 +151,7 @@ fn printed(
     })
 }
 
-fn install_cron(app: &App, service: &Service) -> anyhow::Result<Vec<String>> {
+fn install_cron(app: &Terminal, service: &Service) -> anyhow::Result<Vec<String>> {
     let Some(before) = manager::crontab() else {
         return Err(Problem::new(Kind::NotFound, "there is no program crontab here").into());
     };
@@ -163,7 +166,7 @@ fn install_cron(app: &App, service: &Service) -> anyhow::Result<Vec<String>> {
 }
 
 fn install_unit(
-    app: &App,
+    app: &Terminal,
     home: &Home,
     service: &Service,
     reach: Reach,
@@ -198,7 +201,7 @@ fn install_unit(
     Ok(done)
 }
 
-fn uninstall(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn uninstall(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let mut done = Vec::new();
     while let Some(installed) = find(app, home)? {
         match &installed {
@@ -240,7 +243,7 @@ pub(super) fn service(app: &App, home: &Home, reach: Reach) -> anyhow::Result<Se
     let targets = targets.filter_map(|target| target.split('?').next()).map(PathBuf::from);
     let user = match reach {
         Reach::User => None,
-        Reach::System => Some(platform::user_name().unwrap_or_else(|| "root".to_owned())),
+        Reach::System => Some(process::user_name().unwrap_or_else(|| "root".to_owned())),
     };
     Ok(Service {
         program: std::env::current_exe()?,
@@ -276,7 +279,7 @@ pub(super) fn units(app: &App, reach: Reach) -> anyhow::Result<Option<PathBuf>> 
 
 /// Writes a unit; those of the machine need root.
 pub(super) fn write_unit(path: &Path, text: &str, reach: Reach) -> anyhow::Result<()> {
-    if reach == Reach::System && !platform::is_root() {
+    if reach == Reach::System && !process::is_root() {
         let what = format!("could not write {}: that needs root", path.display());
         return Err(Problem::new(Kind::Refused, what)
             .hint("without --system it is a unit of your own")

@@ -1,5 +1,6 @@
 //! hermes sessions import
 
+use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use hermes_home::Home;
 use hermes_store::sessions::ImportReport;
 use serde::Serialize;
 
-use super::writing;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, counted};
+use crate::output::{Page, Show};
+use hermes_app::sessions;
+use hermes_app::text::counted;
 
 /// A file that is something else altogether has a fault in every line.
 const MOST_SHOWN: usize = 20;
@@ -30,20 +31,24 @@ struct Imported {
     report: ImportReport,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    file(&arguments.file, home, app)
-}
-
-/// Takes in a file of sessions.
-pub(super) fn file(file: &Path, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let mut lines: Box<dyn BufRead> = match file {
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
+    let mut lines: Box<dyn BufRead> = match arguments.file.as_path() {
         path if path == Path::new("-") => Box::new(io::stdin().lock()),
         path => {
             let failed = || format!("could not read {}", path.display());
             Box::new(BufReader::new(File::open(path).with_context(failed)?))
         }
     };
-    let report = writing(app, home)?.import(&mut lines, app.now)?;
+    let report = sessions::import(app, home, &mut lines)?;
+    show(report, app)
+}
+
+/// Says what was taken in.
+pub(super) fn show(report: ImportReport, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let is_partial = report.is_partial();
     app.out.show(&Imported { report })?;
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })

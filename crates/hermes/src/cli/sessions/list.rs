@@ -1,5 +1,6 @@
 //! hermes sessions list
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -10,10 +11,10 @@ use serde::Serialize;
 
 use super::narrow::Narrow;
 use super::reading;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, one_line};
+use crate::output::{Page, Show};
+use hermes_app::clock;
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -37,13 +38,17 @@ struct Sessions {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let zone = app.zone(home)?;
     let span = arguments.narrow.span(app, &zone)?;
     let limit = Some(arguments.limit).filter(|limit| *limit > 0);
     let filter = SessionFilter {
         source: arguments.narrow.source.clone(),
-        user: arguments.narrow.user.as_deref().map(Whose::named),
+        user: arguments.narrow.user.as_deref().map(Whose::called),
         since: span.since,
         until: span.until,
         include_archived: arguments.all,

@@ -1,15 +1,13 @@
 //! hermes sessions: conversations in state.db
 
-mod conversation;
 mod export;
-mod html;
 mod import;
 mod list;
-mod markdown;
 mod narrow;
 mod pin;
 mod prune;
 mod record;
+mod redact;
 mod remove;
 mod repair;
 mod restore;
@@ -17,13 +15,14 @@ mod search;
 mod show;
 mod stats;
 
+use crate::terminal::Terminal;
 use clap::Subcommand;
 use hermes_home::Home;
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
 
-use crate::app::App;
 use crate::failure::Outcome;
+use hermes_app::app::App;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -56,13 +55,15 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     /// Delete sessions without activity for a long time (shows them first; `--yes` does it)
     Prune(prune::Arguments),
+    /// Put names such as [secret: github-token] in place of secrets that messages hold (shows them first; `--yes` does it)
+    Redact(redact::Arguments),
     /// Count sessions and messages
     Stats,
     /// Check the database and mend it; a copy of the old one is kept
     Repair(repair::Arguments),
 }
 
-pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     match command {
         Command::Create(arguments) => record::create(&arguments, &home, app),
@@ -79,6 +80,7 @@ pub(crate) fn run(command: Command, app: &mut App) -> anyhow::Result<Outcome> {
         Command::Delete(arguments) => remove::run(&arguments, &home, app),
         Command::Restore(arguments) => restore::run(&arguments, &home, app),
         Command::Prune(arguments) => prune::run(&arguments, &home, app),
+        Command::Redact(arguments) => redact::run(&arguments, &home, app),
         Command::Stats => stats::run(&home, app),
         Command::Repair(arguments) => repair::run(&arguments, &home, app),
     }

@@ -4,9 +4,9 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::app::App;
-use crate::clock;
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
 pub(crate) struct Narrow {

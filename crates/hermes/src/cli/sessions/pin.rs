@@ -3,13 +3,12 @@
 use std::io;
 
 use clap::Args;
-use hermes_home::{Home, pins};
-use serde::Serialize;
+use hermes_app::sessions::{self, Pinned};
+use hermes_home::Home;
 
-use super::reading;
-use crate::app::App;
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
+use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -17,27 +16,14 @@ pub(crate) struct Arguments {
     session: String,
 }
 
-#[derive(Debug, Serialize)]
-struct Pinned {
-    session_id: String,
-    pinned: bool,
-    changed: bool,
-}
-
 pub(crate) fn run(
     arguments: &Arguments,
     pinned: bool,
     home: &Home,
-    app: &mut App,
+    app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
-    let store = reading(app, home)?;
-    let id = store.find(&arguments.session)?;
-    if !pinned && store.session(&id)?.pinned {
-        let message = format!("{id} is pinned by Hermes Agent, in its own table");
-        return Err(Problem::new(Kind::Refused, message).hint("unpin it there").into());
-    }
-    let changed = pins::set(home, id.as_str(), pinned)?;
-    app.out.show(&Pinned { session_id: id.to_string(), pinned, changed })?;
+    let pinned = sessions::pin(app, home, &arguments.session, pinned)?;
+    app.out.show(&pinned)?;
     Ok(Outcome::Done)
 }
 

@@ -1,21 +1,21 @@
 //! hermes sessions prune
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use hermes_home::{Home, pins};
-use hermes_store::sessions::{PrunePlan, PruneRequest, PrunedSession, SessionId};
+use hermes_home::Home;
+use hermes_store::sessions::PrunedSession;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{export, reading, writing};
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes, counted, one_line};
+use crate::output::{Page, Show};
+use hermes_app::clock;
+use hermes_app::sessions::prune::{self, OldSessions, Pruning};
+use hermes_app::text::{bytes, counted, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -34,86 +34,39 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Pruning {
-    dry_run: bool,
-    before: Timestamp,
-    results: Vec<PrunedSession>,
-    messages: u64,
-    text_bytes: u64,
-    kept_pinned: u64,
-    kept_unfinished: u64,
-    kept_continued: u64,
-    kept_for_owner: u64,
-    /// Sessions that were used between plan and deed and therefore stay.
-    changed_meanwhile: Vec<SessionId>,
+struct Shown {
+    #[serde(flatten)]
+    pruning: Pruning,
     #[serde(skip)]
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let request = PruneRequest {
-        now: app.now,
-        older_than: age(arguments, home, app)?,
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
+    let length = arguments.older_than.as_deref().map(clock::parse_length).transpose()?;
+    let old = OldSessions {
+        older_than: length.map(jiff::SignedDuration::unsigned_abs),
         source: arguments.source.clone(),
-        keep: pins::read(home)?.into_iter().map(SessionId::from).collect(),
     };
-    let dry_run = arguments.dry_run || !app.asking.yes;
     let zone = app.zone(home)?;
-    if dry_run {
-        let plan = reading(app, home)?.prune_plan(&request)?;
-        let found = !plan.sessions.is_empty();
-        app.out.show(&Pruning::of(plan, true, zone))?;
-        if found {
-            app.out.hint("nothing was deleted yet; add `--yes` to delete them, `--export FILE` to keep a copy");
-        }
-        return Ok(Outcome::Done);
+    let pruning = match arguments.dry_run || !app.asking.yes {
+        true => prune::plan(app, home, &old)?,
+        false => prune::prune(app, home, &old, arguments.export.as_deref())?,
+    };
+    let waits = pruning.dry_run && !pruning.results.is_empty();
+    app.out.show(&Shown { pruning, zone })?;
+    if waits {
+        app.out.hint(
+            "nothing was deleted yet; add `--yes` to delete them, `--export FILE` to keep a copy",
+        );
     }
-    let mut store = writing(app, home)?;
-    let plan = store.prune_plan(&request)?;
-    if let Some(path) = &arguments.export {
-        let ids: Vec<SessionId> = plan.sessions.iter().map(|session| session.id.clone()).collect();
-        export::save_lines(&store, &ids, path)?;
-    }
-    let report = store.prune(&plan)?;
-    let mut shown = Pruning::of(plan, false, zone);
-    shown.results.retain(|session| !report.changed.contains(&session.id));
-    shown.messages = report.messages;
-    shown.changed_meanwhile = report.changed;
-    app.out.show(&shown)?;
     Ok(Outcome::Done)
 }
 
-/// What was typed, else the retention that the settings name.
-fn age(arguments: &Arguments, home: &Home, app: &App) -> anyhow::Result<Duration> {
-    let length = match &arguments.older_than {
-        Some(text) => clock::parse_length(text)?,
-        None => {
-            let days = app.config(home)?.config.sessions.retention_days;
-            jiff::SignedDuration::from_hours(i64::from(days) * 24)
-        }
-    };
-    Ok(length.unsigned_abs())
-}
-
-impl Pruning {
-    fn of(plan: PrunePlan, dry_run: bool, zone: TimeZone) -> Pruning {
-        Pruning {
-            dry_run,
-            before: plan.before,
-            results: plan.sessions,
-            messages: plan.messages,
-            text_bytes: plan.text_bytes,
-            kept_pinned: plan.kept_pinned,
-            kept_unfinished: plan.kept_unfinished,
-            kept_continued: plan.kept_continued,
-            kept_for_owner: plan.kept_for_owner,
-            changed_meanwhile: Vec::new(),
-            zone,
-        }
-    }
-}
-
-impl Show for Pruning {
+impl Show for Shown {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let minute = |moment: Timestamp| clock::minute(moment, &self.zone);
         let row = |session: &PrunedSession| {
@@ -125,28 +78,28 @@ impl Show for Pruning {
                 one_line(session.title.as_deref().unwrap_or_default(), 50),
             ]
         };
-        let rows: Vec<_> = self.results.iter().map(row).collect();
+        let rows: Vec<_> = self.pruning.results.iter().map(row).collect();
         if !rows.is_empty() {
             page.table(&["session", "last active", "source", "messages", "title"], &rows)?;
         }
-        let verb = if self.dry_run { "would be deleted" } else { "deleted" };
+        let verb = if self.pruning.dry_run { "would be deleted" } else { "deleted" };
         page.line(format_args!(
             "{} with {} ({}) {verb}: no activity since {}",
-            counted(self.results.len() as u64, "session"),
-            counted(self.messages, "message"),
-            bytes(self.text_bytes),
-            minute(self.before),
+            counted(self.pruning.results.len() as u64, "session"),
+            counted(self.pruning.messages, "message"),
+            bytes(self.pruning.text_bytes),
+            minute(self.pruning.before),
         ))?;
         let kept = [
-            (self.kept_pinned, "pinned"),
-            (self.kept_unfinished, "still open"),
-            (self.kept_continued, "continued by a session that stays"),
-            (self.kept_for_owner, "only Hermes Agent can delete them from its index"),
+            (self.pruning.kept_pinned, "pinned"),
+            (self.pruning.kept_unfinished, "still open"),
+            (self.pruning.kept_continued, "continued by a session that stays"),
+            (self.pruning.kept_for_owner, "only Hermes Agent can delete them from its index"),
         ];
         for (count, why) in kept.into_iter().filter(|(count, _)| *count > 0) {
             page.line(format_args!("{} kept: {why}", counted(count, "old session")))?;
         }
-        for id in &self.changed_meanwhile {
+        for id in &self.pruning.changed_meanwhile {
             page.line(format_args!("{id} kept: it was used meanwhile"))?;
         }
         Ok(())

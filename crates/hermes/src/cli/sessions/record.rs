@@ -1,5 +1,6 @@
 //! hermes sessions create, append, end, rename
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, ValueEnum};
@@ -8,11 +9,10 @@ use hermes_store::sessions::{NewMessage, NewSession, SessionId, random_bytes};
 use serde::Serialize;
 
 use super::{reading, writing};
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
 use crate::input;
 use crate::output::{Page, Show};
+use hermes_app::{clock, sessions};
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
@@ -92,7 +92,11 @@ struct Done {
     message: String,
 }
 
-pub(crate) fn create(arguments: &Create, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn create(
+    arguments: &Create,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let mut store = writing(app, home)?;
     let parent = arguments.parent.as_deref().map(|parent| store.find(parent)).transpose()?;
     let folder = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(str::to_owned));
@@ -108,7 +112,11 @@ pub(crate) fn create(arguments: &Create, home: &Home, app: &mut App) -> anyhow::
     Ok(Outcome::Done)
 }
 
-pub(crate) fn append(arguments: &Append, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn append(
+    arguments: &Append,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let text = input::text(&arguments.text)?;
     let at = match &arguments.at {
         None => app.now,
@@ -130,7 +138,7 @@ pub(crate) fn append(arguments: &Append, home: &Home, app: &mut App) -> anyhow::
     Ok(Outcome::Done)
 }
 
-pub(crate) fn end(arguments: &End, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn end(arguments: &End, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let session_id = reading(app, home)?.find(&arguments.session)?;
     writing(app, home)?.end_session(&session_id, app.now, &arguments.reason)?;
     let message = format!("{session_id} has ended");
@@ -138,10 +146,12 @@ pub(crate) fn end(arguments: &End, home: &Home, app: &mut App) -> anyhow::Result
     Ok(Outcome::Done)
 }
 
-pub(crate) fn rename(arguments: &Rename, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let mut store = writing(app, home)?;
-    let session_id = store.find(&arguments.session)?;
-    store.rename(&session_id, Some(&arguments.title))?;
+pub(crate) fn rename(
+    arguments: &Rename,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
+    let session_id = sessions::rename(app, home, &arguments.session, &arguments.title)?;
     let message = format!("{session_id} is now called {:?}", arguments.title);
     app.out.show(&Done { session_id, message })?;
     Ok(Outcome::Done)

@@ -1,5 +1,6 @@
 //! hermes sessions repair
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
@@ -9,10 +10,10 @@ use hermes_store::sessions::{CheckReport, Cure, Depth, RepairReport, check, repa
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::confirm;
 use crate::failure::Outcome;
-use crate::output::{BAD, GOOD, Page, Show, counted};
+use crate::output::{BAD, GOOD, Page, Show};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -33,7 +34,11 @@ struct Repaired {
     report: RepairReport,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let path = home.state_db();
     let wait = app.lock_wait(home)?;
     app.refuse_lost(home, Database::State)?;

@@ -1,27 +1,17 @@
 //! hermes sessions restore
 
-use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::io;
 
-use anyhow::Context as _;
 use clap::Args;
-use hermes_home::{Home, atomic};
-use hermes_memory::catch_up;
-use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
-use hermes_store::sessions::{SessionId, SessionStore};
-use hermes_store::sqlite::Access;
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use hermes_app::sessions::restore;
+use hermes_app::sessions::restore::DeletedSession;
+use hermes_app::text::one_line;
+use hermes_home::Home;
 
-use super::{export, import, reading};
-use crate::app::App;
-use crate::desk::Asker;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{DIM, Page, Show, one_line};
-
-/// How long a deleted session can be brought back.
-const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
+use super::import;
+use crate::failure::Outcome;
+use crate::output::{DIM, Listing, Page, Show};
+use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -29,135 +19,24 @@ pub(crate) struct Arguments {
     session: Option<String>,
 }
 
-/// A session that can be brought back.
-#[derive(Debug, Serialize)]
-struct Kept {
-    id: String,
-    title: Option<String>,
-    file: PathBuf,
-}
-
-#[derive(Debug, Serialize)]
-struct Listed {
-    results: Vec<Kept>,
-}
-
-/// What is read of a kept session.
-#[derive(Deserialize)]
-struct Head {
-    id: String,
-    title: Option<String>,
-}
-
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
-    let kept = all(home)?;
-    let Some(wanted) = &arguments.session else {
-        app.out.show(&Listed { results: kept })?;
-        return Ok(Outcome::Done);
-    };
-    let found = kept.iter().find(|one| one.id == *wanted);
-    let found = found.or_else(|| kept.iter().find(|one| one.id.starts_with(wanted.as_str())));
-    let found = found.ok_or_else(|| {
-        Problem::new(Kind::NotFound, format!("no deleted session {wanted} is kept"))
-            .hint("`hermes sessions restore` lists those that can be brought back")
-    })?;
-    let outcome = import::file(&found.file, home, app)?;
-    note_as_known(app, home, &found.id)?;
-    if outcome == Outcome::Done {
-        let failed = || format!("could not remove {}", found.file.display());
-        fs::remove_file(&found.file).with_context(failed)?;
-    }
-    Ok(outcome)
-}
-
-/// What the memory took in of the session before it was deleted is not taken in again: its messages have other
-/// numbers now.
-fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
-    let mut memory = app.memory(home, Access::Read)?;
-    if !memory.exists {
-        return Ok(());
-    }
-    let sessions = reading(app, home)?;
-    let Some(mark) = sessions.marks()?.into_iter().find(|mark| mark.session_id.as_str() == id)
-    else {
-        return Ok(());
-    };
-    let database = catch_up::database(&sessions, &home.transcript_note(), app.now)?;
-    let taken = memory.store.taken_in(Admin, &database)?;
-    let before = taken.into_iter().find(|taken| taken.session_id == id);
-    let is_known = !memory.store.sessions_named(Asker::owner().scope, id)?.is_empty();
-    let live = match before {
-        Some(taken) => taken.live.min(mark.live),
-        None if is_known => mark.live,
-        None => return Ok(()),
-    };
-    let last_message = match usize::try_from(live).ok().filter(|_| live < mark.live) {
-        Some(count) => {
-            let session = sessions.live_session(&mark.session_id)?;
-            let messages = sessions.live_messages(&session, 0)?;
-            count.checked_sub(1).and_then(|at| messages.get(at)).map_or(0, |one| one.id)
-        }
-        None => mark.last_message,
-    };
-    memory = app.memory(home, Access::Write)?;
-    let taken = TakenIn { database, session_id: id.to_owned(), last_message, live };
-    memory.store.note_taken_in(Admin, &taken, app.now)?;
-    Ok(())
-}
-
-/// Keeps a session that is about to be deleted; what was kept for a month goes.
-pub(super) fn keep(
+pub(crate) fn run(
+    arguments: &Arguments,
     home: &Home,
-    store: &SessionStore,
-    id: &SessionId,
-    now: Timestamp,
-) -> anyhow::Result<PathBuf> {
-    let folder = home.deleted_sessions();
-    atomic::make_folder(&folder)?;
-    sweep(&folder, now);
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let name: String = id.as_str().chars().take(80).map(plain).collect();
-    let path = folder.join(format!("{}-{name}.jsonl", now.as_millisecond()));
-    export::save_lines(store, std::slice::from_ref(id), &path)?;
-    Ok(path)
-}
-
-fn sweep(folder: &Path, now: Timestamp) {
-    for path in files(folder) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stamp = name.split('-').next().and_then(|stamp| stamp.parse::<i64>().ok());
-        let at = stamp.and_then(|stamp| Timestamp::from_millisecond(stamp).ok());
-        if at.is_some_and(|at| now.duration_since(at) > KEPT) {
-            // The next one tries again.
-            let _ = fs::remove_file(path);
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
+    match &arguments.session {
+        None => {
+            app.out.show(&Listing { results: restore::all(home)? })?;
+            Ok(Outcome::Done)
+        }
+        Some(wanted) => {
+            let report = restore::restore(app, home, wanted)?;
+            import::show(report, app)
         }
     }
 }
 
-/// What can be brought back, the last deleted first.
-fn all(home: &Home) -> anyhow::Result<Vec<Kept>> {
-    let mut paths = files(&home.deleted_sessions());
-    paths.sort();
-    paths.reverse();
-    let mut kept = Vec::new();
-    for file in paths {
-        let failed = || format!("could not read {}", file.display());
-        let mut line = String::new();
-        BufReader::new(File::open(&file).with_context(failed)?)
-            .read_line(&mut line)
-            .with_context(failed)?;
-        let Ok(head) = serde_json::from_str::<Head>(&line) else { continue };
-        kept.push(Kept { id: head.id, title: head.title, file });
-    }
-    Ok(kept)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
-}
-
-impl Show for Listed {
+impl Show for Listing<DeletedSession> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
             return page.line("no deleted session is kept");

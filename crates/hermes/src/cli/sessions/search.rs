@@ -1,5 +1,6 @@
 //! hermes sessions search
 
+use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use std::io;
 
@@ -13,10 +14,10 @@ use serde::Serialize;
 
 use super::narrow::Narrow;
 use super::reading;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{BOLD, DIM, FOUND, Page, Show, one_line, printable};
+use crate::output::{BOLD, DIM, FOUND, Page, Show};
+use hermes_app::clock;
+use hermes_app::text::{one_line, printable};
 
 /// Shown below `hermes sessions search --help`.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -59,12 +60,16 @@ struct Found {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let zone = app.zone(home)?;
     let span = arguments.narrow.span(app, &zone)?;
     let store = reading(app, home)?;
     let filter = SearchFilter {
-        user: arguments.narrow.user.as_deref().map(Whose::named),
+        user: arguments.narrow.user.as_deref().map(Whose::called),
         session: arguments.session.as_deref().map(|session| store.find(session)).transpose()?,
         source: arguments.narrow.source.clone(),
         roles: arguments.role.clone(),

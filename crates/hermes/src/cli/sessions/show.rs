@@ -1,19 +1,20 @@
 //! hermes sessions show
 
+use crate::terminal::Terminal;
 use std::io;
 
 use clap::Args;
 use hermes_home::{Home, pins};
-use hermes_store::sessions::{Message, MessageState, SessionSummary, Window};
+use hermes_store::sessions::{Message, MessageState, SessionSummary, Window, shown_user};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::reading;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{BOLD, DIM, Page, Show, one_line, printable};
+use crate::output::{BOLD, DIM, Page, Show};
+use hermes_app::clock;
+use hermes_app::text::{one_line, printable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -41,7 +42,11 @@ struct Shown {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    home: &Home,
+    app: &mut Terminal,
+) -> anyhow::Result<Outcome> {
     let store = reading(app, home)?;
     let id = store.find(&arguments.session)?;
     let window = match (arguments.first, arguments.last, arguments.around) {
@@ -72,7 +77,7 @@ impl Show for Shown {
         page.line(format_args!("{BOLD}{}{BOLD:#}", printable(title)))?;
         let started = self.time(session.started_at);
         let mut details = vec![session.id.to_string(), session.source.clone(), started];
-        details.extend(session.user_id.clone().map(|user| format!("user {user}")));
+        details.extend(session.user_id.clone().map(|user| format!("user {}", shown_user(&user))));
         details.extend(session.model.clone());
         details.extend(session.parent.as_ref().map(|parent| format!("continues {parent}")));
         details.extend(session.pinned.then(|| "pinned".to_owned()));

@@ -1,5 +1,6 @@
 //! hermes sessions stats
 
+use crate::terminal::Terminal;
 use std::io;
 
 use hermes_home::Home;
@@ -9,9 +10,9 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::reading;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{Page, Show, bytes, thousands};
+use crate::output::{Page, Show};
+use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Serialize)]
 struct Stats {
@@ -21,7 +22,7 @@ struct Stats {
     zone: TimeZone,
 }
 
-pub(crate) fn run(home: &Home, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let stats = reading(app, home)?.stats()?;
     app.out.show(&Stats { stats, zone: app.zone(home)? })?;
     Ok(Outcome::Done)

@@ -1,14 +1,15 @@
 //! hermes skills add
 
+use crate::terminal::Terminal;
 use std::path::PathBuf;
 
 use clap::Args;
 use hermes_home::skill;
 
-use super::{Changed, must_be_there};
-use crate::app::App;
+use super::must_be_there;
 use crate::failure::Outcome;
-use crate::output::counted;
+use hermes_app::skills::{SkillChange, note_in_memory};
+use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -16,14 +17,16 @@ pub(crate) struct Arguments {
     path: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     must_be_there(&arguments.path)?;
     let added = skill::add(&home, &arguments.path)?;
     let name = added.name.as_str();
     let files = counted(added.files as u64, "file");
     let done = format!("{name} is added with {files}: {}", added.path.display());
-    app.out.show(&Changed { file: Some(added.path), ..Changed::new(name, done) })?;
+    note_in_memory(app, &home);
+    app.out
+        .show(&SkillChange { file: Some(added.path.clone()), ..SkillChange::new(name, done) })?;
     app.out.hint(format_args!("read it with `hermes skills show {name}`"));
     Ok(Outcome::Done)
 }

@@ -1,14 +1,14 @@
 //! hermes skills edit
 
+use crate::terminal::Terminal;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use hermes_app::skills::{SkillChange, note_in_memory};
 use hermes_home::skill::{self, State};
 
-use super::Changed;
-use crate::app::App;
 use crate::failure::Outcome;
 
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     pending: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let name = arguments.name.as_str();
     let state = if arguments.pending { State::Pending } else { State::Active };
@@ -33,8 +33,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         true => format!("{name} has a new text; the one before is kept as a version"),
         false => format!("{name} says so already"),
     };
-    let changed = Changed::new(name, done);
-    app.out.show(&Changed { file: Some(edited.path), changed: edited.changed, ..changed })?;
+    note_in_memory(app, &home);
+    let changed = SkillChange::new(name, done);
+    app.out.show(&SkillChange { file: Some(edited.path), changed: edited.changed, ..changed })?;
     Ok(Outcome::Done)
 }
 

@@ -1,5 +1,6 @@
 //! hermes skills list
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
@@ -7,9 +8,9 @@ use clap::Args;
 use hermes_home::skill::{Broken, Catalog, Origin, Skill, State};
 use serde::Serialize;
 
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{Listing, Page, Show, counted, one_line};
+use crate::output::{Listing, Page, Show};
+use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -38,7 +39,7 @@ struct Row {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let (active, pending) = (Catalog::read(&home)?, Catalog::pending(&home)?);
     let waiting = rows(&pending);

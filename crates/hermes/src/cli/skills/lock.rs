@@ -1,36 +1,21 @@
 //! hermes skills lock, unlock
 
-use hermes_home::skill::{self, Marked};
+use hermes_app::skills;
 
-use super::Changed;
-use crate::app::App;
 use crate::failure::Outcome;
+use crate::terminal::Terminal;
 
-pub(super) fn lock(name: &str, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn lock(name: &str, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let marked = skill::lock(&home, name, app.now)?;
-    say(name, marked, app)?;
+    let change = skills::lock(app, &home, name, true)?;
+    app.out.show(&change)?;
     app.out.hint(format_args!("undo with `hermes skills unlock {name}`"));
     Ok(Outcome::Done)
 }
 
-pub(super) fn unlock(name: &str, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn unlock(name: &str, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let marked = skill::unlock(&home, name, app.now)?;
-    say(name, marked, app)?;
+    let change = skills::lock(app, &home, name, false)?;
+    app.out.show(&change)?;
     Ok(Outcome::Done)
-}
-
-fn say(name: &str, marked: Marked, app: &mut App) -> anyhow::Result<()> {
-    let already = if marked.changed { "" } else { " already" };
-    let done = match marked.is_locked {
-        true => format!("{name} is locked{already}: Hermes never rewrites it"),
-        false => format!("{name} is not locked{already}"),
-    };
-    app.out.show(&Changed {
-        changed: marked.changed,
-        locked: Some(marked.is_locked),
-        file: Some(marked.path),
-        ..Changed::new(name, done)
-    })
 }

@@ -9,19 +9,16 @@ mod review;
 mod show;
 mod validate;
 
+use crate::terminal::Terminal;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Subcommand;
-use hermes_memory::learn;
-use hermes_store::memory::Vectors as _;
-use hermes_store::sqlite::Access;
-use serde::Serialize;
 
-use crate::app::App;
-use crate::embedding;
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::skills::SkillChange;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -55,38 +52,7 @@ pub(crate) struct Name {
     name: String,
 }
 
-/// What was done to a skill.
-#[derive(Debug, Serialize)]
-struct Changed {
-    skill: String,
-    changed: bool,
-    #[serde(skip)]
-    done: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept_in: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    locked: Option<bool>,
-}
-
-pub(crate) fn run(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
-    let outcome = perform(command, app)?;
-    let changes_use = matches!(
-        command,
-        Command::Add(_)
-            | Command::Approve(_)
-            | Command::Delete(_)
-            | Command::Edit(_)
-            | Command::Restore(_)
-    );
-    if changes_use {
-        note_in_memory(app);
-    }
-    Ok(outcome)
-}
-
-fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::List(arguments) => list::run(arguments, app),
         Command::Show(arguments) => show::run(arguments, app),
@@ -102,24 +68,6 @@ fn perform(command: &Command, app: &mut App) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Lets the context of a task name the skills in use. The skill itself is in place, so this never
-/// fails the command: what is missed is made up for at the next `hermes memory reflect`.
-pub(crate) fn note_in_memory(app: &App) {
-    let note = || -> anyhow::Result<()> {
-        let home = app.existing_home()?;
-        if !app.has_memory(&home) {
-            return Ok(());
-        }
-        let mut memory = app.memory(&home, Access::Write)?;
-        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-        learn::note_skills(&home, &mut memory.store, vectors, app.change())?;
-        Ok(())
-    };
-    if let Err(error) = note() {
-        app.out.note(format_args!("the memory does not know of it yet: {error}"));
-    }
-}
-
 /// Fails when there is nothing at a path that was typed.
 fn must_be_there(path: &Path) -> Result<(), Problem> {
     match path.symlink_metadata() {
@@ -132,14 +80,7 @@ fn must_be_there(path: &Path) -> Result<(), Problem> {
     }
 }
 
-impl Changed {
-    fn new(skill: &str, done: String) -> Changed {
-        let skill = skill.to_owned();
-        Changed { skill, changed: true, done, file: None, kept_in: None, locked: None }
-    }
-}
-
-impl Show for Changed {
+impl Show for SkillChange {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(&self.done)
     }

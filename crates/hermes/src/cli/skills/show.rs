@@ -1,5 +1,6 @@
 //! hermes skills show
 
+use crate::terminal::Terminal;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::list::word;
-use crate::app::App;
-use crate::clock;
 use crate::failure::Outcome;
-use crate::output::{DIM, Page, Show, one_line, printable};
+use crate::output::{DIM, Page, Show};
+use hermes_app::clock;
+use hermes_app::text::{one_line, printable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -50,7 +51,7 @@ struct Shown {
     zone: TimeZone,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let name = arguments.name.as_str();
     let skill = match arguments.pending {

@@ -1,5 +1,6 @@
 //! hermes skills validate
 
+use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,9 @@ use hermes_home::skill::{self, Catalog, Problem};
 use serde::Serialize;
 
 use super::must_be_there;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::{BAD, GOOD, Listing, Page, Show, one_line};
+use crate::output::{BAD, GOOD, Listing, Page, Show};
+use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -34,7 +35,7 @@ struct Found {
     message: String,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let results = match arguments.wanted.as_deref() {
         None => all(&app.existing_home()?)?,
         Some(wanted) if is_path(wanted) => vec![at_path(Path::new(wanted))?],

@@ -1,5 +1,6 @@
 //! hermes user export
 
+use crate::terminal::Terminal;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,10 +17,14 @@ use hermes_store::sessions::{SessionFilter, SessionId};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::{App, Memory};
-use crate::desk::Asker;
-use crate::failure::{Kind, Outcome, Problem};
-use crate::output::{Page, Show, bytes, counted};
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::memory::Memory;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, counted};
+use hermes_app::users::known_user;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -61,10 +66,10 @@ struct FileWritten {
     sha256: String,
 }
 
-pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let memory = app.memory(&home, Access::Read)?;
-    let user = super::known_user(&memory.store, &arguments.user)?;
+    let user = known_user(&memory.store, &arguments.user)?;
     let folder = std::path::absolute(&arguments.to)?;
     if folder.exists() && fs::read_dir(&folder).map_or(true, |mut found| found.next().is_some()) {
         let message = format!("{} is there already", folder.display());

@@ -1,5 +1,6 @@
 //! hermes user forget
 
+use crate::terminal::Terminal;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
@@ -10,13 +11,16 @@ use hermes_store::memory::{Admin, Choice, Forgetting as _, Known, People as _, U
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::app::{App, Memory};
-use crate::cli::backup::holding;
-use crate::daemon::life;
-use crate::desk::in_step;
-use crate::failure::{Kind, Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use crate::server::tokens;
+use hermes_app::app::App;
+use hermes_app::backup::holding;
+use hermes_app::daemon::life;
+use hermes_app::in_step;
+use hermes_app::memory::Memory;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::users::known_user;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -50,12 +54,12 @@ struct Again {
     results: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let Some(name) = &arguments.user else { return again(app, &home) };
     let place = Place { home: &home, agent_sessions: arguments.agent_sessions };
     let memory = app.memory(&home, Access::Read)?;
-    let user = super::known_user(&memory.store, name)?;
+    let user = known_user(&memory.store, name)?;
     let known = memory.store.known_by(Admin, user.number)?;
     let (folder, backups) = holding::holding(app, &home, known.since)?;
     let mut report = Report {
@@ -111,7 +115,7 @@ pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
 }
 
 /// Typing the name is harder to do by accident than a letter.
-fn must_mean_it(app: &App, name: &str) -> anyhow::Result<()> {
+fn must_mean_it(app: &Terminal, name: &str) -> anyhow::Result<()> {
     if app.asking.yes {
         return Ok(());
     }
@@ -130,9 +134,9 @@ fn must_mean_it(app: &App, name: &str) -> anyhow::Result<()> {
 
 /// Entries of MEMORY.md that were written with facts of theirs.
 fn erase_entries(app: &App, home: &Home, memory: &Memory, user: UserNumber) -> anyhow::Result<()> {
-    let facts = memory.store.facts_to_forget(Admin, &Choice::User(user))?;
+    let told = memory.store.told_elsewhere(Admin, &Choice::User(user))?;
     let everybody = in_step::everybody(memory)?;
-    let erased = in_step::erase(app, home, memory, (&everybody, &facts))?;
+    let erased = in_step::erase(app, home, memory, (&everybody, &told.facts))?;
     in_step::tell(app, erased);
     Ok(())
 }
@@ -159,13 +163,19 @@ fn stays(home: &Home, user: &User, erased: &Erased) -> Vec<String> {
     }
     if user.number == UserNumber::OWNER {
         stays.push("MEMORY.md and SOUL.md: everybody's; see `hermes memory show`".to_owned());
-        if home.migration().is_dir() {
-            let path = home.migration().display().to_string();
-            stays.push(format!("copies of what was brought in from another program: {path}"));
+    }
+    for (folder, what) in [
+        (home.migration(), "copies of what was brought in from another program"),
+        (home.deleted_profiles(), "profiles that were deleted, each with a memory of its own"),
+    ] {
+        if folder.is_dir() {
+            stays.push(format!("{what}: {}", folder.display()));
         }
     }
     stays.push("shared facts, without the words of theirs they came from".to_owned());
-    stays.push("skills that were learned: see `hermes skills list`".to_owned());
+    stays.push(
+        "skills that were learned, wait or were deleted: see `hermes skills list`".to_owned(),
+    );
     stays.push("exports and copies that somebody made by hand".to_owned());
     let root = home.root();
     let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -181,7 +191,7 @@ fn stays(home: &Home, user: &User, erased: &Erased) -> Vec<String> {
 }
 
 /// Forgets everybody again who was forgotten in this home.
-fn again(app: &mut App, home: &Home) -> anyhow::Result<Outcome> {
+fn again(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
     let folder = holding::folder(app)?;
     let places = [home.root().to_owned(), folder.path().to_owned(), home.backups()];
     let mut places = places.to_vec();

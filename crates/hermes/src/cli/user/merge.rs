@@ -1,6 +1,8 @@
 //! hermes user merge
 
+use crate::terminal::Terminal;
 use std::io;
+use std::path::PathBuf;
 
 use clap::Args;
 use hermes_home::layout::MemoryTarget;
@@ -11,14 +13,16 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::export;
-use crate::app::App;
 use crate::confirm;
-use crate::daemon::life;
-use crate::desk::rules;
-use crate::embedding;
-use crate::failure::{Outcome, Problem};
+use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use crate::server::tokens;
+use hermes_app::app::App;
+use hermes_app::daemon::life;
+use hermes_app::embedding;
+use hermes_app::problem::Problem;
+use hermes_app::rules;
+use hermes_app::users::known_user;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -47,11 +51,11 @@ struct Merged {
     kept_in: Option<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let Arguments { from, into, dry_run } = arguments;
     let store = app.memory(&home, Access::Read)?.store;
-    let [old, new] = [from, into].map(|name| super::known_user(&store, name));
+    let [old, new] = [from, into].map(|name| known_user(&store, name));
     let (old, new) = (old?, new?);
     if old.name != from.as_str() {
         if old.number == new.number && home.users().join(from.as_str()).is_dir() {
@@ -78,28 +82,9 @@ pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         app.out.note(merged.in_words());
     }
     confirm::consent(app.asking, &format!("merge {from} into {}?", new.name))?;
-    let mut memory = app.memory(&home, Access::Write)?;
-    // What was said before belongs to whom it went to then.
-    life::take_in(app, &home, &mut memory.store)?;
-    let name: UserId = new.name.parse()?;
-    let keep = home.merged_users(&name).join(format!("{from}-{}", app.now.as_millisecond()));
-    atomic::make_folder(&keep)?;
-    export::write(app, &home, (&memory, &old), &keep)?;
-    // Theirs who were merged into the first go where the first goes.
-    let before = home.merged_users(from);
-    let (zone, vectors) =
-        (app.zone(&home)?, embedding::vectors(memory.store.active_model()?.as_ref()));
-    let chunker =
-        |text: &hermes_store::memory::PortableText<'_>| transfer::chunks_of(text, &zone, vectors);
-    merged.moved =
-        memory.store.merge_users(Admin, [old.number, new.number], &chunker, app.change())?;
-    let [entries, reflections] = files(app, &home, from, &new)?;
-    tokens::rebind(&app.root_home()?, from.as_str(), &new.name)?;
-    if before.is_dir() {
-        let beside = keep.join("merged-before");
-        std::fs::rename(&before, &beside)?;
-    }
-    (merged.entries, merged.reflections, merged.done) = (entries, reflections, true);
+    let (moved, entries, reflections, keep) = carry_out(app, &home, (from, &old), &new)?;
+    (merged.moved, merged.entries, merged.reflections, merged.done) =
+        (moved, entries, reflections, true);
     merged.kept_in = Some(keep.display().to_string());
     app.out.show(&merged)?;
     app.out.note(format_args!(
@@ -108,6 +93,37 @@ pub(super) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcom
         new.name
     ));
     Ok(Outcome::Done)
+}
+
+/// Makes one user another; returns what moved, entries, sections, and where the first is kept as they were.
+pub(super) fn carry_out(
+    app: &App,
+    home: &Home,
+    (from, old): (&UserId, &User),
+    new: &User,
+) -> anyhow::Result<(Moved, usize, usize, PathBuf)> {
+    let mut memory = app.memory(home, Access::Write)?;
+    // What was said before belongs to whom it went to then.
+    life::take_in(app, home, &mut memory.store)?;
+    let name: UserId = new.name.parse()?;
+    let keep = home.merged_users(&name).join(format!("{from}-{}", app.now.as_millisecond()));
+    atomic::make_folder(&keep)?;
+    export::write(app, home, (&memory, old), &keep)?;
+    // Theirs who were merged into the first go where the first goes.
+    let before = home.merged_users(from);
+    let (zone, vectors) =
+        (app.zone(home)?, embedding::vectors(memory.store.active_model()?.as_ref()));
+    let chunker =
+        |text: &hermes_store::memory::PortableText<'_>| transfer::chunks_of(text, &zone, vectors);
+    let moved =
+        memory.store.merge_users(Admin, [old.number, new.number], &chunker, app.change())?;
+    let [entries, reflections] = files(app, home, from, new)?;
+    tokens::rebind(&app.root_home()?, from.as_str(), &new.name)?;
+    if before.is_dir() {
+        let beside = keep.join("merged-before");
+        std::fs::rename(&before, &beside)?;
+    }
+    Ok((moved, entries, reflections, keep))
 }
 
 /// The files follow; a merge that was cut short before them is brought to its end by the same command.
@@ -122,7 +138,7 @@ fn files(app: &App, home: &Home, from: &UserId, new: &User) -> anyhow::Result<[u
 }
 
 fn finish(
-    app: &mut App,
+    app: &mut Terminal,
     home: &Home,
     [from, into]: [&UserId; 2],
     new: &User,

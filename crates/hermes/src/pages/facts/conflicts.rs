@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{NAME, deeds, place};
-use crate::desk::fact_view::{Shown, name_of};
 use crate::pages::notice::Notice;
 use crate::pages::show::{self, Head};
 use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit, unknown_deed};
-use crate::server::pool::Seat;
+use hermes_app::fact_view::{Shown, name_of};
+use hermes_app::pool::Seat;
 
 #[derive(Template, Serialize)]
 #[template(path = "fact_conflicts.html")]

@@ -6,17 +6,17 @@ use hermes_store::memory::{Fact, Facts as _, Scope};
 use serde::Serialize;
 
 use super::{NAME, merge, place};
-use crate::desk::fact_view::{Change, name_of};
-use crate::desk::facts::{self, New};
-use crate::desk::reason::Why;
-use crate::failure::Problem;
-use crate::output::{counted, one_line};
 use crate::pages::notice::Notice;
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::Frame;
 use crate::pages::{Answer, Visit, unknown_deed};
-use crate::server::pool::Seat;
+use hermes_app::fact_view::{Change, name_of};
+use hermes_app::facts::{self, New};
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::reason::Why;
+use hermes_app::text::{counted, one_line};
 
 /// How much of a text a notice says.
 const SHORT: usize = 80;
@@ -39,6 +39,9 @@ struct Stale {
     address: String,
 }
 
+/// How many facts are changed at a time.
+const MOST: usize = 500;
+
 /// What was asked for in the list.
 pub(super) fn of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if let Some(id) = visit.said("forget") {
@@ -51,6 +54,9 @@ pub(super) fn of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> 
         return add(seat, visit);
     }
     let chosen = visit.all_said("fact");
+    if chosen.len() > MOST {
+        return Err(Problem::usage(format!("{MOST} facts at a time")).into());
+    }
     if chosen.is_empty() {
         return Err(Problem::usage("no fact is selected").hint("tick some of them first").into());
     }

@@ -5,16 +5,17 @@ use hermes_store::memory::{FactFilter, FactOnly, FactOrder, Facts as _, Scope};
 use serde::Serialize;
 
 use super::NAME;
-use crate::app::{App, Memory};
-use crate::desk::fact_view::Shown;
-use crate::desk::hit::Hit;
-use crate::desk::reason::Reason;
-use crate::desk::search::{self, Kind, Wish};
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit, shell_word};
-use crate::server::pool::Seat;
+use hermes_app::app::App;
+use hermes_app::fact_view::Shown;
+use hermes_app::hit::Hit;
+use hermes_app::memory::Memory;
+use hermes_app::pool::Seat;
+use hermes_app::reason::Reason;
+use hermes_app::search::{self, Kind, Wish};
 
 #[derive(Template, Serialize)]
 #[template(path = "facts.html")]

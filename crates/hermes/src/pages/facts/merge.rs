@@ -4,12 +4,12 @@ use askama::Template;
 use serde::Serialize;
 
 use super::{NAME, deeds};
-use crate::desk::fact_view::Shown;
-use crate::failure::Problem;
 use crate::pages::show::{self, Head};
 use crate::pages::visit::Frame;
 use crate::pages::{Answer, Visit};
-use crate::server::pool::Seat;
+use hermes_app::fact_view::Shown;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
 
 #[derive(Template, Serialize)]
 #[template(path = "fact_merge.html")]

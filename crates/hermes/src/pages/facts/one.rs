@@ -9,15 +9,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::NAME;
-use crate::app::App;
-use crate::desk::fact_view::{Detail, From, Shown};
-use crate::desk::facts;
-use crate::desk::reason::{self, Reason};
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::Frame;
 use crate::pages::{Answer, Visit};
-use crate::server::pool::Seat;
+use hermes_app::app::App;
+use hermes_app::fact_view::{Detail, From, Shown};
+use hermes_app::facts;
+use hermes_app::pool::Seat;
+use hermes_app::reason::{self, Reason};
 
 /// How many of the latest receipts are looked through for uses.
 const RECEIPTS: usize = 2_000;

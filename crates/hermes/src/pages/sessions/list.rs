@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::NAME;
 use super::order::{Order, Wanted};
 use super::prune::{self, Plan};
-use crate::desk::hit::Hit;
-use crate::desk::search::{self, Kind, Wish};
-use crate::output::thousands;
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit};
-use crate::server::pool::Seat;
+use hermes_app::hit::Hit;
+use hermes_app::pool::Seat;
+use hermes_app::search::{self, Kind, Wish};
+use hermes_app::text::thousands;
 
 #[derive(Template, Serialize)]
 #[template(path = "sessions.html")]
@@ -111,7 +111,11 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     ids.truncate(ROWS);
     let mut rows = store.sessions(&ids)?;
     let pinned = pins::read(&seat.home)?;
+    let secrets = seat.app.config(&seat.home)?.config.recording.secrets;
     for session in &mut rows {
+        let clean = |text: String| secrets.clean(&text).into_owned();
+        session.preview = session.preview.take().map(clean);
+        session.title = session.title.take().map(clean);
         session.pinned |= pinned.contains(session.id.as_str());
     }
     let list = List {

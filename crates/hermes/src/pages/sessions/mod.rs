@@ -9,9 +9,12 @@ use hermes_store::sessions::{SessionId, SessionStore, SessionSummary};
 use hermes_store::sqlite::Access;
 
 use super::notice::Notice;
-use super::{Answer, Menu, Page, Visit, command, unknown_deed};
-use crate::failure::{Kind, Problem};
-use crate::server::pool::Seat;
+use super::{Answer, Menu, Page, Visit, unknown_deed};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::sessions::delete::{self, Deleting};
+use hermes_app::sessions::{self, restore};
+use hermes_app::text::counted;
 
 const NAME: &str = "Sessions";
 
@@ -50,11 +53,11 @@ fn many(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     match visit.deed() {
         "restore" => {
             let id = visit.must_say("session")?;
-            command::tell(seat, &["sessions", "restore", id])?;
+            restore::restore(&seat.app, &seat.home, id)?;
             let back = visit.frame(seat)?.link(format_args!("sessions/{id}"));
             Ok(Answer::Done { back, notice: Notice::new("The session is back") })
         }
-        "prune" => prune::prune(seat, visit),
+        "prune" => prune::prune_shown(seat, visit),
         _ => Err(unknown_deed(visit)),
     }
 }
@@ -66,17 +69,17 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let address = frame.link(format_args!("sessions/{id}"));
     match visit.deed() {
         "pin" => {
-            command::tell(seat, &["sessions", "pin", id])?;
+            sessions::pin(&seat.app, &seat.home, id, true)?;
             let notice = Notice::new("Pinned: it is never pruned").undo(&address, "unpin", &[]);
             Ok(Answer::Done { back: visit.back(), notice })
         }
         "unpin" => {
-            command::tell(seat, &["sessions", "unpin", id])?;
+            sessions::pin(&seat.app, &seat.home, id, false)?;
             let notice = Notice::new("No longer pinned").undo(&address, "pin", &[]);
             Ok(Answer::Done { back: visit.back(), notice })
         }
         "rename" => {
-            command::tell(seat, &["sessions", "rename", id, visit.must_say("title")?])?;
+            sessions::rename(&seat.app, &seat.home, id, visit.must_say("title")?)?;
             let mut notice = Notice::new("It has another title");
             if let Some(before) = &session.title {
                 notice = notice.undo(&address, "rename", &[("title", before)]);
@@ -84,8 +87,11 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             Ok(Answer::Done { back: visit.back(), notice })
         }
         "delete" => {
-            let said = command::tell(seat, &["sessions", "delete", id])?;
+            let ids = [SessionId::from(id.to_owned())];
+            let deleted =
+                delete::delete(&seat.app, &seat.home, &ids, Deleting::default())?.messages;
             let back = frame.link("sessions");
+            let said = format!("1 session with {} deleted", counted(deleted, "message"));
             let notice = Notice::new(said).undo(&back, "restore", &[("session", id)]);
             Ok(Answer::Done { back, notice })
         }

@@ -1,6 +1,10 @@
 //! One session: what was said, what was put before the model, and what became of it.
 
 use askama::Template;
+use hermes_app::sessions::export;
+use hermes_app::sessions::export::Format;
+use hermes_home::redaction;
+use hermes_home::redaction::Policy;
 use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Scope, SqliteMemory,
@@ -8,16 +12,17 @@ use hermes_store::memory::{
 use hermes_store::sessions::{
     Message, MessageState, SessionId, SessionStore, SessionSummary, Window,
 };
+use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::NAME;
-use crate::output::{one_line, thousands};
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::Frame;
-use crate::pages::{Answer, Visit, command};
-use crate::server::pool::Seat;
+use crate::pages::{Answer, Visit};
+use hermes_app::pool::Seat;
+use hermes_app::text::{one_line, thousands};
 
 /// So many messages are on one page.
 const MESSAGES: usize = 80;
@@ -101,7 +106,9 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     let frame = visit.frame(seat)?;
     let address = frame.link(format_args!("sessions/{id}"));
-    let (messages, earlier, later) = window(&store, &id, visit)?;
+    let (mut messages, earlier, later) = window(&store, &id, visit)?;
+    let secrets = seat.app.config(&seat.home)?.config.recording.secrets;
+    messages.iter_mut().for_each(|message| withhold(secrets, message));
     let words = visit.asked("q").map(text::asked_words).unwrap_or_default();
     let hit = visit.number("around").and_then(|message| i64::try_from(message).ok());
     let results = messages.into_iter().map(|message| said(message, hit, &words, &frame)).collect();
@@ -110,7 +117,9 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let given = given(&memory.store, scope, id.as_str(), &frame)?;
     let count = u64::try_from(session.input_tokens + session.output_tokens).unwrap_or_default();
     let one = One {
-        name: session.title.clone().or_else(|| session.preview.clone()).unwrap_or_default(),
+        name: secrets
+            .clean(&session.title.clone().or_else(|| session.preview.clone()).unwrap_or_default())
+            .into_owned(),
         tokens: if count > 0 { thousands(count) } else { String::new() },
         frame,
         session,
@@ -123,6 +132,15 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let title = if one.name.is_empty() { id.to_string() } else { one.name.clone() };
     let head = Head { title, section: NAME, command: format!("hermes sessions show {id}") };
     show::view(visit, head, &one)
+}
+
+/// Puts names in place of secrets: the transcript keeps what was said, and a page may be looked at over a shoulder.
+fn withhold(secrets: Policy, message: &mut Message) {
+    message.text = secrets.clean(&message.text).into_owned();
+    if secrets != Policy::Keep {
+        message.parts = message.parts.take().map(redaction::redact_value);
+        message.tool_calls = message.tool_calls.take().map(redaction::redact_value);
+    }
 }
 
 /// A part of the transcript, with the addresses of what is before and after it.
@@ -265,7 +283,11 @@ fn episode(
 }
 
 fn download(seat: &Seat, id: &SessionId) -> anyhow::Result<Answer> {
-    let text = command::raw(seat, &["sessions", "export", id.as_str(), "--format", "md"])?;
+    let (app, home) = (&seat.app, &seat.home);
+    let mut bytes = Vec::new();
+    let store = app.sessions(home, Access::Read)?;
+    let zone = app.zone(home)?;
+    export::write(Format::Markdown, &store, std::slice::from_ref(id), &zone, &mut bytes)?;
     let name = format!("{id}.md");
-    Ok(Answer::Download { name, kind: "text/markdown; charset=utf-8", bytes: text.into_bytes() })
+    Ok(Answer::Download { name, kind: "text/markdown; charset=utf-8", bytes })
 }

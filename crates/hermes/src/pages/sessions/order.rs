@@ -8,7 +8,7 @@ use hermes_store::sessions::{Placed, SessionId, SessionKind, SessionStore, Whose
 use hermes_store::sqlite::Access;
 
 use crate::pages::kept::Kept;
-use crate::server::pool::Seat;
+use hermes_app::pool::Seat;
 
 /// Of fewer it is read every time: the last message of each of 50,000 takes a quarter of a second.
 const MANY: usize = 2000;

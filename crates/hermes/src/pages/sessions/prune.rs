@@ -1,58 +1,54 @@
 //! Old sessions are deleted after a look at which; those that were shown and no others.
 
-use serde::{Deserialize, Serialize};
+use hermes_app::clock;
+use hermes_app::sessions::prune::{self, OldSessions, Pruning};
+use serde::Serialize;
 
-use crate::failure::{Kind, Problem};
-use crate::output::{bytes, counted};
 use crate::pages::notice::Notice;
-use crate::pages::{Answer, Visit, command};
-use crate::server::pool::Seat;
+use crate::pages::{Answer, Visit};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::text::{bytes, counted};
 
-/// What `hermes sessions prune` would delete.
-#[derive(Serialize, Deserialize)]
+/// What would be deleted.
+#[derive(Serialize)]
 pub(super) struct Plan {
-    #[serde(default)]
     pub(super) older: String,
-    results: Vec<Old>,
-    messages: u64,
-    text_bytes: u64,
-    kept_pinned: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Old {
-    id: String,
-    #[serde(default)]
-    title: Option<String>,
+    #[serde(flatten)]
+    pruning: Pruning,
 }
 
 impl Plan {
     /// What would go, in a sentence.
     pub(super) fn told(&self) -> String {
-        let sessions = counted(self.results.len() as u64, "session");
-        let messages = counted(self.messages, "message");
-        let pinned = match self.kept_pinned {
+        let sessions = counted(self.pruning.results.len() as u64, "session");
+        let messages = counted(self.pruning.messages, "message");
+        let pinned = match self.pruning.kept_pinned {
             0 => String::new(),
             count => format!("; {} stay because they are pinned", counted(count, "session")),
         };
-        format!("{sessions} with {messages} ({}) would be deleted{pinned}.", bytes(self.text_bytes))
+        format!(
+            "{sessions} with {messages} ({}) would be deleted{pinned}.",
+            bytes(self.pruning.text_bytes)
+        )
     }
 
     pub(super) fn count(&self) -> usize {
-        self.results.len()
+        self.pruning.results.len()
     }
 
     /// The names of the first ones.
     pub(super) fn names(&self) -> Vec<&str> {
-        self.results
+        self.pruning
+            .results
             .iter()
             .take(SHOWN)
-            .map(|old| old.title.as_deref().unwrap_or(old.id.as_str()))
+            .map(|old| old.title.as_deref().unwrap_or_else(|| old.id.as_str()))
             .collect()
     }
 
     pub(super) fn more(&self) -> usize {
-        self.results.len().saturating_sub(SHOWN)
+        self.pruning.results.len().saturating_sub(SHOWN)
     }
 }
 
@@ -61,13 +57,17 @@ const SHOWN: usize = 20;
 
 /// What would go of what is older than that.
 pub(super) fn plan(seat: &Seat, older: &str) -> anyhow::Result<Plan> {
-    let words = ["sessions", "prune", "--dry-run", "--older-than", older];
-    let plan = command::ask::<Plan>(seat, &words)?;
-    Ok(Plan { older: older.to_owned(), ..plan })
+    let pruning = prune::plan(&seat.app, &seat.home, &old(older)?)?;
+    Ok(Plan { older: older.to_owned(), pruning })
+}
+
+fn old(older: &str) -> anyhow::Result<OldSessions> {
+    let older_than = Some(clock::parse_length(older)?.unsigned_abs());
+    Ok(OldSessions { older_than, source: None })
 }
 
 /// Deletes what was shown; where it became something else, nothing.
-pub(super) fn prune(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
+pub(super) fn prune_shown(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let older = visit.must_say("older")?;
     let shown = visit.must_say("count")?;
     let plan = plan(seat, older)?;
@@ -79,8 +79,9 @@ pub(super) fn prune(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         .hint("look again at which would go")
         .into());
     }
-    let said = command::tell(seat, &["sessions", "prune", "--older-than", older])?;
-    let first = said.lines().next().unwrap_or_default().to_owned();
+    let pruned = prune::prune(&seat.app, &seat.home, &old(older)?, None)?;
+    let sessions = counted(pruned.results.len() as u64, "session");
+    let said = format!("{sessions} with {} deleted", counted(pruned.messages, "message"));
     let back = visit.frame(seat)?.link("sessions");
-    Ok(Answer::Done { back, notice: Notice::new(first) })
+    Ok(Answer::Done { back, notice: Notice::new(said) })
 }

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
 use super::tool::{CHANGES, Entry, Told, arguments, schema};
-use crate::desk::rules;
-use crate::failure::{Kind as Failed, Problem};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind as Failed, Problem};
+use hermes_app::rules;
 
 /// The one tool.
 pub(super) const ALL: &[Entry] = &[Entry {
@@ -48,15 +48,18 @@ fn file_command(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
     }
     let target = match asked.path.as_str() {
         "/memories/MEMORY.md" => MemoryTarget::Memory,
-        "/memories/USER.md" => MemoryTarget::User(scoped.user.clone()),
+        "/memories/USER.md" => scoped.whom.user_file(),
         other => {
             return Err(Problem::new(Failed::NotFound, format!("there is no file {other}"))
                 .hint("the files are /memories/MEMORY.md and /memories/USER.md")
                 .into());
         }
     };
+    if asked.command != "view" {
+        scoped.whom.may_write(&target)?;
+    }
     let (app, home) = (&seat.app, &seat.home);
-    let context = rules::of_change(app, home, &target, "mcp")?;
+    let context = rules::of_change(app, home, &target, &app.actor)?;
     let read = memory_file::read(home, &target, context.rules)?;
     let before = read.document.text().to_owned();
     let text = match asked.command.as_str() {

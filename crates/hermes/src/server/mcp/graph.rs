@@ -1,21 +1,27 @@
 //! The nine tools of the reference memory server: a graph of names and what is known about them.
 
+use std::collections::HashSet;
+
 use hermes_store::memory::Fact;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
 use super::tool::{
     ADDS, CHANGES, Entry, READS, Told, arguments, existing, facts_found, facts_listed, keep,
     schema, told,
 };
-use crate::desk::fact_view::name_of;
-use crate::desk::facts;
+use hermes_app::fact_view::name_of;
+use hermes_app::facts;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
 
 /// How many facts a whole graph or list holds at most.
 const MOST: usize = 1000;
+/// How many sentences one call may keep or take out, and how many names it may ask for.
+const MOST_SENTENCES: usize = 500;
+const MOST_NAMES: usize = 100;
 
 /// The tools in their order.
 pub(super) const ALL: &[Entry] = &[
@@ -162,6 +168,14 @@ struct Names {
     names: Vec<String>,
 }
 
+/// Refuses more at a time than can be done in a moment; nothing was changed then.
+fn at_most(count: usize, most: usize, what: &str) -> Result<(), Problem> {
+    match count > most {
+        false => Ok(()),
+        true => Err(Problem::usage(format!("{count} {what} in one call: {most} are the most"))),
+    }
+}
+
 /// An observation as a sentence that is understood without its graph.
 fn sentence(name: &str, observation: &str) -> String {
     match observation.to_lowercase().contains(&name.to_lowercase()) {
@@ -176,8 +190,11 @@ fn related(relation: &Relation) -> String {
 
 fn create_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let CreateEntities { entities } = arguments(value)?;
+    let count = entities.iter().map(|entity| entity.observations.len() + 1).sum();
+    at_most(count, MOST_SENTENCES, "sentences")?;
     let mut made = Vec::new();
     for entity in &entities {
+        seat.app.stop.check()?;
         let name = std::slice::from_ref(&entity.name);
         if !entity.entity_type.is_empty() {
             keep(seat, scoped, &format!("{} is a {}", entity.name, entity.entity_type), name)?;
@@ -194,8 +211,10 @@ fn create_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Re
 
 fn create_relations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Relations { relations } = arguments(value)?;
+    at_most(relations.len(), MOST_SENTENCES, "relations")?;
     let mut made = Vec::new();
     for relation in &relations {
+        seat.app.stop.check()?;
         let names = [relation.from.clone(), relation.to.clone()];
         keep(seat, scoped, &related(relation), &names)?;
         made.push(json!({
@@ -207,8 +226,11 @@ fn create_relations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::R
 
 fn add_observations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Observations { observations } = arguments(value)?;
+    let count = observations.iter().map(|one| one.contents.len() + 1).sum();
+    at_most(count, MOST_SENTENCES, "sentences")?;
     let mut results = Vec::new();
     for Observation { entity_name, contents } in &observations {
+        seat.app.stop.check()?;
         for text in contents {
             keep(seat, scoped, &sentence(entity_name, text), std::slice::from_ref(entity_name))?;
         }
@@ -223,9 +245,13 @@ fn take_out(
     entity: &str,
     is_meant: impl Fn(&Fact) -> bool,
 ) -> anyhow::Result<usize> {
+    seat.app.stop.check()?;
     let found = facts_listed(seat, scoped, Some(entity), MOST)?;
+    let found: Vec<&Fact> = found.iter().filter(|fact| is_meant(fact)).collect();
+    // All or nothing: what is shared may be none of theirs to take out.
+    found.iter().try_for_each(|fact| scoped.whom.may_change(fact.user))?;
     let mut count = 0;
-    for fact in found.iter().filter(|fact| is_meant(fact)) {
+    for fact in found {
         let id = name_of(fact.id);
         let scope = existing(seat, scoped, &id)?;
         let (app, home, memory) = seat.writer()?;
@@ -237,6 +263,7 @@ fn take_out(
 
 fn delete_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let EntityNames { entity_names } = arguments(value)?;
+    at_most(entity_names.len(), MOST_NAMES, "names")?;
     let mut count = 0;
     for name in &entity_names {
         count += take_out(seat, scoped, name, |_| true)?;
@@ -246,9 +273,10 @@ fn delete_entities(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Re
 
 fn delete_observations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Deletions { deletions } = arguments(value)?;
+    at_most(deletions.len(), MOST_NAMES, "names")?;
     let mut count = 0;
     for Deletion { entity_name, observations } in &deletions {
-        let meant: Vec<String> = observations
+        let meant: HashSet<String> = observations
             .iter()
             .flat_map(|text| [text.clone(), sentence(entity_name, text)])
             .collect();
@@ -259,6 +287,7 @@ fn delete_observations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow
 
 fn delete_relations(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Relations { relations } = arguments(value)?;
+    at_most(relations.len(), MOST_NAMES, "relations")?;
     let mut count = 0;
     for relation in &relations {
         let text = related(relation);
@@ -298,14 +327,18 @@ fn search_nodes(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
 
 fn open_nodes(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Names { names } = arguments(value)?;
+    at_most(names.len(), MOST_NAMES, "names")?;
+    let mut known: HashSet<i64> = HashSet::new();
     let mut found: Vec<Fact> = Vec::new();
     for name in &names {
-        for fact in facts_listed(seat, scoped, Some(name), MOST)? {
-            if found.iter().all(|known| known.id != fact.id) {
-                found.push(fact);
-            }
+        seat.app.stop.check()?;
+        let facts = facts_listed(seat, scoped, Some(name), MOST)?;
+        found.extend(facts.into_iter().filter(|fact| known.insert(fact.id)));
+        if found.len() >= MOST {
+            break;
         }
     }
+    found.truncate(MOST);
     Ok(told(graph(&found)))
 }
 

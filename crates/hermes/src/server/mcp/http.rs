@@ -14,10 +14,10 @@ use super::{Door, Place, Scoped};
 /// Answers one request; Host, Origin and token were looked at before.
 pub(crate) async fn answer(
     shared: &Arc<Shared>,
-    (scoped, profile): (Scoped, String),
+    (scoped, profile, who): (Scoped, String, String),
     request: Request,
 ) -> Response {
-    let door = Door { place: Place::Daemon(Arc::clone(shared), profile), scoped };
+    let door = Door { place: Place::Daemon(Arc::clone(shared), profile, who), scoped };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

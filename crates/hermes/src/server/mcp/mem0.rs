@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
 use super::tool::{
-    ADDS, CHANGES, Entry, READS, Told, arguments, asker, existing, facts_found, facts_listed, keep,
+    ADDS, CHANGES, Entry, READS, Told, arguments, existing, facts_found, facts_listed, keep,
     schema, told,
 };
-use crate::desk::fact_view::name_of;
-use crate::desk::facts;
+use hermes_app::fact_view::name_of;
+use hermes_app::facts;
+use hermes_app::pool::Seat;
 
 /// The names of Mem0.
 pub(super) const ALL: &[Entry] = &[
@@ -130,7 +130,7 @@ fn get_memories(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
 fn get_memory(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let MemoryId { memory_id } = arguments(value)?;
     let (_, _, memory) = seat.reader()?;
-    let scope = asker(&memory.store, scoped)?.scope;
+    let scope = scoped.whom.asker(&memory.store)?.scope;
     Ok(told(memory_of(&memory.store.find_fact(scope, &memory_id)?)))
 }
 

@@ -9,10 +9,10 @@ mod tool;
 mod tools;
 mod writing;
 
+use hermes_app::problem::ErrorText;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hermes_home::UserId;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -27,15 +27,23 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use super::Shared;
-use super::pool::Seat;
-use crate::failure;
+use super::Whom;
+use super::call::Fault;
+use super::tokens::Grant;
+use super::workers::worked;
+use hermes_app::pool::Seat;
+use hermes_app::problem;
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
 use tool::{Entry, Told};
 
 /// Who asks, and what they may do; it comes from flags, the address or the token, never from a model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scoped {
-    /// Whose memory; none is the owner's.
-    pub(crate) user: Option<UserId>,
+    /// Whose memory.
+    pub(crate) whom: Whom,
+    /// The token that was shown; none where a program on this machine was started with flags.
+    pub(crate) grant: Option<Grant>,
     /// Whether nothing may be changed.
     pub(crate) read_only: bool,
     /// The folder or repository the work is about.
@@ -63,8 +71,8 @@ pub(crate) enum Surface {
 enum Place {
     /// One program, one connection, one call after the other.
     Alone(Arc<tokio::sync::Mutex<Option<Seat>>>),
-    /// The listener of the daemon.
-    Daemon(Arc<Shared>, String),
+    /// The listener of the daemon: a profile, and the token that asks.
+    Daemon(Arc<Shared>, String, String),
 }
 
 /// One connection.
@@ -97,22 +105,24 @@ impl Door {
                     if seat.is_outdated() {
                         *seat = seat.again()?;
                     }
-                    seat.app.now = crate::clock::now();
+                    seat.app.now = hermes_app::clock::now();
                     deed(seat, &scoped)
                 })
                 .await?
             }
-            Place::Daemon(shared, profile) => {
-                let permit = Arc::clone(&shared.workers).acquire_owned().await?;
-                let (shared, profile) = (Arc::clone(shared), profile.clone());
-                tokio::task::spawn_blocking(move || {
-                    let _permit = permit;
+            Place::Daemon(shared, profile, who) => {
+                let profile = profile.clone();
+                let done = worked(shared, who, move |shared, stop| {
                     let mut seat = shared.pool.take(&profile)?;
+                    if let Some(grant) = &scoped.grant {
+                        seat.app.actor = grant.actor();
+                    }
+                    seat.heed(stop)?;
                     let done = deed(&mut seat, &scoped)?;
                     shared.pool.give_back(seat);
                     Ok(done)
-                })
-                .await?
+                });
+                done.await.map_err(|fault| Problem::new(Kind::Unavailable, fault.told().0))?
             }
         }
     }
@@ -141,20 +151,26 @@ impl Door {
                 result.content = vec![ContentBlock::text(text)];
                 result
             }
-            Err(error) => failed(&error),
+            Err(error) => {
+                if let (Place::Daemon(shared, ..), Some(grant)) = (&self.place, &self.scoped.grant)
+                {
+                    shared.note_refusal(&grant.name, &format!("tool {name}"), &Fault::of(&error));
+                }
+                failed(&error)
+            }
         })
     }
 }
 
 /// An error that the model can read, and do something about.
 fn failed(error: &anyhow::Error) -> CallToolResult {
-    let (kind, message, hint) = failure::told(error);
+    let ErrorText { kind, message, hint } = problem::told(error);
     let text = match &hint {
         Some(hint) => format!("{message} (hint: {hint})"),
         None => message.clone(),
     };
     let value =
-        json!({ "error": { "kind": failure::word(kind), "message": message, "hint": hint } });
+        json!({ "error": { "kind": problem::word(kind), "message": message, "hint": hint } });
     let mut result = CallToolResult::structured_error(value);
     result.content = vec![ContentBlock::text(text)];
     result
@@ -241,7 +257,7 @@ impl ServerHandler for Door {
                 let contents = vec![ResourceContents::text(text, request.uri)];
                 Ok(ReadResourceResult::new(contents).into())
             }
-            Err(error) => Err(ErrorData::resource_not_found(failure::message(&error), None)),
+            Err(error) => Err(ErrorData::resource_not_found(problem::message(&error), None)),
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::super::pool::Seat;
 use super::{Door, Place, Scoped};
+use hermes_app::pool::Seat;
 
 /// Answers until the other side closes its end.
 pub(crate) fn serve(seat: Seat, scoped: Scoped) -> anyhow::Result<()> {

@@ -1,20 +1,20 @@
 //! What a tool is: its name, what a client may think of it, its arguments, and who answers.
 
-use hermes_store::memory::{
-    Change, Fact, FactFilter, Facts as _, Scope, SqliteMemory, UserNumber, Users as _,
-};
+use hermes_store::memory::{Fact, FactFilter, Facts as _, Scope};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
-use crate::desk::Asker;
-use crate::desk::facts::{self, New};
-use crate::desk::search::{self, Kind, Wish};
-use crate::failure::Problem;
+use hermes_app::facts;
+use hermes_app::facts::New;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::search;
+use hermes_app::search::Kind;
+use hermes_app::search::Wish;
 
 /// One tool.
 pub(super) struct Entry {
@@ -86,32 +86,10 @@ pub(super) fn arguments<T: DeserializeOwned>(value: Value) -> Result<T, Problem>
         .map_err(|error| Problem::usage(format!("the arguments are not understood: {error}")))
 }
 
-/// Who reads.
-pub(super) fn asker(store: &SqliteMemory, scoped: &Scoped) -> anyhow::Result<Asker> {
-    let Some(id) = &scoped.user else { return Ok(Asker::owner()) };
-    let known = store.user(id.as_str())?;
-    let nobody = || Asker { scope: Scope::of(UserNumber::SHARED), user: Some(id.clone()) };
-    Ok(known.map_or_else(nobody, |user| Asker::of(&user)))
-}
-
-/// Who writes; a new name becomes a user.
-pub(super) fn writer(
-    store: &mut SqliteMemory,
-    scoped: &Scoped,
-    change: Change<'_>,
-) -> anyhow::Result<Scope> {
-    match &scoped.user {
-        None => Ok(Scope::of(UserNumber::OWNER)),
-        Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
-    }
-}
-
-/// The scope of a fact that must be there: nothing is made only to find nothing.
+/// Who changes a fact that must be there, and be theirs to change.
 pub(super) fn existing(seat: &mut Seat, scoped: &Scoped, id: &str) -> anyhow::Result<Scope> {
     let (_, _, memory) = seat.reader()?;
-    let scope = asker(&memory.store, scoped)?.scope;
-    memory.store.find_fact(scope, id)?;
-    Ok(scope)
+    scoped.whom.changer_of_fact(&memory.store, id)
 }
 
 /// A value that is its own text.
@@ -127,7 +105,7 @@ pub(super) fn keep(
     entities: &[String],
 ) -> anyhow::Result<String> {
     let (app, home, memory) = seat.writer()?;
-    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let new = New { text, entities, by_agent: true, ..New::default() };
     Ok(facts::add(app, home, (memory, scope), &new)?.id)
 }
@@ -140,8 +118,9 @@ pub(super) fn facts_found(
     limit: usize,
 ) -> anyhow::Result<Vec<Fact>> {
     let (app, home, memory) = seat.reader()?;
-    let asker = asker(&memory.store, scoped)?;
+    let asker = scoped.whom.asker(&memory.store)?;
     let wish = Wish { text: query, kind: Kind::Facts, limit, ..Wish::default() };
+    wish.must_be_short()?;
     let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
     let mut found = Vec::new();
     for hit in answer.results {
@@ -158,7 +137,7 @@ pub(super) fn facts_listed(
     limit: usize,
 ) -> anyhow::Result<Vec<Fact>> {
     let (app, _, memory) = seat.reader()?;
-    let scope = asker(&memory.store, scoped)?.scope;
+    let scope = scoped.whom.asker(&memory.store)?.scope;
     let filter = FactFilter {
         kind: None,
         entity,

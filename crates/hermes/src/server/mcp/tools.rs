@@ -9,19 +9,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
-use super::tool::{ADDS, CHANGES, Entry, One, READS, Told, arguments, asker, schema};
+use super::tool::{ADDS, CHANGES, Entry, One, READS, Told, arguments, schema};
 use super::writing::{Add, Reflect, Update, add, forget, reflect, update};
-use crate::app::App;
-use crate::clock;
-use crate::desk::fact_view::name_of;
-use crate::desk::facts;
-use crate::desk::items::{self, Wanted};
-use crate::desk::search::{self, Kind, Wish};
-use crate::desk::{Asker, context, rules};
-use crate::failure::{Kind as Failed, Problem};
-use crate::output::one_line;
+use hermes_app::app::App;
+use hermes_app::asker::Asker;
+use hermes_app::clock;
+use hermes_app::fact_view::name_of;
+use hermes_app::facts;
+use hermes_app::items::{self, Wanted};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind as Failed, Problem};
+use hermes_app::search::{self, Kind, Wish};
+use hermes_app::text::one_line;
+use hermes_app::{context, rules};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -179,7 +180,7 @@ fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
         as_of: moment(&asked.as_of)?,
         ..Wish::default()
     };
-    found(app, home, (&memory.store, &asker(&memory.store, scoped)?), &wish)
+    found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish)
 }
 
 /// A short list: what it is, when it was, and the part that answers.
@@ -192,6 +193,7 @@ fn found(
     if wish.text.trim().is_empty() {
         return Err(Problem::usage("there is nothing to look for: the query is empty").into());
     }
+    wish.must_be_short()?;
     let answer = search::find(app, home, (store, asker), wish)?;
     let zone = app.zone_of(home, store, asker.scope.user())?;
     let mut lines: Vec<String> = Vec::new();
@@ -224,7 +226,7 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
         no_files: false,
     };
     let (app, home, memory) = seat.reader()?;
-    let asker = asker(&memory.store, scoped)?;
+    let asker = scoped.whom.asker(&memory.store)?;
     let given = context::give(app, home, (&memory.store, &asker), &wish)?;
     if memory.exists && !scoped.read_only {
         let asked = (asker.scope, wish.session);
@@ -247,7 +249,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
         return Err(Problem::usage(format!("{MOST} memories at a time")).into());
     }
     let (app, home, memory) = seat.reader()?;
-    let scope = asker(&memory.store, scoped)?.scope;
+    let scope = scoped.whom.asker(&memory.store)?.scope;
     let (mut results, mut lines) = (Vec::new(), Vec::new());
     for id in &asked.ids {
         let shown = match Wanted::parse(id) {
@@ -262,7 +264,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
                 results.push(value);
             }
             Err(error) => {
-                let message = crate::failure::message(&error);
+                let message = hermes_app::problem::message(&error);
                 lines.push(format!("{id}: {message}"));
                 results.push(json!({ "id": id, "error": message }));
             }
@@ -274,7 +276,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
 fn history(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let One { id } = arguments(value)?;
     let (app, home, memory) = seat.reader()?;
-    let asker = asker(&memory.store, scoped)?;
+    let asker = scoped.whom.asker(&memory.store)?;
     let (fact, changes) = facts::history(&memory.store, asker.scope, &id)?;
     let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
     let name = name_of(fact.id);
@@ -302,16 +304,13 @@ fn sessions(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<To
         let query = asked.query.as_deref().unwrap_or_default();
         let (app, home, memory) = seat.reader()?;
         let wish = Wish { text: query, kind: Kind::Sessions, limit, ..Wish::default() };
-        return found(app, home, (&memory.store, &asker(&memory.store, scoped)?), &wish);
+        return found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish);
     };
-    let (app, home) = (&seat.app, &seat.home);
+    let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
-    let id = store.find(id)?;
+    let whose = scoped.whom.asker(&memory.store)?.sessions(&memory.store)?;
+    let id = store.find_of(id, whose.as_ref())?;
     let session = store.session(&id)?;
-    let own = scoped.user.as_ref().map(|user| user.as_str().to_owned());
-    if own.is_some() && session.user_id != own {
-        return Err(Problem::new(Failed::NotFound, "could not find the session").into());
-    }
     let window = match asked.around {
         Some(message) => Window::Around { message, before: limit / 2, after: limit / 2 },
         None => Window::Last(limit),
@@ -333,8 +332,8 @@ fn sessions(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<To
 fn status(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let Nothing {} = arguments(value)?;
     let (app, home, memory) = seat.reader()?;
-    let background = crate::daemon::models_line(app, home);
-    if scoped.user.is_some() {
+    let background = hermes_app::daemon::models_line(app, home);
+    if scoped.whom.is_narrow() {
         let text = format!("profile {}; {background}", home.profile_name());
         let value = json!({ "profile": home.profile_name(), "background": background });
         return Ok(Told { text, value });
@@ -362,7 +361,7 @@ pub(super) fn resource(seat: &mut Seat, scoped: &Scoped, uri: &str) -> anyhow::R
     let target = match path {
         "soul" => Some(MemoryTarget::Soul),
         "memory" => Some(MemoryTarget::Memory),
-        "user" => Some(MemoryTarget::User(scoped.user.clone())),
+        "user" => Some(scoped.whom.user_file()),
         _ => None,
     };
     if let Some(target) = target {

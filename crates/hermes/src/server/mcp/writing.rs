@@ -4,13 +4,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::pool::Seat;
 use super::Scoped;
-use super::tool::{One, Told, arguments, asker, existing, writer};
-use crate::clock;
-use crate::desk::fact_view::name_of;
-use crate::desk::facts::{self, New};
-use crate::desk::items::{self, Lesson, Wanted};
+use super::tool::One;
+use super::tool::Told;
+use super::tool::arguments;
+use super::tool::existing;
+use hermes_app::clock;
+use hermes_app::fact_view::name_of;
+use hermes_app::facts;
+use hermes_app::facts::New;
+use hermes_app::items;
+use hermes_app::items::Lesson;
+use hermes_app::items::Wanted;
+use hermes_app::pool::Seat;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +75,7 @@ pub(super) fn add(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Res
     };
     new.check()?;
     let (app, home, memory) = seat.writer()?;
-    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let added = facts::add(app, home, (memory, scope), &new)?;
     let value = serde_json::to_value(&added)?;
     let how = if value["change"] == "known" { "is known already" } else { "is kept" };
@@ -102,8 +108,7 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
     let name = match Wanted::parse(&id) {
         Some(wanted) => {
             let (_, _, memory) = seat.reader()?;
-            let scope = asker(&memory.store, scoped)?.scope;
-            items::show(&memory.store, scope, wanted)?;
+            let scope = scoped.whom.changer_of(&memory.store, wanted)?;
             let (app, _, memory) = seat.writer()?;
             items::retire(&mut memory.store, scope, wanted, app.change())?;
             wanted.name()
@@ -121,13 +126,13 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
 
 pub(super) fn reflect(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let asked: Reflect = arguments(value)?;
-    let (app, _, memory) = seat.writer()?;
-    let scope = writer(&mut memory.store, scoped, app.change())?;
+    let (app, home, memory) = seat.writer()?;
+    let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let lesson = Lesson {
         text: &asked.lesson,
         task: asked.task.as_deref(),
         outcome: asked.outcome.as_deref(),
     };
-    let value = items::keep_lesson(app, &mut memory.store, scope, &lesson)?;
+    let value = items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?;
     Ok(Told { text: format!("{} is kept", value["id"].as_str().unwrap_or_default()), value })
 }

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
-use crate::cli::backup;
+use hermes_app::backup;
+use hermes_app::pool::Seat;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -18,7 +18,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     call.must_be_wide()?;
-    Reply::json(&json!({ "results": backup::list::rows(&seat.app)? }))
+    Reply::json(&json!({ "results": backup::list::list(&seat.app)? }))
 }
 
 fn status(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::call::{Call, Identity, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Needs, Route, Run};
-use crate::app::App;
-use crate::clock;
-use crate::desk::context::{self, Handed, Wish};
-use crate::desk::search::{self, Kind, Source};
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::context::{self, Handed, Wish};
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::search::{self, Kind, Source};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +146,7 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
         until: moment(&asked.until, app)?,
         as_of: moment(&asked.as_of, app)?,
     };
+    wish.must_be_short()?;
     let asker = call.asker(&memory.store)?;
     Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
 }

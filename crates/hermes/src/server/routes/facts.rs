@@ -8,15 +8,19 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use super::Part;
-use crate::app::App;
-use crate::clock;
-use crate::desk::fact_view::{Change, Shown, name_of};
-use crate::desk::facts::{self, New};
-use crate::desk::reason::Why;
-use crate::failure::Problem;
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::fact_view::Change;
+use hermes_app::fact_view::Shown;
+use hermes_app::fact_view::name_of;
+use hermes_app::facts;
+use hermes_app::facts::New;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
+use hermes_app::reason::Why;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -60,7 +64,7 @@ struct NewBody {
     /// Whether every user may read it.
     #[serde(default)]
     shared: bool,
-    /// Who says so: `agent` when nothing is said.
+    /// Who says so: `agent` when nothing is said; `user` with a token that is bound to no user.
     #[serde(default)]
     origin: OriginBody,
 }
@@ -164,6 +168,15 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: NewBody = call.json()?;
+    if body.shared {
+        call.must_be_wide()?;
+    }
+    if body.origin == OriginBody::User && call.whom.is_narrow() {
+        let what = "who says so comes from the token, and this one is for programs";
+        return Err(Problem::new(Kind::Refused, what)
+            .hint("leave `origin` out, or ask with a token that is not bound to a user")
+            .into());
+    }
     let (app, home) = (&seat.app, &seat.home);
     let zone = app.zone(home)?;
     let new = New {
@@ -228,12 +241,10 @@ fn restore(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     Reply::json(&facts::restore(app, home, (memory, scope), call.param("id"))?)
 }
 
-/// Who changes a fact that must be there: nobody is made, and no memory, only to find nothing.
+/// Who changes a fact that must be there, and be theirs to change.
 fn changer(seat: &mut Seat, call: &Call) -> anyhow::Result<Scope> {
     let (_, _, memory) = seat.reader()?;
-    let scope = call.asker(&memory.store)?.scope;
-    memory.store.find_fact(scope, call.param("id"))?;
-    Ok(scope)
+    call.whom.changer_of_fact(&memory.store, call.param("id"))
 }
 
 fn moment(

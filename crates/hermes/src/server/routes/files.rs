@@ -6,10 +6,10 @@ use hermes_home::memory_file::{self, WholeText};
 use serde_json::json;
 
 use super::super::call::{Call, Fault, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
-use crate::desk::rules;
-use crate::failure::{Kind, Problem};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::rules;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -66,6 +66,7 @@ fn write(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let (app, home) = (&seat.app, &seat.home);
     let name = call.param("name");
     let target = target(name, call)?;
+    call.whom.may_write(&target)?;
     let Some(known) = call.header("if-match") else {
         let message = "say which version was read: `If-Match` is missing";
         return Ok(Fault::new(StatusCode::PRECONDITION_REQUIRED, "usage", message)
@@ -74,7 +75,7 @@ fn write(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     };
     let text =
         std::str::from_utf8(&call.body).map_err(|_| Problem::usage("the body is no UTF-8"))?;
-    let context = rules::of_change(app, home, &target, "api")?;
+    let context = rules::of_change(app, home, &target, &app.actor)?;
     let now = memory_file::read(home, &target, context.rules)?;
     if !names(known, &now.hash) {
         return Ok(changed(&now.hash));
@@ -114,7 +115,7 @@ fn names(header: &str, hash: &str) -> bool {
 fn target(name: &str, call: &Call) -> anyhow::Result<MemoryTarget> {
     match name {
         "memory" => Ok(MemoryTarget::Memory),
-        "user" => Ok(MemoryTarget::User(call.named_user()?.filter(|id| id.as_str() != "owner"))),
+        "user" => Ok(call.whom.user_file()),
         "soul" => Ok(MemoryTarget::Soul),
         other => Err(Problem::new(Kind::NotFound, format!("there is no file {other}"))
             .hint("the files are memory, user and soul")

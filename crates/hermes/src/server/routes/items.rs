@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use super::Part;
-use crate::clock;
-use crate::desk::items::{self, Lesson, Wanted};
-use crate::failure::{Kind, Problem};
+use hermes_app::clock;
+use hermes_app::items::{self, Lesson, Wanted};
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct EventQuery {
@@ -155,7 +155,7 @@ fn show(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Resu
 fn forget(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Result<Reply> {
     let wanted = wanted(number(call)?);
     let (_, _, memory) = seat.reader()?;
-    let scope = call.asker(&memory.store)?.scope;
+    let scope = call.whom.changer_of(&memory.store, wanted)?;
     let shown = items::show(&memory.store, scope, wanted)?;
     let (app, _, memory) = seat.writer()?;
     items::retire(&mut memory.store, scope, wanted, app.change())?;
@@ -164,11 +164,11 @@ fn forget(seat: &mut Seat, call: &Call, wanted: fn(i64) -> Wanted) -> anyhow::Re
 
 fn reflect(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: LessonBody = call.json()?;
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
     let scope = call.writer(&mut memory.store, app.change())?;
     let lesson =
         Lesson { text: &body.lesson, task: body.task.as_deref(), outcome: body.outcome.as_deref() };
-    Reply::created(&items::keep_lesson(app, &mut memory.store, scope, &lesson)?)
+    Reply::created(&items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?)
 }
 
 /// `17`, or `episode:17`.

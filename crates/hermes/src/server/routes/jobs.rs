@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use super::Part;
-use crate::daemon::{jobs, platform};
-use crate::failure::{Kind, Problem};
+use hermes_app::daemon::jobs;
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
+use hermes_app::process;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,5 +80,5 @@ fn retry(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 /// The daemon is this very process: it looks at once.
 fn nudge() {
-    let _ = platform::nudge(std::process::id());
+    let _ = process::nudge(std::process::id());
 }

@@ -8,11 +8,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
 use super::Part;
-use crate::desk::search::{self, Kind, Wish};
-use crate::failure::{Kind as Failed, Problem};
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::search;
+use hermes_app::search::Kind;
+use hermes_app::search::Wish;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -79,14 +81,9 @@ fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ShowQuery = call.query()?;
     let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;
-    let id = store.find(call.param("id"))?;
-    let session = store.session(&id)?;
     let whose = call.asker(&memory.store)?.sessions(&memory.store)?;
-    let is_theirs =
-        whose.is_none_or(|whose| whose.has(&session.source, session.user_id.as_deref()));
-    if !is_theirs {
-        return Err(Problem::new(Failed::NotFound, "could not find the session").into());
-    }
+    let id = store.find_of(call.param("id"), whose.as_ref())?;
+    let session = store.session(&id)?;
     let side = usize::from(asked.window.unwrap_or(5));
     let window = match (asked.around, asked.last) {
         (Some(message), _) => Window::Around { message, before: side, after: side },
@@ -109,6 +106,7 @@ fn find(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
         ..Wish::default()
     };
+    wish.must_be_short()?;
     let asker = call.asker(&memory.store)?;
     Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
+use hermes_app::pool::Seat;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -31,6 +31,10 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ListQuery = call.query()?;
+    if asked.pending {
+        // A draft is made of one user's work, and nobody let it in yet.
+        call.must_be_wide()?;
+    }
     let catalog = match asked.pending {
         true => Catalog::pending(&seat.home)?,
         false => Catalog::read(&seat.home)?,
@@ -40,7 +44,10 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 }
 
 fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
-    let skill = Catalog::find_any(&seat.home, call.param("name"))?;
+    let skill = match call.whom.is_narrow() {
+        true => Catalog::find(&seat.home, call.param("name"))?,
+        false => Catalog::find_any(&seat.home, call.param("name"))?,
+    };
     let mut shown = of_skill(&skill);
     shown["text"] = Value::from(skill.content.body);
     Reply::json(&shown)

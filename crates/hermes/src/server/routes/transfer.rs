@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use hermes_memory::transfer::{self, ExportSettings};
+use hermes_store::Stop;
 use hermes_store::memory::UserNumber;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -17,10 +18,10 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::super::call::{Call, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
-use crate::clock;
-use crate::failure::{Kind, Problem};
+use hermes_app::clock;
+use hermes_app::pool::Seat;
+use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ExportQuery {
@@ -96,9 +97,9 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let zone = app.zone(home)?;
     let since = asked.since.as_deref();
     let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
-    let user: Option<UserNumber> = match call.named_user()? {
-        None => None,
-        Some(_) => Some(call.asker(&memory.store)?.scope.user()),
+    let user: Option<UserNumber> = match call.whom.is_narrow() {
+        false => None,
+        true => Some(call.asker(&memory.store)?.scope.user()),
     };
     stream(seat, Wish { user, since, redact: asked.redact })
 }
@@ -106,7 +107,8 @@ fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 /// Everything that is remembered, made while it is sent.
 pub(crate) fn stream(seat: &Seat, wish: Wish) -> anyhow::Result<Reply> {
     // A connection of its own: it goes on when this request is answered.
-    let memory = seat.app.memory(&seat.home, Access::Read)?;
+    let mut memory = seat.app.memory(&seat.home, Access::Read)?;
+    memory.store.heed(&Stop::default())?;
     let Wish { user, since, redact } = wish;
     let now = seat.app.now;
     let (under_way, handle) = (UnderWay::begin()?, Handle::current());

@@ -1,17 +1,19 @@
 //! Finished turns are recorded, sessions end.
 
 use axum::http::Method;
-use hermes_memory::record::turn::Turn;
-use hermes_store::memory::Lifecycle as _;
+use hermes_memory::record::turn::{Turn, is_of_another};
+use hermes_store::memory::{Admin, Lifecycle as _, MemoryStore, Scope, SqliteMemory, Users as _};
+use hermes_store::sessions::SessionStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::call::{Call, Identity, Reply};
-use super::super::pool::Seat;
 use super::super::route::{Route, Run};
-use crate::desk::turn;
-use crate::failure::Problem;
+use hermes_app::pool::Seat;
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
+use hermes_app::turn;
 
 /// One turn, or several in `turns`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -89,7 +91,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     }
     let (app, home) = (&seat.app, &seat.home);
     let zone = app.zone(home)?;
-    let named = call.named_user()?.map(|user| user.as_str().to_owned());
+    let named = call.whom.user().map(ToString::to_string);
     let (mut turns, mut problems) = (Vec::new(), Vec::new());
     for (number, value) in values.into_iter().enumerate() {
         let read =
@@ -112,7 +114,9 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let mut sessions = turn::open_sessions(home);
     let mut results = Vec::new();
     for (number, one) in turns {
-        match turn::record(app, home, &one, &mut sessions) {
+        let done = must_be_own(seat, &one, sessions.as_ref().ok().and_then(Option::as_ref))
+            .and_then(|()| turn::record(&seat.app, &seat.home, &one, &mut sessions));
+        match done {
             Ok(told) => results.push(told),
             // What was stored before it is told, so that nobody sends all of it again.
             Err(error) if !results.is_empty() => {
@@ -122,6 +126,41 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         }
     }
     Reply::json(&json!({ "results": results, "problems": problems }))
+}
+
+/// Nobody adds to the conversation of another. Where the transcript cannot be read now, the memory says whose it is.
+fn must_be_own(
+    seat: &mut Seat,
+    turn: &Turn,
+    sessions: Option<&SessionStore>,
+) -> anyhow::Result<()> {
+    let Some(id) = &turn.session_id else { return Ok(()) };
+    // A memory that cannot be opened now keeps nobody from being heard: what is said waits.
+    let memory = seat.reader().ok().map(|(_, _, memory)| &memory.store);
+    let is_anothers = match (sessions, memory) {
+        (Some(sessions), memory) => {
+            is_of_another(sessions, memory.map(|store| store as &dyn MemoryStore), turn)?
+        }
+        (None, Some(store)) => is_known_of_others(store, id, turn.user.as_deref())?,
+        (None, None) => false,
+    };
+    match is_anothers {
+        false => Ok(()),
+        true => Err(Problem::new(Kind::Refused, "the session belongs to somebody else")
+            .hint("leave `session_id` out: a session of its own begins")
+            .into()),
+    }
+}
+
+/// Whether the memory knows a session as others' alone, and not as that of the user who is named.
+fn is_known_of_others(store: &SqliteMemory, id: &str, own: Option<&str>) -> anyhow::Result<bool> {
+    let mut whose = Vec::new();
+    for user in store.users(Admin)? {
+        if !store.sessions_named(Scope::of(user.number), id)?.is_empty() {
+            whose.push(user.name);
+        }
+    }
+    Ok(own.is_some_and(|own| !whose.is_empty() && whose.iter().all(|name| name != own)))
 }
 
 fn end(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {

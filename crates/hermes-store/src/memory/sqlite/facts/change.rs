@@ -5,6 +5,7 @@ use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
 
+use super::super::forgetting::copies;
 use super::super::graves::{self, GraveKind, Said};
 use super::super::{Step, audit, entities, index, new_uid, rows};
 use super::{Belongings, ORIGINS, index_text, keep_belongings};
@@ -245,6 +246,10 @@ pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'
     if change.is_by_a_person() {
         graves::bury_fact(transaction, kept.id, change)?;
     }
+    copies::erase_answers(transaction)?;
+    copies::erase_proposals(transaction, &kept.statement)?;
+    // Answers to requests say what was kept.
+    transaction.execute_batch("delete from idempotency")?;
     index::remove_text(transaction, text_of(kept))?;
     entities::forget_names(transaction, ItemKind::Fact, kept.id)?;
     for step in [ERASE_SOURCES, ERASE_REVISIONS, ERASE_ORIGIN] {

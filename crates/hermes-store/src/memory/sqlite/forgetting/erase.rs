@@ -3,13 +3,14 @@
 use crate::memory::sqlite::db;
 use std::collections::HashSet;
 
-use crate::memory::sqlite::db::Transaction;
+use crate::memory::sqlite::db::{OptionalExtension, Transaction};
 use rusqlite::params;
 
 use super::super::graves::{self, Grave, GraveKind};
 use super::super::lifecycle::items_of;
 use super::super::{Step, audit, entities, index};
 use super::choose::Chosen;
+use super::copies;
 use crate::memory::{Change, Choice, ChunkKey, ItemKind, MessageKey, UserNumber};
 
 /// Buries every message of the chosen sessions by where it came from, and for whole users the sessions too.
@@ -46,6 +47,12 @@ pub(super) fn erase(
     (choice, chosen): (&Choice, &Chosen),
     change: Change<'_>,
 ) -> Step<()> {
+    copies::erase_answers(transaction)?;
+    for fact in &chosen.facts {
+        let said = transaction.prepare_cached(STATEMENT)?.query_row([fact], |row| row.get(0));
+        let said: Option<String> = said.optional()?;
+        said.map_or(Ok(()), |said| copies::erase_proposals(transaction, &said))?;
+    }
     erase_receipts(transaction, chosen)?;
     erase_messages(transaction, chosen)?;
     erase_episodes(transaction, chosen, change)?;
@@ -193,6 +200,7 @@ fn forget_speakers(transaction: &Transaction<'_>, chosen: &Chosen) -> Step<()> {
     Ok(())
 }
 
+const STATEMENT: &str = "select statement from fact where id = ?1";
 const ORIGINS: &str = "select key, item from origin where kind = 0";
 const DROP_ORIGIN: &str = "delete from origin where key = ?1";
 const DROP_RECEIPTS_OF_SESSION: &str = "delete from receipt where session_id = ?1 and user_id = ?2";

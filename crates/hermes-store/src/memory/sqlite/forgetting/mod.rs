@@ -2,6 +2,7 @@
 
 mod again;
 mod choose;
+pub(super) mod copies;
 mod erase;
 mod retire;
 
@@ -12,7 +13,8 @@ use super::graves::{self, Grave, GraveKind};
 use super::{SqliteMemory, Step, audit};
 use crate::Result;
 use crate::memory::{
-    Admin, Change, Choice, Depth, Forgetting, Forgotten, ItemKind, TakenBack, UserNumber,
+    Admin, Change, Choice, Depth, Forgetting, Forgotten, ItemKind, TakenBack, ToldElsewhere,
+    UserNumber,
 };
 
 impl Forgetting for SqliteMemory {
@@ -22,10 +24,14 @@ impl Forgetting for SqliteMemory {
             .map_err(|source| self.failed(source))
     }
 
-    fn facts_to_forget(&self, _admin: Admin, choice: &Choice) -> Result<Vec<i64>> {
-        choose::chosen(self.asking(Admin), choice)
-            .map(|chosen| chosen.facts)
-            .map_err(|source| self.failed(source))
+    fn told_elsewhere(&self, _admin: Admin, choice: &Choice) -> Result<ToldElsewhere> {
+        let chosen = choose::chosen(self.asking(Admin), choice);
+        let chosen = chosen.map_err(|source| self.failed(source))?;
+        let mut sessions: Vec<String> =
+            chosen.sessions.into_iter().map(|session| session.session_id).collect();
+        sessions.sort();
+        sessions.dedup();
+        Ok(ToldElsewhere { facts: chosen.facts, procedures: chosen.procedures, sessions })
     }
 
     fn knows(&self, _admin: Admin, choice: &Choice) -> Result<bool> {

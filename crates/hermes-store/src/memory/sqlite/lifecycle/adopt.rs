@@ -23,7 +23,7 @@ pub(super) fn adopt(
     let mut known = vec![false; offered.len()];
     for (place, one) in offered.iter().enumerate() {
         if let Some(item) = session.by_key(one)? {
-            said.take(&print_of(transaction, one), Some(item));
+            said.take_one(&prints_of(transaction, one), Some(item));
             known[place] = true;
         }
     }
@@ -32,9 +32,10 @@ pub(super) fn adopt(
             continue;
         }
         let former = session.by_former_key(one, told_until)?;
+        let prints = prints_of(transaction, one);
         let item = match &former {
-            Some((_, item)) => said.take(&print_of(transaction, one), Some(*item)).or(Some(*item)),
-            None => said.take(&print_of(transaction, one), None),
+            Some((_, item)) => said.take_one(&prints, Some(*item)).or(Some(*item)),
+            None => said.take_one(&prints, None),
         };
         if let Some(item) = item {
             session.give_key(one, former.map(|(key, _)| key), item)?;
@@ -67,8 +68,10 @@ pub(super) fn recorded(
 /// What a message says, and when: a hash and milliseconds.
 type Print = (Key, i64);
 
-fn print_of(transaction: &Transaction<'_>, one: &Offered<'_>) -> Print {
-    (transaction.text_hash(one.text), one.at.as_millisecond())
+/// What may be known of a message: as it is kept first, then to the letter.
+fn prints_of(transaction: &Transaction<'_>, one: &Offered<'_>) -> Vec<Print> {
+    let texts = std::iter::once(one.text).chain(one.said);
+    texts.map(|text| (transaction.text_hash(text), one.at.as_millisecond())).collect()
 }
 
 /// What was recorded in a session, each message to stand for one that is offered.
@@ -76,6 +79,11 @@ fn print_of(transaction: &Transaction<'_>, one: &Offered<'_>) -> Print {
 struct SaidBefore(HashMap<Print, Vec<i64>>);
 
 impl SaidBefore {
+    /// Takes out a message that has one of the prints.
+    fn take_one(&mut self, prints: &[Print], wanted: Option<i64>) -> Option<i64> {
+        prints.iter().find_map(|print| self.take(print, wanted))
+    }
+
     /// Takes a message that says the same out: this one, or the first there is.
     fn take(&mut self, print: &Print, wanted: Option<i64>) -> Option<i64> {
         let left = self.0.get_mut(print)?;
@@ -134,11 +142,12 @@ impl Session<'_> {
     }
 
     fn by_key(&self, one: &Offered<'_>) -> Step<Option<i64>> {
-        let (hash, _) = print_of(self.transaction, one);
         for user in &self.numbers {
             let key = graves::message_key(*user, self.source, self.session_id, one.external_id);
-            if let Some(item) = recorded(self.transaction, &key, Some(hash))? {
-                return Ok(Some(item));
+            for (hash, _) in prints_of(self.transaction, one) {
+                if let Some(item) = recorded(self.transaction, &key, Some(hash))? {
+                    return Ok(Some(item));
+                }
             }
         }
         Ok(None)
@@ -173,7 +182,7 @@ impl Session<'_> {
 
     fn give_key(&self, one: &Offered<'_>, former: Option<Key>, item: i64) -> Step<()> {
         let Some(user) = self.numbers.first() else { return Ok(()) };
-        let (hash, _) = print_of(self.transaction, one);
+        let hash = self.transaction.text_hash(one.text);
         let mut key = graves::message_key(*user, self.source, self.session_id, one.external_id);
         if recorded(self.transaction, &key, None)?.is_some() {
             key = graves::key_with_text(&key, &hash);

@@ -29,6 +29,14 @@ impl Lifecycle for SqliteMemory {
         self.write(Admin, |transaction| sessions::note_taken_in(transaction, taken, now))
     }
 
+    fn read_note(&self, _admin: Admin, key: &str) -> Result<Option<String>> {
+        sessions::read_note(self.asking(Admin), key).map_err(|source| self.failed(source))
+    }
+
+    fn keep_note(&mut self, _admin: Admin, key: &str, value: &str) -> Result<()> {
+        self.write(Admin, |transaction| sessions::keep_note(transaction, key, value))
+    }
+
     fn session_ends_with(
         &self,
         scope: Scope,

@@ -38,6 +38,17 @@ pub(super) fn note_taken_in(
     Ok(())
 }
 
+pub(super) fn read_note(connection: &Connection, key: &str) -> db::Result<Option<String>> {
+    connection.prepare_cached(READ_NOTE)?.query_row([key], |row| row.get(0)).optional()
+}
+
+pub(super) fn keep_note(transaction: &Transaction<'_>, key: &str, value: &str) -> Step<()> {
+    transaction.prepare_cached(super::super::upkeep::NOTE_TIME)?.execute(params![key, value])?;
+    Ok(())
+}
+
+const READ_NOTE: &str = "select value from meta where key = ?1";
+
 /// Whether a session ends with these messages, all of them said since a time.
 pub(super) fn ends_with(
     connection: &Connection,

@@ -17,9 +17,18 @@ pub(super) enum Lookup {
 impl Recorder<'_> {
     /// All keys that a message may be known by.
     pub(super) fn possible_keys(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
-        let text = self.transaction.text_hash(message.text);
-        let keys = self.keys(message, message.external_id).into_iter();
-        keys.flat_map(|key| [key, graves::key_with_text(&key, &text)]).collect()
+        let texts = self.texts(message);
+        let with_texts = |key: graves::Key| {
+            let keys = texts.iter().map(move |text| graves::key_with_text(&key, text));
+            std::iter::once(key).chain(keys).collect::<Vec<_>>()
+        };
+        self.keys(message, message.external_id).into_iter().flat_map(with_texts).collect()
+    }
+
+    /// The hashes of what a message says: as it is kept, and to the letter. Either may be what is known of it.
+    fn texts(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
+        let texts = std::iter::once(message.text).chain(message.said);
+        texts.map(|text| self.transaction.text_hash(text)).collect()
     }
 
     /// Whether a message is known, to be forgotten, or new; then what it will be known by. A message with the key of
@@ -29,14 +38,16 @@ impl Recorder<'_> {
             return Ok(Lookup::Buried);
         }
         let mut own = None;
+        let texts = self.texts(message);
         for key in self.keys(message, message.external_id) {
             let mut is_taken = false;
-            for key in [key, graves::key_with_text(&key, &text)] {
+            let with_texts = texts.iter().map(|text| graves::key_with_text(&key, text));
+            for key in std::iter::once(key).chain(with_texts) {
                 if self.is_buried(message, key)? {
                     return Ok(Lookup::Buried);
                 }
                 match self.origin(&key)? {
-                    Some(known) if known.is_none_or(|known| known == text) => {
+                    Some(known) if known.is_none_or(|known| texts.contains(&known)) => {
                         return Ok(Lookup::Known);
                     }
                     Some(_) => is_taken = true,

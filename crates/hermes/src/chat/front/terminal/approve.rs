@@ -35,6 +35,12 @@ pub(super) fn shown(request: &Request, is_styled: bool) -> String {
             false => format!("  in {folder}\n"),
         });
     }
+    if let Some(confinement) = &request.confinement {
+        text.push_str(&match is_styled {
+            true => format!("  {DIM}{confinement}{DIM:#}\n"),
+            false => format!("  {confinement}\n"),
+        });
+    }
     text
 }
 
@@ -123,13 +129,17 @@ mod tests {
             folder: "/work".into(),
             always: Some("cargo test".to_owned()),
             editable: Some(text.to_owned()),
+            confinement: Some("confined; it has no network".to_owned()),
         }
     }
 
     #[test]
     fn everything_that_would_happen_is_shown() {
         let text = shown(&command("cargo test\u{1b}[2K\n  --all\u{200b}"), false);
-        assert_eq!(text, "? run a command\n  cargo test␛[2K\n    --all<U+200B>\n  in /work\n");
+        assert_eq!(
+            text,
+            "? run a command\n  cargo test␛[2K\n    --all<U+200B>\n  in /work\n  confined; it has no network\n"
+        );
         assert!(!shown(&command("\u{202e}x"), true).contains('\u{202e}'));
     }
 

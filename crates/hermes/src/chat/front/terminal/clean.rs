@@ -2,7 +2,10 @@
 //!
 //! One character becomes one mark or stays as it is, so a text may be cleaned piece by piece.
 
+use hermes_app::text;
 use hermes_memory::remember::is_hidden;
+
+use hermes_app::text::is_turning;
 
 /// The text with a visible mark in the place of every character that a terminal would obey.
 pub(crate) fn clean(text: &str) -> String {
@@ -57,21 +60,12 @@ fn style_length(text: &str) -> Option<usize> {
     numbers[end..].starts_with('m').then_some(end + 3)
 }
 
-/// Characters that turn the direction of others, and tags that no font shows.
-fn is_turning(c: char) -> bool {
-    matches!(
-        c,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
-}
-
 /// ESC is shown as ␛; what has no picture of its own by its number.
 fn mark(c: char) -> String {
     match u32::from(c) {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}').to_string(),
         0x7f => '\u{2421}'.to_string(),
-        code => format!("<U+{code:04X}>"),
+        _ => text::mark(c),
     }
 }
 

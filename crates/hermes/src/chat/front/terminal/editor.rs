@@ -18,8 +18,8 @@ use reedline::{
 
 use crate::chat::slash::complete::{self, Choice};
 use crate::chat::slash::table::{self, Takes};
-use crate::output::one_line;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::one_line;
 
 /// What there is of a kind of thing, asked when somebody completes a word.
 pub(crate) type Ids = Box<dyn FnMut(Takes) -> Vec<Choice> + Send>;

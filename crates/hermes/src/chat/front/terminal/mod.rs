@@ -18,8 +18,9 @@ pub(crate) use self::editor::Ids;
 use self::editor::{Editor, Typed};
 use self::markdown::{Look, Markdown};
 use super::{Event, Front, Input, ProblemShown};
-use crate::output::{BAD, DIM, one_line};
-use crate::platform::Unseen;
+use crate::output::{BAD, DIM};
+use hermes_app::platform::Unseen;
+use hermes_app::text::one_line;
 
 /// The terminal in front of a conversation.
 pub(crate) struct Terminal {

@@ -6,6 +6,7 @@ mod set;
 mod talk;
 mod topics;
 
+use crate::terminal::Terminal;
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
@@ -20,9 +21,8 @@ use self::plan::Plan;
 pub(crate) use self::set::{Gold, Question, Set, Turn};
 use super::figures::{Figure, Table};
 use super::text::Numbers;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let set = generate(arguments.seed);
     write(&set, arguments)?;
     let title = format!("Made-up agent conversations in {}", arguments.out.display());

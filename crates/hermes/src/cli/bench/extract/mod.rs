@@ -3,12 +3,12 @@
 mod score;
 mod set;
 
+use crate::terminal::Terminal;
 use hermes_memory::extract::{Kind, Spoken, rules};
 
 use super::figures::{Figure, Table};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::platform;
+use hermes_app::platform;
 use score::Score;
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ const AIM: (f64, f64) = (0.9, 0.6);
 const AIM_TEXT: &str = "P ≥ 0.90, R ≥ 0.60";
 const LEAST_PER_SECOND: f64 = 5_000.0;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut results = Vec::new();
     let halves = match &arguments.turns {
         Some(turns) => vec![set::given(turns, arguments.pairs.as_deref())?],

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::ensure;
-use hermes_home::config::UsersMode;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::{self, Vectors, Words as Text};
 use hermes_memory::record::turn::Settings;
@@ -111,11 +110,11 @@ fn conversations(
     ensure!(added == messages as u64, "not all messages came in");
     let mut store = scratch.open(Access::Write)?;
     let settings = Settings {
-        mode: UsersMode::Single,
         zone: &TimeZone::UTC,
         now,
         vectors: Vectors::Now,
         random: [0; 3],
+        secrets: hermes_home::redaction::Policy::Redact,
         transcript_note: Path::new("transcript.json"),
     };
     let spool = scratch.home().join("hermesd/spool");

@@ -2,19 +2,21 @@
 
 mod fill;
 
+use crate::terminal::Terminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::Args;
 
 use super::daemon::Daemon;
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scratch::Scratch;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
 use crate::pages::login;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -39,7 +41,7 @@ const MOST_TIME: Duration = Duration::from_millis(50);
 const MOST_BYTES: usize = 100_000;
 const AIM: &str = "≤ 50 ms, ≤ 100 KB";
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(arguments.messages >= 1000 && arguments.facts >= 1000, "at least 1000 of each");
     ensure!(arguments.looks > 0, "nothing would be measured");
     let scratch = match &arguments.at {
@@ -80,9 +82,8 @@ struct Browser {
 impl Browser {
     fn get(&self, address: &str, encoding: &str) -> anyhow::Result<Vec<u8>> {
         let head = format!(
-            "GET {address} HTTP/1.1\r\nAccept: text/html\r\n{encoding}Cookie: {}={}\r\n",
-            login::COOKIE,
-            self.cookie
+            "GET {address} HTTP/1.1\r\nAccept: text/html\r\n{encoding}Authorization: Basic {}\r\n",
+            BASE64_STANDARD.encode(format!("bench:{}", self.cookie))
         );
         let (_, body) = self.daemon.ask(&head, "").with_context(|| address.to_owned())?;
         Ok(body)

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::corpus::{Asked, Conversation, Turn};
 use super::fill::Filled;
 use super::noise;
-use crate::platform;
+use hermes_app::platform;
 
 /// One line of a run file.
 #[derive(Debug, Clone, Serialize)]

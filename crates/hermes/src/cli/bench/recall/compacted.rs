@@ -20,8 +20,8 @@ use super::fill::{self, Filled};
 use super::kept::{Counts, FIRST, Kept, Rarity};
 use super::{Arguments, time_figure, write};
 use crate::cli::bench::figures::Figure;
-use crate::output::{bytes, thousands};
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::{bytes, thousands};
 
 /// Every so many messages a fact is drawn from one.
 const FACT_EVERY: usize = 50;

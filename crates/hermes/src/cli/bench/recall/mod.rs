@@ -10,6 +10,7 @@ mod plain;
 mod prompts;
 mod shown;
 
+use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
@@ -24,9 +25,8 @@ use self::fill::{Amount, Filled};
 pub(super) use self::shown::request;
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scratch::size_per_10k;
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -73,7 +73,7 @@ enum Level {
     Session,
 }
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(arguments.limit > 0, "nothing would be found");
     let conversations = corpus::read(&arguments.corpus)?;
     let embedded = Embedded::new();

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::ask::Answered;
 use super::corpus::Conversation;
 use super::fill::{Amount, each_message};
-use crate::platform;
+use hermes_app::platform;
 
 /// Words that say nothing about what is asked.
 const EMPTY_WORDS: &str = "a an and are as at be been but by can could did do does for from had \

@@ -12,7 +12,7 @@ use super::ask::{Answered, Asking, Names, Place};
 use super::corpus::Conversation;
 use super::fill::Filled;
 use super::prompts;
-use crate::platform;
+use hermes_app::platform;
 
 /// How much of a message must be in a block for the message to count as shown in part.
 const ENOUGH: usize = 40;

@@ -6,6 +6,7 @@ mod program;
 
 pub(super) use program::anonymous_memory;
 
+use crate::terminal::Terminal;
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -22,10 +23,9 @@ use self::data::{Data, Words};
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::recall::request;
 use super::scratch::{Filling, Scratch, Whose, size_per_10k};
-use crate::app::App;
 use crate::failure::Outcome;
-use crate::output::thousands;
-use crate::platform;
+use hermes_app::platform;
+use hermes_app::text::thousands;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -50,7 +50,7 @@ const WARM_UP: usize = 20;
 /// Above it the aims are those for a million.
 const LARGE: usize = 100_000;
 
-pub(crate) fn run(arguments: &Arguments, app: &mut App) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     ensure!(platform::thread_cpu() > Duration::ZERO, "CPU time cannot be measured on this system");
     ensure!(arguments.turns >= 1000, "at least 1000 messages are needed to measure anything");
     ensure!(arguments.questions > 0 && arguments.appends > 0, "nothing would be measured");

@@ -11,7 +11,7 @@ use hermes_store::memory::{
 };
 
 use super::data::PER_SESSION;
-use crate::platform;
+use hermes_app::platform;
 
 const TOP: usize = 10;
 /// Two cosines that differ less are the same.

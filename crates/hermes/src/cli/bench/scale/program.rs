@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::platform;
+use hermes_app::platform;
 
 /// What runs of the program took.
 #[derive(Default)]

@@ -1,0 +1,28 @@
+//! Scheduled backups: who makes them, when they are due, who is told when they fail.
+
+#[allow(dead_code, reason = "called when a scheduled backup is over")]
+pub mod alert;
+pub mod due;
+pub mod having;
+pub mod holding;
+pub mod list;
+pub mod on_server;
+pub mod record;
+pub mod status;
+pub mod wanted;
+
+use hermes_backup::folder::Backup;
+use hermes_home::Home;
+use jiff::Timestamp;
+
+use crate::app::App;
+
+/// The id of the newest good backup of a home: of those made since a time, if there is one, else of all.
+pub fn newest_good(app: &App, home: &Home, since: Option<Timestamp>) -> Option<String> {
+    let root = app.for_profile(&home.sibling(None));
+    let folder = wanted::read(&root, None).ok()?.folder;
+    let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none();
+    let newest = folder.latest(|one| is_good(one) && since.is_none_or(|at| one.made() >= at));
+    let newest = newest.ok().flatten().or_else(|| folder.latest(is_good).ok().flatten());
+    newest.map(|one| one.name.id())
+}

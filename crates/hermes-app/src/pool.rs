@@ -1,0 +1,265 @@
+//! Opened memories that wait for the next request, one asker at a time each.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use hermes_home::{Home, profile};
+use hermes_store::Stop;
+use hermes_store::sqlite::Access;
+
+use crate::app::App;
+use crate::clock;
+use crate::context::{self, Handed};
+use crate::memory::Memory;
+use crate::process::{self, Identity};
+
+/// After so long without a request a memory is closed, so that nobody finds a database in use for nothing.
+const IDLE: Duration = Duration::from_secs(30);
+/// How many memories of a profile wait open at most.
+const WAITING: usize = 4;
+
+/// The profiles of a root home, opened as they are asked for.
+pub struct Pool {
+    /// By what new seats are made.
+    app: Mutex<App>,
+    home: Home,
+    seats: Mutex<HashMap<String, Vec<Seat>>>,
+    /// What was handed out at each profile, and is not noted yet.
+    handed: Mutex<HashMap<String, Vec<Handed>>>,
+}
+
+/// A profile with its settings and its opened memory.
+pub struct Seat {
+    /// What it is opened with.
+    pub app: App,
+    /// The profile.
+    pub home: Home,
+    read: Option<(Memory, Option<Identity>)>,
+    write: Option<(Memory, Option<Identity>)>,
+    /// What was handed out and is noted later, all at once: a change of the file each time would cost
+    /// whoever reads next what they have in memory of it. None: it is noted at once.
+    handed: Option<Vec<Handed>>,
+    /// Whether many questions will be asked.
+    is_lasting: bool,
+    stamp: Stamp,
+    used: Instant,
+}
+
+/// What settings depend on: times and sizes of their files.
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+impl Pool {
+    /// Nothing is open yet.
+    pub fn new(app: App, home: Home) -> Pool {
+        Pool { app: Mutex::new(app), home, seats: Mutex::default(), handed: Mutex::default() }
+    }
+
+    /// A seat at a profile that exists.
+    pub fn take(&self, name: &str) -> anyhow::Result<Seat> {
+        let mut home = self.home_of(name)?;
+        let waiting = lock(&self.seats).get_mut(name).and_then(Vec::pop);
+        let stamp = stamp(&home);
+        let now = clock::now();
+        let seat = match waiting.filter(|seat| seat.stamp == stamp && seat.used.elapsed() < IDLE) {
+            Some(mut seat) => {
+                seat.app.now = now;
+                seat.heed(&Stop::default())?;
+                seat
+            }
+            None => {
+                let app = lock(&self.app).for_profile(&home);
+                home = app.existing_home()?;
+                Seat { stamp, handed: Some(Vec::new()), is_lasting: true, ..Seat::new(app, home) }
+            }
+        };
+        Ok(seat)
+    }
+
+    /// The home of a profile that exists.
+    pub fn home_of(&self, name: &str) -> anyhow::Result<Home> {
+        let home = self.home.sibling(hermes_home::layout::parse_profile(name)?);
+        home.must_exist()?;
+        Ok(home)
+    }
+
+    /// The root home.
+    pub fn root(&self) -> &Home {
+        &self.home
+    }
+
+    /// Puts a seat back for the next one.
+    pub fn give_back(&self, mut seat: Seat) {
+        seat.used = Instant::now();
+        seat.close_still();
+        let name = seat.home.profile_name().to_owned();
+        if let Some(handed) = seat.handed.as_mut().filter(|handed| !handed.is_empty()) {
+            lock(&self.handed).entry(name.clone()).or_default().append(handed);
+        }
+        let mut seats = lock(&self.seats);
+        let waiting = seats.entry(name).or_default();
+        if waiting.len() < WAITING {
+            waiting.push(seat);
+        }
+    }
+
+    /// Whether something was handed out that is not noted yet.
+    pub fn has_handed(&self) -> bool {
+        !lock(&self.handed).is_empty()
+    }
+
+    /// Notes what was handed out since the last time; what cannot be noted is let go.
+    pub fn note_handed(&self) {
+        let handed = std::mem::take(&mut *lock(&self.handed));
+        for (name, handed) in handed {
+            let Ok(mut seat) = self.take(&name) else { continue };
+            if let Ok((_, _, memory)) = seat.writer() {
+                context::note(&mut memory.store, &handed);
+            }
+            self.give_back(seat);
+        }
+    }
+
+    /// Closes what nobody asked for in a while.
+    pub fn close_idle(&self) {
+        for waiting in lock(&self.seats).values_mut() {
+            waiting.retain(|seat| seat.used.elapsed() < IDLE);
+        }
+    }
+
+    /// The profiles there are.
+    pub fn profiles(&self) -> anyhow::Result<Vec<String>> {
+        let mut names = vec![self.home.sibling(None).profile_name().to_owned()];
+        names.extend(profile::list(&self.home)?.into_iter().map(|name| name.to_string()));
+        Ok(names)
+    }
+}
+
+impl Seat {
+    fn new(app: App, home: Home) -> Seat {
+        let used = Instant::now();
+        Seat {
+            app,
+            home,
+            read: None,
+            write: None,
+            handed: None,
+            is_lasting: false,
+            stamp: Stamp::default(),
+            used,
+        }
+    }
+
+    /// A seat for one program alone, at the profile that was asked for.
+    pub fn alone(app: App) -> anyhow::Result<Seat> {
+        let home = app.existing_home()?;
+        let stamp = stamp(&home);
+        Ok(Seat { stamp, ..Seat::new(app, home) })
+    }
+
+    /// Ends what is read from now on when the flag says so.
+    pub fn heed(&mut self, stop: &Stop) -> anyhow::Result<()> {
+        self.app.stop = stop.clone();
+        for (memory, _) in [&mut self.read, &mut self.write].into_iter().flatten() {
+            memory.store.heed(stop)?;
+        }
+        Ok(())
+    }
+
+    /// The settings, the home and the memory to read; a missing one is read as an empty one.
+    pub fn reader(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+        self.close_replaced();
+        if self.read.as_ref().is_none_or(|(memory, _)| !memory.exists) {
+            let memory = self.app.memory(&self.home, Access::Read)?;
+            if self.is_lasting {
+                memory.store.map()?;
+            }
+            let identity = process::identity(&memory.path);
+            self.read = Some((memory, identity));
+        }
+        match &self.read {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// The same through the connection that writes, where it is open: its own changes cost it nothing to see.
+    pub fn either(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+        self.close_replaced();
+        if self.write.is_none() {
+            return self.reader();
+        }
+        match &self.write {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// The same to write; a missing memory is made.
+    pub fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut Memory)> {
+        self.close_replaced();
+        if self.write.is_none() {
+            let memory = self.app.memory(&self.home, Access::Write)?;
+            let identity = process::identity(&memory.path);
+            self.write = Some((memory, identity));
+        }
+        match &mut self.write {
+            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+            None => Err(anyhow::anyhow!("the memory could not be opened")),
+        }
+    }
+
+    /// Notes what was handed out, or keeps it to be noted soon.
+    pub fn hand_out(&mut self, handed: Option<Handed>) -> anyhow::Result<()> {
+        match (handed, &mut self.handed) {
+            (None, _) => Ok(()),
+            (Some(handed), Some(later)) => {
+                later.push(handed);
+                Ok(())
+            }
+            (Some(handed), None) => {
+                context::note(&mut self.writer()?.2.store, &[handed]);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same with the settings read anew.
+    pub fn again(&self) -> anyhow::Result<Seat> {
+        Seat::alone(self.app.for_profile(&self.home))
+    }
+
+    /// Whether the settings changed since, so that a new seat is needed.
+    pub fn is_outdated(&self) -> bool {
+        stamp(&self.home) != self.stamp
+    }
+
+    /// A database that is read as it stands, because nothing can be written beside it, is opened anew for each question.
+    fn close_still(&mut self) {
+        self.read.take_if(|(memory, _)| memory.store.is_still());
+    }
+
+    /// A database that was put in the place of ours is opened anew: nothing goes to the old one.
+    fn close_replaced(&mut self) {
+        self.close_still();
+        for place in [&mut self.read, &mut self.write] {
+            let is_same = place
+                .as_ref()
+                .is_none_or(|(memory, identity)| process::identity(&memory.path) == *identity);
+            if !is_same {
+                *place = None;
+            }
+        }
+    }
+}
+
+fn stamp(home: &Home) -> Stamp {
+    [home.config(), home.secrets()].map(|path| {
+        let found = path.metadata().ok()?;
+        Some((found.modified().ok()?, found.len()))
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
