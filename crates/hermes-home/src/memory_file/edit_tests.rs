@@ -206,6 +206,15 @@ fn section_files_of_other_hands_keep_what_is_not_meant() {
 }
 
 #[test]
+fn an_entry_that_only_its_space_keeps_from_being_a_separator_stays_one() {
+    let before = section_file("§  \n§\n");
+    let added = edit::add(&before, "x", None, TODAY).unwrap();
+    let number = added.entry.unwrap().number;
+    let after = edit::remove(&added.document, &Selector::Number(number)).unwrap().document;
+    assert_eq!(after.text(), "§  \n§\n");
+}
+
+#[test]
 fn many_entries_are_added_at_once_each_to_its_section() {
     let new = |text, section, written| NewEntry { text, section, written };
     let entries = [
