@@ -183,10 +183,9 @@ pub fn remove(document: &Document, selector: &Selector) -> Result<Edited> {
     let old = select::find(document, selector)?;
     let candidates = match document.format() {
         // Without the space behind it, the entry before might be read as a separator: then the separator stays.
-        Format::Sections => vec![
-            sections::with_removed(document, old),
-            splice(document.text(), &old.range, ""),
-        ],
+        Format::Sections => {
+            vec![sections::with_removed(document, old), splice(document.text(), &old.range, "")]
+        }
         // An empty line in its place keeps two paragraphs apart that it stood between.
         Format::Markdown => ["", document.newline()]
             .map(|between| splice(document.text(), &old.range, between))
