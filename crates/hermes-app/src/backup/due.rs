@@ -97,7 +97,6 @@ pub fn time_of_day(text: &str) -> Option<Time> {
 }
 
 /// How far apart two backups of the schedule are.
-#[allow(dead_code, reason = "what the status goes by")]
 pub const INTERVAL: SignedDuration = SignedDuration::from_hours(24);
 
 #[cfg(test)]

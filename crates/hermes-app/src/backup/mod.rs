@@ -1,6 +1,5 @@
 //! Scheduled backups: who makes them, when they are due, who is told when they fail.
 
-#[allow(dead_code, reason = "called when a scheduled backup is over")]
 pub mod alert;
 pub mod due;
 pub mod having;

@@ -12,7 +12,7 @@ use super::{Answer, Menu, Page, Visit, facts, shell_word};
 use hermes_app::clock;
 use hermes_app::hit::Hit;
 use hermes_app::pool::Seat;
-use hermes_app::search::{self as desk, Kind, Source, Wish};
+use hermes_app::search::{self as use_case, Kind, Source, Wish};
 
 const NAME: &str = "Search";
 /// What is less likely is shown only where there is little else.
@@ -103,8 +103,8 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         as_of: None,
     };
     let answer = match asked.q.is_empty() {
-        true => desk::Answer { results: Vec::new(), notes: Vec::new() },
-        false => desk::find(app, home, (&memory.store, &asker), &wish)?,
+        true => use_case::Answer { results: Vec::new(), notes: Vec::new() },
+        false => use_case::find(app, home, (&memory.store, &asker), &wish)?,
     };
     let mut answer = answer;
     let mut place = 0;
