@@ -127,14 +127,9 @@ impl App {
         self.remarks.hint(&text.to_string());
     }
 
-    /// How far work has come.
-    pub fn progress(&self, text: impl Display) {
-        self.remarks.progress(Some(&text.to_string()));
-    }
-
-    /// The work is over.
-    pub fn progress_ends(&self) {
-        self.remarks.progress(None);
+    /// Whoever is told.
+    pub(crate) fn remarks(&self) -> Arc<dyn Remarks> {
+        Arc::clone(&self.remarks)
     }
 
     /// The same for another profile and for now: settings are read anew, and nothing is asked or printed.

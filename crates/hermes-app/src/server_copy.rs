@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
 use crate::problem::{Kind, Problem};
+use crate::progress::Progress;
 use crate::text::{bytes, thousands};
 use crate::{embedding, later};
 
@@ -112,9 +113,10 @@ pub fn carry(
         sections: None,
         redact: false,
     };
+    let progress = Progress::of(app);
     let mut writer = BufWriter::with_capacity(1 << 18, file);
     transfer::export(source, &mut writer, &settings, &mut |items, size| {
-        app.progress(format_args!("{} items read, {}", thousands(items), bytes(size)));
+        progress.say(format_args!("{} items read, {}", thousands(items), bytes(size)));
     })?;
     writer.flush().with_context(failed)?;
     let mut file =
@@ -126,9 +128,9 @@ pub fn carry(
         ImportSettings { profile: home.profile_name(), zone: &zone, now: app.now, vectors };
     let report =
         transfer::import(target, &mut BufReader::new(file), &settings, &mut |items, size| {
-            app.progress(format_args!("{} items copied, {}", thousands(items), bytes(size)));
+            progress.say(format_args!("{} items copied, {}", thousands(items), bytes(size)));
         })?;
-    app.progress_ends();
+    drop(progress);
     Ok(report.imported.total())
 }
 

@@ -45,14 +45,6 @@ impl Output {
         Output { json: false, quiet: false, place: String::new(), page, sheet: Some(sheet) }
     }
 
-    /// The same without styles: for people, or as JSON for programs.
-    pub(crate) fn plain_on(sheet: Sheet, json: bool) -> Output {
-        let page = Page::on(Box::new(sheet.clone()), ColorChoice::Never);
-        // Data must stay data: remarks have no place beside it.
-        let remarks = if json { Sheet::default() } else { sheet };
-        Output { json, quiet: false, place: String::new(), page, sheet: Some(remarks) }
-    }
-
     /// Where what people should know goes, for whoever prints nothing itself.
     pub(crate) fn remarks(&self) -> Remarks {
         Remarks {

@@ -1,13 +1,21 @@
-//! Scheduled backups: who makes them, when they are due, who is told when they fail.
+//! Backups: made, sent away, checked, tried, brought back; when they are due, and who is told when they fail.
 
 pub mod alert;
+pub mod create;
+pub mod drill;
 pub mod due;
 pub mod having;
 pub mod holding;
 pub mod list;
 pub mod on_server;
+pub mod opening;
+pub mod prune;
+pub mod push;
 pub mod record;
+pub mod restore;
+pub mod restore_rows;
 pub mod status;
+pub mod verify;
 pub mod wanted;
 
 use hermes_backup::folder::Backup;
@@ -15,6 +23,7 @@ use hermes_home::Home;
 use jiff::Timestamp;
 
 use crate::app::App;
+use crate::problem::{Kind, Problem};
 
 /// The id of the newest good backup of a home: of those made since a time, if there is one, else of all.
 pub fn newest_good(app: &App, home: &Home, since: Option<Timestamp>) -> Option<String> {
@@ -24,4 +33,10 @@ pub fn newest_good(app: &App, home: &Home, since: Option<Timestamp>) -> Option<S
     let newest = folder.latest(|one| is_good(one) && since.is_none_or(|at| one.made() >= at));
     let newest = newest.ok().flatten().or_else(|| folder.latest(is_good).ok().flatten());
     newest.map(|one| one.name.id())
+}
+
+/// Refuses what makes no sense without a backup.
+pub fn none_yet() -> Problem {
+    Problem::new(Kind::NotFound, "there is no backup yet")
+        .hint("make one with `hermes backup create`")
 }

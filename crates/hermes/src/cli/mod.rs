@@ -22,7 +22,6 @@ pub(crate) mod memory;
 mod model;
 mod paths;
 mod profile;
-pub(crate) mod progress;
 mod reference;
 mod run;
 mod service;

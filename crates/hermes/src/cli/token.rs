@@ -13,9 +13,9 @@ use serde::Serialize;
 use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use crate::server::tokens::{self, OWNER, Wanted};
 use hermes_app::clock;
 use hermes_app::problem::Problem;
+use hermes_app::tokens::{self, OWNER, Wanted};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

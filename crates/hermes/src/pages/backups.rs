@@ -4,21 +4,27 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 use hermes_app::App;
+use hermes_app::backup::create::{self, BackupMade, NewBackup};
+use hermes_app::backup::drill::{self as drills, Drilled};
 use hermes_app::backup::list::{self, BackupState, BackupSummary, OfHome};
+use hermes_app::backup::opening::Opening;
+use hermes_app::backup::restore::{self, Source, Trusted};
 use hermes_app::backup::status::{self, BackupStatus};
-use hermes_app::backup::wanted;
+use hermes_app::backup::verify::{self, CheckedBackup, Which};
+use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::backup::{prune, push};
 use hermes_backup::drill::{self, Receipt};
 use hermes_backup::status::Colour;
 use serde::Serialize;
 
-use super::command::{self, Told};
+use super::long;
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind, Problem};
-use hermes_app::text::bytes;
+use hermes_app::text::{bytes, counted};
 
 const NAME: &str = "Backups";
 
@@ -162,25 +168,100 @@ fn free_folder(seat: &Seat, id: &str) -> PathBuf {
 }
 
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
-    let identity = visit.said("identity");
-    let opened: Vec<&str> = identity.map(|file| vec!["--identity", file]).unwrap_or_default();
-    let words: Vec<&str> = match visit.deed() {
-        "create" => vec!["backup", "create", "--all", "--push", "--prune"],
-        "verify" => [vec!["backup", "verify", visit.param("id")], opened].concat(),
-        "verify-all" => vec!["backup", "verify", "--all"],
-        "drill" => [vec!["backup", "drill", visit.param("id")], opened].concat(),
+    let said = match visit.deed() {
+        "create" => long::run(seat, |app| make_send_and_prune(app)),
+        "verify" | "verify-all" => {
+            let id = (visit.deed() == "verify").then(|| visit.param("id").to_owned());
+            let identity = identity(visit);
+            long::run(seat, move |app| check(app, id.as_deref(), identity))
+        }
+        "drill" => {
+            let (id, identity) = (visit.param("id").to_owned(), identity(visit));
+            long::run(seat, move |app| try_out(app, &id, identity))
+        }
         "restore" => {
-            let to = visit.must_say("to")?;
-            if !Path::new(to).is_absolute() {
+            let to = PathBuf::from(visit.must_say("to")?);
+            if !to.is_absolute() {
                 return Err(Problem::usage("the folder must begin with /").into());
             }
-            [vec!["backup", "restore", visit.param("id"), "--to", to], opened].concat()
+            let (id, identity) = (visit.param("id").to_owned(), identity(visit));
+            long::run(seat, move |app| unpack(app, &id, &to, identity))
         }
         _ => return Err(unknown_deed(visit)),
     };
-    let said = match command::tell_long(seat, &words)? {
-        Told::Done(said) => said,
-        Told::GoesOn => "It goes on; this page shows it when it is done.".to_owned(),
-    };
+    let said =
+        said?.unwrap_or_else(|| "It goes on; this page shows it when it is done.".to_owned());
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
+}
+
+/// The file with a private key that somebody named.
+fn identity(visit: &Visit) -> Opening<'static> {
+    let identity = visit.said("identity").map(PathBuf::from).into_iter().collect();
+    Opening { identity, ..Opening::default() }
+}
+
+/// Makes a backup of everything, as the settings say.
+pub(super) fn make(app: &App, label: Option<&str>) -> anyhow::Result<(Wanted, BackupMade)> {
+    let mut wanted = wanted::read(app, None)?;
+    wanted.home.must_exist()?;
+    create::begin_signing(app, &mut wanted);
+    let new =
+        NewBackup { label: label.map(str::to_owned), ..NewBackup::by_settings(app, &wanted)? };
+    let made = create::make(app, &wanted, &new)?;
+    Ok((wanted, made))
+}
+
+/// A backup of everything, sent to the places off this host; then what the rules let go is deleted.
+fn make_send_and_prune(app: &App) -> anyhow::Result<String> {
+    let (wanted, made) = make(app, None)?;
+    let sent = push::send(app, &wanted, None)?;
+    prune::by_settings(app, &wanted)?;
+    let mut said = vec![match made.damaged.is_empty() {
+        true => format!("Backup {} was made and read back ({}).", made.id, bytes(made.size)),
+        false => format!("Backup {} is of a damaged home: {}.", made.id, made.damaged.join(", ")),
+    }];
+    said.extend(made.links_left_out.iter().map(|link| {
+        format!("{link} is a link to a folder: what it leads to is not in this backup.")
+    }));
+    said.extend(sent.iter().map(|place| match &place.error {
+        Some(error) => format!("It was not sent to {}: {error}", place.place),
+        None => format!("It was sent to {} and read back there.", place.place),
+    }));
+    Ok(said.join(" "))
+}
+
+fn check(app: &App, id: Option<&str>, opening: Opening<'_>) -> anyhow::Result<String> {
+    let wanted = wanted::read_anyway(app, None)?;
+    let checked = verify::verify(app, &wanted, id.map_or(Which::All, Which::One), &opening)?;
+    let said = |one: &CheckedBackup| {
+        let passed = if one.passed { "ok" } else { "FAILED" };
+        format!("{}: {passed}, {}; {}", one.id, one.seen, one.signed)
+    };
+    Ok(checked.iter().map(said).collect::<Vec<_>>().join("\n"))
+}
+
+fn try_out(app: &App, id: &str, opening: Opening<'_>) -> anyhow::Result<String> {
+    let wanted = wanted::read_anyway(app, None)?;
+    let Drilled { receipt, .. } = drills::drill(app, &wanted, Some(id), &opening)?;
+    let failed = receipt.checks.iter().filter(|check| !check.passed);
+    let failed: Vec<String> =
+        failed.map(|check| format!("{}: {}", check.name, check.seen)).collect();
+    Ok(match receipt.passed {
+        true => format!("Backup {} restores: {} checks passed.", receipt.id, receipt.checks.len()),
+        false => {
+            format!("Backup {} does NOT restore as it should. {}", receipt.id, failed.join("; "))
+        }
+    })
+}
+
+fn unpack(app: &App, id: &str, to: &Path, opening: Opening<'_>) -> anyhow::Result<String> {
+    let wanted = wanted::read_anyway(app, None)?;
+    let chosen = restore::choose(&wanted, id, None, false)?;
+    let trusted = Trusted::Home;
+    let source = Source { wanted: &wanted, chosen: &chosen, trusted: &trusted, opening: &opening };
+    let done = restore::to_folder(app, &source, to)?;
+    let files = counted(done.files, "file");
+    let mut said = vec![format!("Restored {files} to {}.", done.home.display())];
+    said.extend(done.remarks);
+    Ok(said.join(" "))
 }

@@ -2,25 +2,28 @@
 
 use askama::Template;
 use hermes_app::backup::{status, wanted};
-use hermes_store::memory::{Admin, Counts, Users as _};
+use hermes_app::forget::{self, Forget};
+use hermes_app::user_forget;
+use hermes_home::UserId;
+use hermes_store::memory::{Admin, Choice, Counts, ItemKind, Users as _};
 use serde::Serialize;
 
-use super::command::{self, Told};
 use super::figures;
 use super::notice::Notice;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
+use super::{backups, long};
 use crate::server::routes::transfer::{self, Wish};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind, Problem, message};
 
 const NAME: &str = "Carry";
-const TYPES: [(&str, &str); 4] = [
-    ("facts", "what is known"),
-    ("episodes", "what was said"),
-    ("procedures", "how things are done well"),
-    ("events", "what happened when"),
+const TYPES: [(&str, &str, ItemKind); 4] = [
+    ("facts", "what is known", ItemKind::Fact),
+    ("episodes", "what was said", ItemKind::Message),
+    ("procedures", "how things are done well", ItemKind::Procedure),
+    ("events", "what happened when", ItemKind::Event),
 ];
 
 /// The page.
@@ -39,7 +42,7 @@ struct Shown {
     profile: String,
     users: Vec<User>,
     #[serde(skip)]
-    types: [(&'static str, &'static str); 4],
+    types: [(&'static str, &'static str, ItemKind); 4],
     /// Everything there is.
     all: Amount,
     /// Whether a backup can be made before something is deleted.
@@ -126,26 +129,45 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         return Err(unknown_deed(visit));
     }
     let what = visit.must_say("what")?;
-    let words = chosen(seat, visit, what)?;
+    let deletion = chosen(seat, visit, what)?;
     if visit.said("sure") != Some(name_of(visit, what)) {
         let why = format!("type {} to say that you are sure", name_of(visit, what));
         return Err(Problem::new(Kind::Usage, why).hint("nothing was deleted").into());
     }
     let kept = backed_up(seat, visit)?;
-    let said = command::tell(seat, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let notice = Notice::new(format!("{} · {kept}", done(&said)));
+    let said = deletion.carry_out(seat)?;
+    let notice = Notice::new(format!("{said} · {kept}"));
     Ok(Answer::Done { back: visit.back(), notice })
 }
 
-/// What was done and what stays. Somebody who is forgotten is told of before and after: the receipt counts.
-fn done(said: &str) -> String {
-    let receipt = said.rfind(RECEIPT_BEGINS).map_or(said, |at| &said[at..]);
-    let lines = receipt.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
+/// What somebody wants to be gone.
+enum Deletion {
+    Part(Forget),
+    Person { name: UserId, agent_sessions: bool },
 }
 
-/// How the receipt of `hermes user forget` begins.
-const RECEIPT_BEGINS: &str = "erased of ";
+impl Deletion {
+    /// Deletes it; says what was done and what stays.
+    fn carry_out(&self, seat: &Seat) -> anyhow::Result<String> {
+        let (app, home) = (seat.app.for_profile(&seat.home), &seat.home);
+        match self {
+            Deletion::Part(forget) => {
+                let done = match forget.plan(&app, home)? {
+                    plan if plan.is_nothing() => plan,
+                    _ => forget.carry_out(&app, home)?,
+                };
+                let lines = forget.keeps().into_iter().map(str::to_owned);
+                Ok([done.said()].into_iter().chain(lines).collect::<Vec<_>>().join(" · "))
+            }
+            Deletion::Person { name, agent_sessions } => {
+                let found = user_forget::look(&app, home, name, *agent_sessions)?;
+                let done = found.carry_out(&app, home)?;
+                let words = |line: &String| line.split_whitespace().collect::<Vec<_>>().join(" ");
+                Ok(done.lines().iter().map(words).collect::<Vec<_>>().join(" · "))
+            }
+        }
+    }
+}
 
 /// What a person must type.
 fn name_of<'a>(visit: &'a Visit, what: &'a str) -> &'a str {
@@ -155,35 +177,27 @@ fn name_of<'a>(visit: &'a Visit, what: &'a str) -> &'a str {
     }
 }
 
-/// The command that forgets it: `all`, `type:facts`, `user:NAME`, `one:ID`.
-fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Vec<String>> {
-    let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+/// What is meant: `all`, `type:facts`, `user:NAME`.
+fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Deletion> {
     let unknown = || Problem::usage(format!("{what:?} is nothing that can be deleted here"));
-    let of = visit.user().unwrap_or("owner");
     let erase = visit.said("erase").is_some();
-    let forget = |words: &[&str]| -> Vec<String> {
-        let depth: &[&str] = if erase { &["--erase"] } else { &[] };
-        command(&[&["memory", "forget"], words, depth].concat())
-    };
+    let part = |choice| Deletion::Part(Forget { choice, erase, transcript: false });
+    let (_, _, memory) = seat.reader()?;
     match what.split_once(':').unwrap_or((what, "")) {
-        ("all", _) => Ok(forget(&["--all"])),
-        ("type", name) if TYPES.iter().any(|(known, _)| *known == name) => {
-            Ok(forget(&["--type", name, "--user", of]))
+        ("all", _) => Ok(part(Choice::All)),
+        ("type", name) => {
+            let kind = TYPES.iter().find(|(known, ..)| *known == name).ok_or_else(unknown)?.2;
+            let of = forget::user(&memory.store, visit.user().unwrap_or("owner"))?;
+            Ok(part(Choice::Kind(of, kind)))
         }
         ("user", name) => {
-            let (_, _, memory) = seat.reader()?;
-            if memory.store.user(name)?.is_none() {
-                return Err(unknown().into());
+            let user = memory.store.user(name)?.ok_or_else(unknown)?;
+            if !erase {
+                return Ok(part(Choice::User(user.number)));
             }
             // For good means everywhere: the memory, the transcript, the files.
-            let mut words = match erase {
-                true => command(&["user", "forget", name]),
-                false => forget(&["--user", name]),
-            };
-            if erase && visit.said("agent_sessions").is_some() {
-                words.push("--agent-sessions".to_owned());
-            }
-            Ok(words)
+            let agent_sessions = visit.said("agent_sessions").is_some();
+            Ok(Deletion::Person { name: name.parse()?, agent_sessions })
         }
         _ => Err(unknown().into()),
     }
@@ -194,10 +208,9 @@ fn backed_up(seat: &Seat, visit: &Visit) -> anyhow::Result<String> {
     if visit.said("unsafe").is_some() {
         return Ok("No backup was made, as you said.".to_owned());
     }
-    let words = ["backup", "create", "--all", "--label", "before deleting"];
-    match command::tell_long(seat, &words) {
-        Ok(Told::Done(_)) => Ok("A backup of everything was made before.".to_owned()),
-        Ok(Told::GoesOn) => {
+    match long::run(seat, |app| backups::make(app, Some("before deleting")).map(drop)) {
+        Ok(Some(())) => Ok("A backup of everything was made before.".to_owned()),
+        Ok(None) => {
             Err(Problem::new(Kind::Refused, "the backup before it takes long; nothing was deleted")
                 .hint("try again when the list of backups shows it, or say that none is wanted")
                 .into())

@@ -3,7 +3,6 @@
 pub(crate) mod assets;
 mod backups;
 mod carry;
-mod command;
 mod facets;
 mod facts;
 mod figures;
@@ -14,6 +13,7 @@ mod integrations;
 mod jobs;
 mod kept;
 pub(crate) mod login;
+mod long;
 pub(crate) mod notice;
 mod overview;
 mod people;

@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::tokens::Grant;
 use super::whom::Whom;
 use hermes_app::asker::Asker;
 use hermes_app::problem;
 use hermes_app::problem::Kind;
 use hermes_app::problem::Problem;
+use hermes_app::tokens::Grant;
 
 /// One request.
 pub(super) struct Call {

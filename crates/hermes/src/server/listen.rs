@@ -32,12 +32,12 @@ use super::newcomers::Ticket;
 use super::pages;
 use super::route::{Needs, Route, Run};
 use super::routes;
-use super::tokens::Grant;
 use super::whom::Whom;
 use super::whom::named_profile;
 use super::workers::TURN;
 use super::workers::in_turn;
 use hermes_app::problem::Problem;
+use hermes_app::tokens::Grant;
 
 /// How many connections are open at the same time; more are told to come back.
 const MOST_CONNECTIONS: usize = 400;

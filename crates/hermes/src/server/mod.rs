@@ -14,8 +14,7 @@ mod rate;
 mod route;
 pub(crate) mod routes;
 mod tls;
-pub(crate) mod tokens;
-mod whom;
+pub(crate) mod whom;
 mod workers;
 pub(crate) use whom::Whom;
 
@@ -40,16 +39,14 @@ use hermes_app::app::App;
 use hermes_app::daemon::log::Log;
 use hermes_app::pool::Pool;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::tokens::{self, Tokens};
 use metrics::Metrics;
 use newcomers::Newcomers;
 use rate::Rates;
-use tokens::Tokens;
 use workers::{WORKERS, Workers};
 
 /// The port that is asked for when nothing is said.
 pub(crate) const USUAL_PORT: u16 = 8420;
-/// Who makes the changes that come this way.
-const ACTOR: &str = "api";
 /// How long open requests may take to end when the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -142,7 +139,7 @@ pub(crate) fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
     };
     let stop = CancellationToken::new();
     let mut own = app.for_profile(home);
-    own.actor = ACTOR.into();
+    own.actor = tokens::API.into();
     let shared = Arc::new(Shared {
         pool: Pool::new(own, home.clone()),
         tokens: Tokens::new(home),

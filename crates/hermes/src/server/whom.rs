@@ -7,10 +7,10 @@ use hermes_home::UserId;
 use hermes_home::layout::MemoryTarget;
 use hermes_store::memory::{Change, Facts as _, Scope, SqliteMemory, UserNumber, Users as _};
 
-use super::tokens::Grant;
 use hermes_app::asker::Asker;
 use hermes_app::items::{self, Wanted};
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::tokens::Grant;
 
 /// The header that names the profile.
 pub(super) const PROFILE: &str = "x-hermes-profile";

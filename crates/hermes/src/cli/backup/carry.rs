@@ -17,17 +17,18 @@ use hermes_home::layout::parse_profile;
 use hermes_home::profile;
 use serde::Serialize;
 
-use super::create::{Encryption, Planned, Smaller};
+use super::create::{Encryption, Smaller};
 use super::keys::Opening;
-use super::restore::moved_memories;
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show};
 use hermes_app::app::App;
+use hermes_app::backup::create::BackupPlan;
 use hermes_app::backup::on_server::{self, Brought, Dump, Standing};
+use hermes_app::backup::restore::moved_memories;
 use hermes_app::backup::wanted::{self, MADE_BY, Wanted};
 use hermes_app::platform;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted};
 
 #[derive(Debug, Args)]
@@ -123,13 +124,13 @@ pub(crate) fn export(arguments: &Export, app: &mut Terminal) -> anyhow::Result<O
         tag: platform::random_number()?,
     };
     if arguments.dry_run {
-        app.out.show(&Planned::of(backup::plan(&request)?))?;
+        app.out.show(&BackupPlan::of(backup::plan(&request)?))?;
         return Ok(Outcome::Done);
     }
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
     let exported = export::export(&request, file.as_deref(), tell)?;
-    progress.end();
+    drop(progress);
     let written = Written::of(&arguments.name, exported);
     app.out.show(&written)?;
     app.out.hint("take it in elsewhere with `hermes profile import FILE`");
@@ -172,16 +173,18 @@ pub(crate) fn import(arguments: &Import, app: &mut Terminal) -> anyhow::Result<O
         name: arguments.name.as_deref(),
         dry_run: arguments.dry_run,
     };
-    let mut progress = Progress::of(app);
-    let imported = arguments.opening.with(app, &wanted, |keys| {
-        // A profile of another home is what is carried: the person names the file.
-        let (signed, trust) = (Signed::No, Trust::Anybody);
-        let sha256 = sha256.as_deref();
-        let from = From { archive: &archive, sha256, keys, signed, trust, now: app.now };
-        let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-        restore::profile(&from, wish, &wanted.home, tell)
+    let progress = Progress::of(app);
+    let imported = arguments.opening.with(app, |opening| {
+        opening.with(app, &wanted, |keys| {
+            // A profile of another home is what is carried: the person names the file.
+            let (signed, trust) = (Signed::No, Trust::Anybody);
+            let sha256 = sha256.as_deref();
+            let from = From { archive: &archive, sha256, keys, signed, trust, now: app.now };
+            let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
+            restore::profile(&from, wish, &wanted.home, tell)
+        })
     })?;
-    progress.end();
+    drop(progress);
     let mut taken = Taken::of(imported, arguments.dry_run);
     if !arguments.dry_run {
         let brought = on_server::bring_all(app, &wanted.home, &taken.profile, Standing::Stays);

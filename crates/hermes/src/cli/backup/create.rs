@@ -5,27 +5,21 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hermes_backup::contents::{Contents, What};
-use hermes_backup::create::{self, Created, Request};
-use hermes_backup::lacking;
 use hermes_backup::name::Compression;
-use hermes_backup::seal::Sealing;
-use hermes_backup::seal::keyring;
+use hermes_backup::seal::{Sealing, keyring};
 use hermes_home::config::PassphraseFormat;
-use serde::Serialize;
 
 use super::keys::{self, Phrase};
-use super::{prune, push};
-use crate::cli::progress::Progress;
+use super::push;
 use crate::failure::Outcome;
 use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show};
-use hermes_app::backup::on_server::{Dump, Taken as TakenMemory};
+use hermes_app::backup::create::{self, BackupMade, BackupPlan, NewBackup};
+use hermes_app::backup::prune;
 use hermes_app::backup::record::{self, Begin, By, Ended};
 use hermes_app::backup::status;
-use hermes_app::backup::wanted::{self, MADE_BY, Wanted};
+use hermes_app::backup::wanted::{self, Wanted};
 use hermes_app::clock;
-use hermes_app::platform;
-use hermes_app::problem::{Kind, Problem, message};
+use hermes_app::problem::{Problem, message};
 use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
@@ -90,58 +84,20 @@ pub(crate) enum Form {
     Age,
 }
 
-#[derive(Debug, Serialize)]
-struct Made {
-    id: String,
-    path: PathBuf,
-    size: u64,
-    files: u64,
-    databases: u64,
-    bytes: u64,
-    encrypted_to: Vec<String>,
-    verified: bool,
-    damaged: Vec<String>,
-    /// Memories on servers, and how each was taken.
-    memories: Vec<TakenMemory>,
-    left_out: usize,
-    /// Links to folders: what they lead to is not in it.
-    links_left_out: Vec<String>,
-    remarks: Vec<String>,
-    /// CPU seconds that the checks of the copied databases took.
-    checking_seconds: f64,
-    open_with: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Planned {
-    bytes: u64,
-    included: Vec<Taken>,
-    left_out: Vec<hermes_backup::manifest::LeftOut>,
-}
-
-#[derive(Debug, Serialize)]
-struct Taken {
-    path: String,
-    kind: &'static str,
-    size: u64,
-}
-
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut wanted = wanted::read(app, arguments.to.as_deref())?;
     wanted.home.must_exist()?;
-    if !arguments.dry_run {
-        // A home that cannot be written is backed up all the same; the archive is signed once there is a key.
-        if let Err(error) = wanted.begin_signing() {
-            app.note(format_args!("this backup is not signed: {}", message(&error)));
-        }
+    if arguments.dry_run {
+        // A plan needs no key.
+        let planned = create::plan(app, &wanted, &arguments.new_backup(&wanted, Sealing::Plain))?;
+        app.out.show(&planned)?;
+        return Ok(Outcome::Done);
     }
+    create::begin_signing(app, &mut wanted);
     if let Some(by) = arguments.scheduled {
         return scheduled(arguments, app, &wanted, by);
     }
-    let made = make(arguments, app, &wanted)?;
-    let Some(made) = made else { return Ok(Outcome::Done) };
-    let mut outcome = if made.damaged.is_empty() { Outcome::Done } else { Outcome::Findings };
-    show(app, &made)?;
+    let mut outcome = make(arguments, app, &wanted)?;
     if arguments.push {
         outcome = outcome.worst(push::to_all(app, &wanted, None)?);
     }
@@ -178,55 +134,28 @@ fn scheduled(
 
 /// Makes one, sends it away, deletes what the rules let go.
 fn nightly(arguments: &Arguments, app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
-    let Some(made) = make(arguments, app, wanted)? else { return Ok(Outcome::Done) };
-    show(app, &made)?;
+    let made = make(arguments, app, wanted)?;
     let pushed = push::to_all(app, wanted, None)?;
-    if !made.damaged.is_empty() {
-        return Ok(Outcome::Findings);
+    if made == Outcome::Findings {
+        return Ok(made);
     }
     prune::by_settings(app, wanted)?;
     Ok(pushed)
 }
 
-fn make(
-    arguments: &Arguments,
-    app: &mut Terminal,
-    wanted: &Wanted,
-) -> anyhow::Result<Option<Made>> {
-    let exclude = &wanted.settings.exclude;
-    let scope = wanted::scope(app, arguments.all)?;
-    let dump = (!arguments.dry_run).then_some(Dump::IfPossible);
-    let outside = wanted.outside(app, &scope, dump)?;
-    // A plan needs no key.
-    let sealing = match arguments.dry_run {
-        true => Sealing::Plain,
-        false => arguments.encryption.sealing(app, wanted)?,
-    };
-    let request = Request {
-        home: &wanted.home,
-        scope,
-        folder: &wanted.folder,
-        compression: Smaller::of(arguments.compression, wanted),
-        sealing: &sealing,
-        label: arguments.label.clone(),
-        exclude,
-        outside: &outside.files,
-        follow_links: wanted.settings.follow_links,
-        secrets: true,
-        made_by: MADE_BY,
-        host: &platform::host(),
-        now: app.now,
-        tag: platform::random_number()?,
-    };
-    if arguments.dry_run {
-        let planned = Planned::of(create::plan(&request)?);
-        app.out.show(&planned)?;
-        return Ok(None);
+/// Makes one and shows it; a damaged home is a finding.
+fn make(arguments: &Arguments, app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
+    let sealing = arguments.encryption.sealing(app, wanted)?;
+    let made = create::make(app, wanted, &arguments.new_backup(wanted, sealing))?;
+    show(app, &made)?;
+    Ok(if made.damaged.is_empty() { Outcome::Done } else { Outcome::Findings })
+}
+
+impl Arguments {
+    fn new_backup(&self, wanted: &Wanted, sealing: Sealing) -> NewBackup {
+        let compression = Smaller::of(self.compression, wanted);
+        NewBackup { all: self.all, compression, sealing, label: self.label.clone() }
     }
-    let mut progress = Progress::of(app);
-    let created = create::create(&request, &mut |step| progress.step(&step))?;
-    progress.end();
-    Ok(Some(Made { memories: outside.taken, ..Made::of(created) }))
 }
 
 impl Encryption {
@@ -274,7 +203,7 @@ impl Smaller {
     }
 }
 
-fn show(app: &mut Terminal, made: &Made) -> anyhow::Result<()> {
+fn show(app: &mut Terminal, made: &BackupMade) -> anyhow::Result<()> {
     app.out.show(made)?;
     for link in &made.links_left_out {
         app.out.note(format_args!(
@@ -300,60 +229,7 @@ impl Form {
     }
 }
 
-impl Made {
-    fn of(created: Created) -> Made {
-        let Created { backup, manifest, remarks, checking, .. } = created;
-        let is_damaged = |file: &&hermes_backup::manifest::File| {
-            file.kind == hermes_backup::manifest::Kind::Damaged
-        };
-        let damaged = manifest.files.iter().filter(is_damaged).map(|file| &file.path);
-        let lost = manifest.left_out.iter().filter(|left| left.why == lacking::LOST);
-        let mut damaged: Vec<String> =
-            damaged.chain(lost.map(|left| &left.path)).cloned().collect();
-        if backup.name.damaged {
-            let differing = manifest.databases.iter().filter(|one| !one.differing.is_empty());
-            damaged.extend(differing.map(|one| one.path.clone()));
-        }
-        let sidecar = backup.sidecar;
-        Made {
-            id: backup.name.id(),
-            path: backup.path,
-            size: backup.size,
-            files: sidecar.as_ref().map_or(0, |sidecar| sidecar.files),
-            databases: sidecar.as_ref().map_or(0, |sidecar| sidecar.databases),
-            bytes: sidecar.as_ref().map_or(0, |sidecar| sidecar.bytes),
-            encrypted_to: sidecar.as_ref().map(|s| s.encrypted_to.clone()).unwrap_or_default(),
-            verified: backup.verified.is_some(),
-            damaged,
-            memories: Vec::new(),
-            left_out: manifest.left_out.len(),
-            links_left_out: manifest.links_left_out().map(str::to_owned).collect(),
-            remarks,
-            checking_seconds: checking.as_secs_f64(),
-            open_with: sidecar.map(|sidecar| sidecar.open_with).unwrap_or_default(),
-        }
-    }
-}
-
-impl Planned {
-    pub(super) fn of(contents: Contents) -> Planned {
-        let taken = |entry: hermes_backup::contents::Entry| Taken {
-            path: entry.path,
-            size: entry.size,
-            kind: match entry.what {
-                What::Folder => "folder",
-                What::File => "file",
-                What::Database => "database",
-                What::Damaged => "damaged",
-            },
-        };
-        let included: Vec<Taken> = contents.entries.into_iter().map(taken).collect();
-        let bytes = included.iter().map(|one| one.size).sum();
-        Planned { bytes, included, left_out: contents.left_out }
-    }
-}
-
-impl Show for Made {
+impl Show for BackupMade {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let (style, word) = match self.damaged.is_empty() {
             true => (GOOD, "backup made and read back"),
@@ -385,7 +261,7 @@ impl Show for Made {
     }
 }
 
-impl Show for Planned {
+impl Show for BackupPlan {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let files = self.included.iter().filter(|one| one.kind != "folder").count();
         for one in self.included.iter().filter(|one| one.kind != "folder") {
@@ -409,10 +285,4 @@ impl Show for Planned {
             thousands(self.left_out.len() as u64)
         ))
     }
-}
-
-/// Refuses what makes no sense without a backup.
-pub(super) fn none_yet() -> Problem {
-    Problem::new(Kind::NotFound, "there is no backup yet")
-        .hint("make one with `hermes backup create`")
 }

@@ -5,17 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use hermes_backup::drill::{self, Receipt, Request};
-use hermes_backup::folder::{Backup, Folder};
-use serde::Serialize;
+use hermes_backup::drill::{Receipt, import_receipt, receipts};
 
-use super::create::none_yet;
 use super::keys::Opening;
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{BAD, BOLD, DIM, GOOD, Listing, Page, Show};
-use hermes_app::backup::wanted::{self, Wanted};
-use hermes_app::platform;
+use hermes_app::backup::drill::{self, Drilled};
+use hermes_app::backup::wanted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -43,58 +39,20 @@ pub(crate) enum Receipts {
     },
 }
 
-#[derive(Debug, Serialize)]
-struct Drilled {
-    #[serde(flatten)]
-    receipt: Receipt,
-    kept_in: PathBuf,
-}
-
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.from.as_deref())?;
-    let (backup, folder) = chosen(arguments, &wanted)?;
-    folder.make(wanted.home.root())?;
-    let host = platform::host();
-    let temporary = std::env::temp_dir();
-    let mut progress = Progress::of(app);
-    let (receipt, kept_in) = arguments.opening.with(app, &wanted, |keys| {
-        let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-        let (folder, backup, host) = (&folder, &backup, host.as_str());
-        let (home, temporary) = (Some(&wanted.home), temporary.as_path());
-        drill::drill(&Request { folder, backup, keys, host, now: app.now, home, temporary }, tell)
-    })?;
-    progress.end();
-    let passed = receipt.passed;
-    app.out.show(&Drilled { receipt, kept_in })?;
-    Ok(if passed { Outcome::Done } else { Outcome::Findings })
-}
-
-/// The backup, and the folder that the receipt goes to.
-fn chosen(arguments: &Arguments, wanted: &Wanted) -> anyhow::Result<(Backup, Folder)> {
-    if !arguments.random {
-        let (backup, is_of_folder) = wanted.backup(&arguments.id)?;
-        let mut folder = wanted.folder.clone();
-        if !is_of_folder {
-            // The drill of another home's backup says nothing of this one's.
-            folder = folder.of_home(Some(backup.home().unwrap_or("unknown").to_owned()));
-        }
-        return Ok((backup, folder));
-    }
-    let mut good: Vec<Backup> =
-        wanted.folder.list()?.into_iter().filter(|one| !one.name.damaged).collect();
-    good.retain(|one| one.counts_in(&wanted.folder));
-    if good.is_empty() {
-        return Err(none_yet().into());
-    }
-    let number = platform::random_number()? as usize % good.len();
-    Ok((good.swap_remove(number), wanted.folder.clone()))
+    let named = (!arguments.random).then_some(arguments.id.as_str());
+    let drilled =
+        arguments.opening.with(app, |opening| drill::drill(app, &wanted, named, opening))?;
+    app.out.show(&drilled)?;
+    Ok(if drilled.receipt.passed { Outcome::Done } else { Outcome::Findings })
 }
 
 pub(crate) fn receipt(command: &Receipts, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, None)?;
     match command {
         Receipts::List => {
-            let results = drill::receipts(&wanted.folder)?;
+            let results = receipts(&wanted.folder)?;
             let is_empty = results.is_empty();
             app.out.show(&Listing { results })?;
             if is_empty {
@@ -103,7 +61,7 @@ pub(crate) fn receipt(command: &Receipts, app: &mut Terminal) -> anyhow::Result<
             }
         }
         Receipts::Import { file } => {
-            let receipt = drill::import_receipt(&wanted.folder, file, app.now)?;
+            let receipt = import_receipt(&wanted.folder, file, app.now)?;
             app.out.show(&Listing { results: vec![receipt] })?;
         }
     }

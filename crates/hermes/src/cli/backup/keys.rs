@@ -5,10 +5,9 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_backup::Error;
-use hermes_backup::seal::{Keys, Passphrase};
+use hermes_app::backup::opening as backup;
+use hermes_backup::seal::Passphrase;
 
-use hermes_app::backup::wanted::Wanted;
 use hermes_app::problem::Problem;
 
 /// What opens an encrypted backup.
@@ -62,23 +61,14 @@ impl Opening {
     pub(super) fn with<T>(
         &self,
         app: &Terminal,
-        wanted: &Wanted,
-        mut deed: impl FnMut(&Keys) -> hermes_backup::Result<T>,
+        deed: impl FnOnce(&backup::Opening<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let passphrase = match self.phrase.given()? {
-            Some(given) => Some(given),
-            None if self.identity.is_empty() => wanted.passphrase(app)?,
-            None => None,
-        };
-        let is_given = passphrase.is_some();
-        let keys = Keys::read(&self.identity, passphrase)?;
-        match deed(&keys) {
-            Err(Error::NoKey { to, .. }) if !is_given && may_ask(app) => {
-                let typed = prompt(&format!("Passphrase ({to}): "))?;
-                Ok(deed(&Keys::read(&self.identity, Some(typed))?)?)
-            }
-            done => Ok(done?),
-        }
+        let ask = |to: &str| prompt(&format!("Passphrase ({to}): "));
+        deed(&backup::Opening {
+            identity: self.identity.clone(),
+            passphrase: self.phrase.given()?,
+            ask: may_ask(app).then_some(&ask),
+        })
     }
 }
 

@@ -5,16 +5,14 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_backup::folder::{Event, Happened};
-use hermes_backup::retention::{self, Candidate, Decision, Policy};
-use hermes_backup::whose::{LeftAlone, Whose};
+use hermes_backup::retention::{Decision, Policy};
 use serde::Serialize;
 
 use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{CARE, GOOD, Page, Show};
-use hermes_app::app::App;
-use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::backup::prune::{self, Decided};
+use hermes_app::backup::wanted;
 use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
@@ -71,13 +69,6 @@ struct Plan {
     left_alone: Vec<String>,
 }
 
-/// What the rules decide, and what they are not about.
-#[derive(Clone)]
-struct Decided {
-    decisions: Vec<Decision>,
-    left: LeftAlone,
-}
-
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,
@@ -87,8 +78,8 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     let policy = arguments.policy(wanted.policy()?)?;
-    let plan = decide(app, &wanted, &policy)?;
-    let going = plan.decisions.iter().filter(|one| one.kept_by.is_empty()).count();
+    let plan = prune::decide(app, &wanted, &policy)?;
+    let going = plan.going();
     if arguments.dry_run || going == 0 {
         let is_nothing = plan.decisions.is_empty();
         app.out.show(&Plan::of(plan, false))?;
@@ -104,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         app.out.show(&Plan::of(plan.clone(), false))?;
     }
     confirm::consent(app.asking, &format!("delete {}?", counted(going as u64, "backup")))?;
-    delete(app, &wanted, &policy, &plan)?;
+    prune::delete(app, &wanted, &policy, &plan)?;
     if app.json {
         app.out.show(&Plan::of(plan, true))?;
     } else {
@@ -119,64 +110,9 @@ pub(crate) fn delete_one(arguments: &Delete, app: &mut Terminal) -> anyhow::Resu
     let backup = wanted.folder.find(&arguments.id)?;
     let id = backup.name.id();
     confirm::consent(app.asking, &format!("delete backup {id} for ever?"))?;
-    let _held = wanted.folder.lock("hermes backup delete")?;
-    wanted.folder.delete(&backup)?;
-    let (what, detail) = (Happened::Pruned, "by hand".to_owned());
-    wanted.folder.note(&Event { at: app.now, what, id: Some(id.clone()), place: None, detail })?;
+    prune::delete_one(app, &wanted, &backup)?;
     app.out.show(&Deleted { id })?;
     Ok(Outcome::Done)
-}
-
-/// Deletes what the rules of the settings let go.
-pub(super) fn by_settings(app: &Terminal, wanted: &Wanted) -> anyhow::Result<()> {
-    let policy = wanted.policy()?;
-    let plan = decide(app, wanted, &policy)?;
-    let gone = delete(app, wanted, &policy, &plan)?;
-    if gone > 0 {
-        app.out.note(format_args!("{} deleted by the rules", counted(gone, "old backup")));
-    }
-    Ok(())
-}
-
-fn decide(app: &App, wanted: &Wanted, policy: &Policy) -> anyhow::Result<Decided> {
-    let (all, mut left) = (wanted.folder.list()?, LeftAlone::default());
-    all.iter().for_each(|one| left.add(one.whose));
-    let candidates: Vec<Candidate> =
-        all.iter().filter(|one| one.whose == Whose::Ours).map(Candidate::of).collect();
-    let decisions = match candidates.is_empty() {
-        true => Vec::new(),
-        false => retention::choose(&candidates, policy, app.now, &app.zone(&wanted.home)?)?,
-    };
-    Ok(Decided { decisions, left })
-}
-
-fn delete(app: &App, wanted: &Wanted, policy: &Policy, plan: &Decided) -> anyhow::Result<u64> {
-    let plan = &plan.decisions;
-    if plan.iter().all(|one| !one.kept_by.is_empty()) {
-        return Ok(0);
-    }
-    let _held = wanted.folder.lock("hermes backup prune")?;
-    // While the question was asked things may have changed: only what still goes is deleted.
-    let still = decide(app, wanted, policy)?.decisions;
-    let mut gone = 0;
-    for backup in wanted.folder.list()? {
-        let id = backup.name.id();
-        if backup.whose != Whose::Ours {
-            continue;
-        }
-        if !still.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
-            continue;
-        }
-        if !plan.iter().any(|one| one.id == id && one.kept_by.is_empty()) {
-            continue;
-        }
-        wanted.folder.delete(&backup)?;
-        let what = Happened::Pruned;
-        let event = Event { at: app.now, what, id: Some(id), place: None, detail: String::new() };
-        wanted.folder.note(&event)?;
-        gone += 1;
-    }
-    Ok(gone)
 }
 
 impl Arguments {

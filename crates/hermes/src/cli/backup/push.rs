@@ -4,21 +4,13 @@ use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
-use clap::Args;
-use hermes_backup::folder::{Backup, Event, Folder, Happened};
-use hermes_backup::name::Format;
-use hermes_backup::push;
-use hermes_backup::remote::Target;
-use hermes_backup::whose::{Whose, are_of_several};
-use serde::Serialize;
-
-use super::create::none_yet;
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{BAD, CARE, DIM, GOOD, Listing, Page, Show};
-use hermes_app::app::App;
+use clap::Args;
+use hermes_app::backup::none_yet;
+use hermes_app::backup::push::{self, BackupThere, FetchedBackup, SentTo};
 use hermes_app::backup::wanted::{self, Wanted};
-use hermes_app::problem::{Kind, Problem, hint, message};
+use hermes_app::problem::Problem;
 use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
@@ -46,40 +38,6 @@ pub(crate) struct Pull {
     to: Option<PathBuf>,
 }
 
-#[derive(Debug, Serialize)]
-struct Sent {
-    place: String,
-    sent: Vec<String>,
-    there: Vec<String>,
-    /// Not sent because of what is here.
-    skipped: Vec<String>,
-    pruned: Vec<String>,
-    /// What the rules of the place were not applied to.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_alone: Vec<String>,
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct There {
-    place: String,
-    name: String,
-    size: u64,
-    /// Whether it was sent to the end.
-    whole: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Fetched {
-    id: String,
-    path: PathBuf,
-    size: u64,
-}
-
 pub(crate) fn run(arguments: &Push, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     if wanted.folder.list()?.is_empty() {
@@ -97,129 +55,36 @@ fn no_place() -> Problem {
     )
 }
 
-/// Sends what is not there yet to every place; one that cannot be reached does not stop the others.
+/// Sends what is not there yet, and shows what was sent.
 pub(super) fn to_all(
     app: &mut Terminal,
     wanted: &Wanted,
     named: Option<&str>,
 ) -> anyhow::Result<Outcome> {
-    let mut results = Vec::new();
-    for target in wanted.targets(named)? {
-        let mut progress = Progress::of(app);
-        let sent = to_one(app, wanted, &target, &mut progress);
-        progress.end();
-        results.push(match sent {
-            Ok(sent) => sent,
-            Err(error) => Sent::failed(&target, &error),
-        });
-    }
+    let results = push::send(app, wanted, named)?;
     if results.is_empty() {
         return Ok(Outcome::Done);
     }
-    let is_well = results.iter().all(|one| one.error.is_none() && one.skipped.is_empty());
+    let is_well = results.iter().all(SentTo::is_well);
     app.out.show(&Listing { results })?;
     Ok(if is_well { Outcome::Done } else { Outcome::Partial })
 }
 
-fn to_one(
-    app: &App,
-    wanted: &Wanted,
-    target: &Target,
-    progress: &mut Progress,
-) -> anyhow::Result<Sent> {
-    let folder: &Folder = &wanted.folder;
-    let remote = wanted.remote(app, target).inspect_err(|error| {
-        let (id, place, detail) = (None, Some(target.place()), message(error));
-        let what = Happened::PushFailed;
-        // The failure itself is what is told.
-        let _ = folder.note(&Event { at: app.now, what, id, place, detail });
-    })?;
-    // What is not encrypted stays on this machine, and other homes send their own.
-    let mut ours = folder.list()?;
-    // Who cannot say who it is, in a folder of several homes, sends only what it surely made.
-    let is_mixed = folder.home().is_none() && are_of_several(ours.iter().map(Backup::home));
-    ours.retain(|one| one.whose == Whose::Ours || (one.whose == Whose::Unknown && !is_mixed));
-    let (plain, backups): (Vec<_>, Vec<_>) =
-        ours.into_iter().partition(|one| one.name.format == Format::Plain);
-    let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-    let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
-    let stays =
-        |one: &Backup| format!("backup {} is plain text and stays on this machine", one.name.id());
-    pushed.warnings.extend(plain.iter().map(stays));
-    let mut left_alone = Vec::new();
-    if let Some(policy) = &target.keep {
-        let zone = app.zone(&wanted.home)?;
-        let plan = push::plan_prune(folder, remote.as_ref(), policy, app.now, &zone)?;
-        pushed.pruned = push::prune(folder, remote.as_ref(), &plan, app.now)?;
-        left_alone = plan.left.said();
-    }
-    Ok(Sent {
-        place: remote.place(),
-        sent: pushed.sent,
-        there: pushed.there,
-        skipped: pushed.skipped,
-        pruned: pushed.pruned,
-        left_alone,
-        warnings: pushed.warnings,
-        error: None,
-        hint: None,
-    })
-}
-
 pub(crate) fn pull(arguments: &Pull, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let wanted = wanted::read_anyway(app, arguments.to.as_deref())?;
-    let targets = wanted.targets(arguments.target.as_deref())?;
-    let no_place = || {
-        Problem::usage("no place off this host is set up")
-            .hint("name one: `hermes backup pull --target /mnt/disk/hermes`")
-    };
-    let target = targets.first().ok_or_else(no_place)?;
-    let remote = wanted.remote(app, target)?;
+    let named = arguments.target.as_deref();
     if arguments.list {
-        let there = |one: push::Placed| There {
-            place: remote.place(),
-            name: one.name.to_string(),
-            size: one.size,
-            whole: one.whole,
-        };
-        let results = push::placed(remote.as_ref())?.into_iter().map(there).collect();
+        let results = push::look(app, &wanted, named)?;
         app.out.show(&Listing { results })?;
         return Ok(Outcome::Done);
     }
-    wanted.folder.make(wanted.home.root())?;
-    let mut progress = Progress::of(app);
-    let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
-    let fetched = push::pull(&wanted.folder, &arguments.id, remote.as_ref(), tell);
-    progress.end();
-    let backup = fetched.map_err(|error| match error {
-        hermes_backup::Error::NotFound { .. } => Problem::new(Kind::NotFound, error.to_string())
-            .hint("see what is there with `hermes backup pull --list --target PLACE`")
-            .into(),
-        other => anyhow::Error::from(other),
-    })?;
-    let id = backup.name.id();
-    app.out.show(&Fetched { id: id.clone(), path: backup.path, size: backup.size })?;
-    app.out.hint(format_args!("bring it back with `hermes backup restore {id}`"));
+    let fetched = push::fetch(app, &wanted, named, &arguments.id)?;
+    app.out.show(&fetched)?;
+    app.out.hint(format_args!("bring it back with `hermes backup restore {}`", fetched.id));
     Ok(Outcome::Done)
 }
 
-impl Sent {
-    fn failed(target: &Target, error: &anyhow::Error) -> Sent {
-        Sent {
-            place: target.name.clone(),
-            sent: Vec::new(),
-            there: Vec::new(),
-            skipped: Vec::new(),
-            pruned: Vec::new(),
-            left_alone: Vec::new(),
-            warnings: Vec::new(),
-            error: Some(message(error)),
-            hint: hint(error),
-        }
-    }
-}
-
-impl Show for Listing<Sent> {
+impl Show for Listing<SentTo> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
             match &one.error {
@@ -253,9 +118,9 @@ impl Show for Listing<Sent> {
     }
 }
 
-impl Show for Listing<There> {
+impl Show for Listing<BackupThere> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        let row = |one: &There| {
+        let row = |one: &BackupThere| {
             let whole = if one.whole { "whole" } else { "unfinished" };
             vec![one.name.clone(), hermes_app::text::bytes(one.size), whole.to_owned()]
         };
@@ -264,7 +129,7 @@ impl Show for Listing<There> {
     }
 }
 
-impl Show for Fetched {
+impl Show for FetchedBackup {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let size = hermes_app::text::bytes(self.size);
         page.line(format_args!("fetched {} to {} ({size})", self.id, self.path.display()))

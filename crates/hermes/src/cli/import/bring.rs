@@ -16,7 +16,6 @@ use super::Arguments;
 use super::places;
 use super::shown::{Imported, Plan};
 use crate::cli::memory::extract;
-use crate::cli::progress::Progress;
 use crate::confirm;
 use crate::failure::Outcome;
 use hermes_app::app::App;
@@ -25,6 +24,7 @@ use hermes_app::embedding;
 use hermes_app::later;
 use hermes_app::memory::Memory;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::progress::Progress;
 use hermes_app::text::{counted, thousands};
 
 /// An import as it was asked for.
@@ -118,10 +118,10 @@ impl<'a> Wanted<'a> {
         let zone = self.zone(app, home)?;
         let settings = self.settings((app, home), &memory, (scope, &zone))?;
         let mut survey = Survey::new(&memory.store, &settings);
-        let mut progress = Progress::of(app);
+        let progress = Progress::of(app);
         let mut failed = None;
         let mut look = |item: hermes_import::Item, tally: &Tally| {
-            say(&mut progress, tally);
+            say(&progress, tally);
             going_on(survey.look(&item), &mut failed)
         };
         let read = self.read(&mut look);
@@ -130,7 +130,7 @@ impl<'a> Wanted<'a> {
             return Err(error.into());
         }
         let tally = read?;
-        progress.end();
+        drop(progress);
         let (source, path) = (self.source, self.path.clone());
         Ok(Plan { dry_run: self.arguments.dry_run, source, path, tally, new })
     }
@@ -145,10 +145,10 @@ impl<'a> Wanted<'a> {
         let zone = self.zone(app, home)?;
         let settings = self.settings((app, home), memory, (scope, &zone))?;
         let mut intake = Intake::new(&mut memory.store, &settings);
-        let mut progress = Progress::of(app);
+        let progress = Progress::of(app);
         let mut failed = None;
         let mut take = |item: hermes_import::Item, tally: &Tally| {
-            say(&mut progress, tally);
+            say(&progress, tally);
             going_on(intake.take(item), &mut failed)
         };
         let read = self.read(&mut take);
@@ -196,7 +196,7 @@ fn refuse_own(source: Source, path: &Path, home: &Home) -> Result<(), Problem> {
         .hint("what was said in it is taken in with `hermes memory catch-up`"))
 }
 
-fn say(progress: &mut Progress, tally: &Tally) {
+fn say(progress: &Progress, tally: &Tally) {
     const EVERY: u64 = 200;
     let count = tally.messages + tally.facts;
     if count.is_multiple_of(EVERY) {

@@ -11,7 +11,6 @@ use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
@@ -20,6 +19,7 @@ use hermes_app::clock;
 use hermes_app::daemon::compaction::{self, Wanted};
 use hermes_app::later;
 use hermes_app::memory::Memory;
+use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
@@ -116,13 +116,13 @@ fn compress(
         false => Background::open(app, home)?,
     };
     let wanted = Wanted { before, dry_run: arguments.dry_run, limit: None, model: model.as_ref() };
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let store = &mut memory.store;
     let report = compaction::compress(app, home, store, &wanted, &mut |report| {
         let (episodes, clusters) = (thousands(report.episodes), thousands(report.clusters));
         progress.say(format_args!("{episodes} episodes in {clusters} summaries"));
     })?;
-    progress.end();
+    drop(progress);
     Ok(report)
 }
 

@@ -14,11 +14,11 @@ use hermes_store::memory::{Section, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::clock;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         sections: (!sections.is_empty()).then_some(&sections),
         redact: arguments.redact,
     };
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let mut say = |items: u64, size: u64| {
         progress.say(format_args!("{} items, {}", thousands(items), bytes(size)));
     };
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     }
     refuse(arguments, &home)?;
     let written = to_file(&memory.store, &arguments.output, &settings, &mut say)?;
-    progress.end();
+    drop(progress);
     app.out.show(&Exported { file: arguments.output.clone(), written })?;
     if !arguments.redact {
         app.out.note("it holds everything that was said: keep it as private as the memory itself");

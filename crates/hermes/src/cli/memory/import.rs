@@ -14,12 +14,12 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::embedding;
 use hermes_app::later;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted, printable, thousands};
 
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
     let profile = home.profile_name();
     let settings = ImportSettings { profile, zone: &zone, now: app.now, vectors };
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let mut say = |items: u64, size: u64| {
         progress.say(format_args!("{} items, {}", thousands(items), bytes(size)));
     };
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         true => transfer::look(&memory.store, &mut file, &settings, &mut say),
         false => transfer::import(&mut memory.store, &mut file, &settings, &mut say),
     };
-    progress.end();
+    drop(progress);
     let report = read.map_err(|error| named(error, &arguments.file))?;
     if report.is_of_another_profile {
         let theirs = printable(&report.profile);

@@ -13,12 +13,12 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use super::whose::Whose;
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::embedding;
 use hermes_app::later;
 use hermes_app::problem::Problem;
+use hermes_app::progress::Progress;
 use hermes_app::text::{counted, printable, thousands};
 
 /// Shown below `hermes memory record --help`.
@@ -68,11 +68,11 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let secrets = app.config(&home)?.config.recording.secrets;
     let settings =
         record::Settings { source: &source, scope, zone: &zone, now: app.now, vectors, secrets };
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let report = record::record(&mut memory.store, &mut *lines, &settings, &mut |lines| {
         progress.say(format_args!("{} lines", thousands(lines)));
     })?;
-    progress.end();
+    drop(progress);
     let is_partial = report.is_partial();
     app.out.show(&Recorded { source, report })?;
     later::fill_in(&home, app, &mut memory.store)?;

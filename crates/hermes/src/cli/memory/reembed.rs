@@ -11,10 +11,10 @@ use hermes_store::memory::{Admin, SqliteMemory, Vectors as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::embedding::{self, Haste};
+use hermes_app::progress::Progress;
 use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
@@ -38,12 +38,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         forget(&home, app, &mut memory.store, embedder.as_ref())?;
     }
     app.out.note(format_args!("embedding with {}", described(embedder.as_ref())));
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let report = app.reembed(&home, &mut memory.store, embedder.as_ref(), &mut |coverage| {
         let (done, all) = (thousands(coverage.done), thousands(coverage.all));
         progress.say(format_args!("{done} of {all} texts"));
     })?;
-    progress.end();
+    drop(progress);
     app.out.show(&Done { report })?;
     Ok(Outcome::Done)
 }

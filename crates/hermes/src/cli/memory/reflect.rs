@@ -11,12 +11,12 @@ use hermes_store::memory::{Admin, SqliteMemory, UserNumber, Users as _};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use crate::cli::progress::Progress;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::background::Background;
 use hermes_app::daemon::reflection;
 use hermes_app::later;
+use hermes_app::progress::Progress;
 use hermes_app::text::counted;
 
 /// What looking back came to.
@@ -48,12 +48,12 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
 
 fn look(app: &Terminal, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
     let model = Background::open(app, home)?;
-    let mut progress = Progress::of(app);
+    let progress = Progress::of(app);
     let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
         progress.say(format_args!("{} looked back on", counted(count, "session")));
         Ok(())
     })?;
-    progress.end();
+    drop(progress);
     let habits = reflection::habits(app, home, store)?;
     let skills = reflection::skills(app, home, store, model.as_ref())?;
     Ok(Looked { sessions, habits, skills })

@@ -16,12 +16,12 @@ use super::export;
 use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use crate::server::tokens;
 use hermes_app::app::App;
 use hermes_app::daemon::life;
 use hermes_app::embedding;
 use hermes_app::problem::Problem;
 use hermes_app::rules;
+use hermes_app::tokens;
 use hermes_app::users::known_user;
 
 #[derive(Debug, Args)]

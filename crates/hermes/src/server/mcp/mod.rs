@@ -29,12 +29,12 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::Whom;
 use super::call::Fault;
-use super::tokens::Grant;
 use super::workers::worked;
 use hermes_app::pool::Seat;
 use hermes_app::problem;
 use hermes_app::problem::Kind;
 use hermes_app::problem::Problem;
+use hermes_app::tokens::Grant;
 use tool::{Entry, Told};
 
 /// Who asks, and what they may do; it comes from flags, the address or the token, never from a model.

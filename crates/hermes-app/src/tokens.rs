@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
@@ -11,70 +11,80 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::ACTOR;
-use super::lock;
-use hermes_app::problem::Kind;
-use hermes_app::problem::Problem;
+use crate::problem::{Kind, Problem};
+
+/// How a change is signed that came over the network with the owner's token.
+pub const API: &str = "api";
 
 /// What somebody may do who shows a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Grant {
+pub struct Grant {
     /// What the token is called; `owner` is the owner's.
-    pub(crate) name: String,
+    pub name: String,
     /// Only this profile.
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// Only as this user.
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// Whether nothing may be changed.
-    pub(crate) read_only: bool,
+    pub read_only: bool,
 }
 
 impl Grant {
     /// Everything: for whoever can read the files of the home anyway.
-    pub(crate) fn owner() -> Grant {
+    pub fn owner() -> Grant {
         Grant { name: OWNER.to_owned(), profile: None, user: None, read_only: false }
     }
 
     /// By whom a change was made that came with it, as the chain of changes says it.
-    pub(crate) fn actor(&self) -> Cow<'static, str> {
+    pub fn actor(&self) -> Cow<'static, str> {
         match self.name == OWNER {
-            true => Cow::Borrowed(ACTOR),
-            false => Cow::Owned(format!("{ACTOR}:{}", self.name)),
+            true => Cow::Borrowed(API),
+            false => Cow::Owned(format!("{API}:{}", self.name)),
         }
     }
 }
 
 /// A token as it is kept: its hash, never itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    pub(crate) name: String,
+pub struct Kept {
+    /// What it is called.
+    pub name: String,
     hash: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) profile: Option<String>,
+    /// Only this profile.
+    pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) user: Option<String>,
+    /// Only as this user.
+    pub user: Option<String>,
+    /// Whether nothing may be changed.
     #[serde(default)]
-    pub(crate) read_only: bool,
-    pub(crate) created_at: Timestamp,
+    pub read_only: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 /// What a new token is to be.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) profile: Option<String>,
-    pub(crate) user: Option<String>,
-    pub(crate) read_only: bool,
-    pub(crate) now: Timestamp,
+pub struct Wanted<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Only this profile.
+    pub profile: Option<String>,
+    /// Only as this user.
+    pub user: Option<String>,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
+    /// When it is made.
+    pub now: Timestamp,
 }
 
 /// What the owner's token is called.
-pub(crate) const OWNER: &str = "owner";
+pub const OWNER: &str = "owner";
 /// How every token begins, so that it is known for what it is where it turns up.
 const MARK: &str = "hermes_";
 
 /// The owner's token; it is made when there is none.
-pub(crate) fn owner_token(home: &Home) -> anyhow::Result<String> {
+pub fn owner_token(home: &Home) -> anyhow::Result<String> {
     let path = home.api_token();
     match std::fs::read_to_string(&path) {
         Ok(text) if text.trim().len() >= MARK.len() + 32 => return Ok(text.trim().to_owned()),
@@ -90,7 +100,7 @@ pub(crate) fn owner_token(home: &Home) -> anyhow::Result<String> {
 }
 
 /// Makes a token and keeps its hash; this is the only time that it is seen.
-pub(crate) fn create(home: &Home, wanted: &Wanted<'_>) -> anyhow::Result<String> {
+pub fn create(home: &Home, wanted: &Wanted<'_>) -> anyhow::Result<String> {
     let mut all = kept(home)?;
     let is_taken = all.iter().any(|token| token.name == wanted.name) || wanted.name == OWNER;
     if is_taken {
@@ -115,7 +125,7 @@ pub(crate) fn create(home: &Home, wanted: &Wanted<'_>) -> anyhow::Result<String>
 }
 
 /// Takes a token away.
-pub(crate) fn revoke(home: &Home, name: &str) -> anyhow::Result<()> {
+pub fn revoke(home: &Home, name: &str) -> anyhow::Result<()> {
     if name == OWNER {
         std::fs::remove_file(home.api_token())
             .with_context(|| "could not remove the owner's token")?;
@@ -134,7 +144,7 @@ pub(crate) fn revoke(home: &Home, name: &str) -> anyhow::Result<()> {
 }
 
 /// Tokens for one user are another's from now on, because the one is the other.
-pub(crate) fn rebind(home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
+pub fn rebind(home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
     let mut all = kept(home)?;
     let mut theirs = all.iter_mut().filter(|token| token.user.as_deref() == Some(from)).peekable();
     if theirs.peek().is_none() {
@@ -145,7 +155,7 @@ pub(crate) fn rebind(home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
 }
 
 /// Every token but the owner's.
-pub(crate) fn kept(home: &Home) -> anyhow::Result<Vec<Kept>> {
+pub fn kept(home: &Home) -> anyhow::Result<Vec<Kept>> {
     let path = home.api_tokens();
     match std::fs::read(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -175,7 +185,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The tokens of a home, read again when their files change.
-pub(super) struct Tokens {
+pub struct Tokens {
     home: Home,
     known: Mutex<Known>,
 }
@@ -190,14 +200,15 @@ struct Known {
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Tokens {
-    pub(super) fn new(home: &Home) -> Tokens {
+    /// Those of this home; nothing is read yet.
+    pub fn new(home: &Home) -> Tokens {
         Tokens { home: home.clone(), known: Mutex::default() }
     }
 
     /// What a token allows; none if it is not known. Hashes are compared, so time tells nothing.
-    pub(super) fn grant(&self, token: &str) -> anyhow::Result<Option<Grant>> {
+    pub fn grant(&self, token: &str) -> anyhow::Result<Option<Grant>> {
         let stamp = [stamp(&self.home.api_token()), stamp(&self.home.api_tokens())];
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.stamp != Some(stamp) {
             known.grants = self.read()?;
             known.stamp = Some(stamp);
