@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asker, rules};
 use crate::app::App;
-use crate::daemon;
+use crate::running;
 
 /// What a context is wanted for.
 #[derive(Debug, Clone, Default)]
@@ -138,7 +138,7 @@ fn remark(
         None => true,
     };
     match is_beginning {
-        true => daemon::left_alone(app, home, store),
+        true => running::left_alone(app, home, store),
         false => Ok(None),
     }
 }

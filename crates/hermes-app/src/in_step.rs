@@ -7,7 +7,7 @@ use hermes_store::memory::{Admin, Choice, Forgetting as _, Scope, ToldElsewhere,
 use super::fact_view::name_of;
 use super::rules;
 use crate::app::App;
-use crate::daemon::life;
+use crate::catch_up;
 use crate::memory::Memory;
 use crate::text::counted;
 use crate::text::one_line;
@@ -61,7 +61,7 @@ pub fn erase_told(
     memory: &mut Memory,
     choice: &Choice,
 ) -> anyhow::Result<(Erased, ToldElsewhere)> {
-    life::take_in(app, home, &mut memory.store)?;
+    catch_up::take_in(app, home, &mut memory.store)?;
     let told = memory.store.told_elsewhere(Admin, choice)?;
     hermes_home::before_upgrade::remove_all(home)?;
     let everybody = everybody(memory)?;

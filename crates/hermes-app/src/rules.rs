@@ -5,9 +5,13 @@ use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file;
 use hermes_memory::remember::Rules;
 use hermes_store::memory::{SqliteMemory, Vectors as _};
+use jiff::SignedDuration;
 
 use crate::app::App;
 use crate::embedding;
+
+/// A session in which nothing was said for so long is over.
+pub const IDLE: SignedDuration = SignedDuration::from_mins(30);
 
 /// The rules that the settings and the memory give.
 pub fn of_learning<'a>(

@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::later;
 use crate::app::App;
-use crate::daemon::life;
 use crate::embedding;
 use crate::memory::Memory;
+use crate::transcript;
 
 /// Whoever reports a turn must not be kept waiting by somebody else's long write.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -234,7 +234,7 @@ impl Recording<'_> {
 
 /// The transcripts, opened to be written if they may be; none if there are none.
 pub fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreError> {
-    life::sessions_to_write(home, PATIENCE)
+    transcript::to_write(home, PATIENCE)
 }
 
 fn open_memory(app: &App, home: &Home) -> anyhow::Result<Memory> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::backup::holding;
-use crate::daemon::life;
+use crate::catch_up;
 use crate::in_step;
 use crate::memory::Memory;
 use crate::tokens;
@@ -72,7 +72,7 @@ impl UserForget {
     /// Erases everything of theirs, for good.
     pub fn carry_out(self, app: &App, home: &Home) -> anyhow::Result<UserForgotten> {
         let mut memory = app.memory(home, Access::Write)?;
-        life::take_in(app, home, &mut memory.store)?;
+        catch_up::take_in(app, home, &mut memory.store)?;
         let erasure = Erasure {
             format: FORMAT,
             at: app.now,

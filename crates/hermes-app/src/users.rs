@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::daemon::life;
+use crate::catch_up;
 use crate::problem::{Kind, Problem};
 
 /// Everybody whom the memory knows.
@@ -147,7 +147,7 @@ pub fn link(
     let mut store = app.memory(home, Access::Write)?.store;
     let number = known(&store, user)?;
     // What was said before belongs to whom it went to then.
-    life::take_in(app, home, &mut store)?;
+    catch_up::take_in(app, home, &mut store)?;
     store.link_identity(channel, native_id, number, app.change())?;
     let message =
         format!("{native_id} of {channel} is {user}: what they say from now on is theirs");
@@ -171,7 +171,7 @@ pub fn unlink(
     drop(read);
     let mut store = app.memory(home, Access::Write)?.store;
     // What was said before belongs to whom it went to then.
-    life::take_in(app, home, &mut store)?;
+    catch_up::take_in(app, home, &mut store)?;
     let was = store.unlink_identity(channel, native_id, app.change())?.ok_or_else(unknown)?;
     let user = store.users(Admin)?.into_iter().find(|one| one.number == was);
     let user = user.map_or_else(String::new, |user| user.name);

@@ -10,8 +10,6 @@ mod failure;
 mod hook;
 mod input;
 mod output;
-mod pages;
-mod server;
 mod terminal;
 
 use std::process::ExitCode;

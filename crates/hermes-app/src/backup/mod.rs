@@ -13,7 +13,6 @@ pub mod prune;
 pub mod push;
 pub mod record;
 pub mod restore;
-pub mod restore_rows;
 pub mod status;
 pub mod verify;
 pub mod wanted;

@@ -8,6 +8,9 @@ use hermes_backup::seal::{Keys, Passphrase};
 use super::wanted::Wanted;
 use crate::app::App;
 
+/// Asks a person for a passphrase.
+pub type Ask = dyn Fn(&str) -> anyhow::Result<Passphrase> + Sync;
+
 /// What somebody has to open a backup with.
 #[derive(Default)]
 pub struct Opening<'a> {
@@ -16,7 +19,7 @@ pub struct Opening<'a> {
     /// A passphrase.
     pub passphrase: Option<Passphrase>,
     /// Asks a person for a passphrase, where somebody can be asked; it is told what the backup is encrypted to.
-    pub ask: Option<&'a (dyn Fn(&str) -> anyhow::Result<Passphrase> + Sync)>,
+    pub ask: Option<&'a Ask>,
 }
 
 impl Opening<'_> {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use clap::ValueEnum;
 use hermes_home::{Home, atomic, lock};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -15,7 +14,7 @@ use crate::clock;
 use crate::problem::{Kind, Problem};
 
 /// What starts scheduled backups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// A timer of systemd.

@@ -138,7 +138,7 @@ fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow:
 }
 
 impl Source<'_> {
-    pub(super) fn open<T>(
+    pub(crate) fn open<T>(
         &self,
         app: &App,
         mut deed: impl FnMut(&From<'_>) -> hermes_backup::Result<T>,

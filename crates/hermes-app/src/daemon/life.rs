@@ -1,31 +1,24 @@
 //! The jobs that a memory lives by: taking in, drawing facts, looking back, telling old episodes by a summary.
 
-use std::time::Duration;
-
 use hermes_home::Home;
-use hermes_home::databases::{Database, Noted};
 use hermes_memory::chunk::Vectors;
-use hermes_memory::record::{turn, whose};
-use hermes_memory::{catch_up, extract, identity};
+use hermes_memory::{catch_up as messages, extract, identity};
+use hermes_store::memory;
 use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
-use hermes_store::rot::HighWater;
-use hermes_store::sessions::{Owner, SessionStore, random_bytes};
-use hermes_store::sqlite::Access;
-use hermes_store::{Error as StoreError, ErrorKind, memory};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{Look, Need};
 use super::work::Worker;
-use crate::app::{App, keep_before_upgrade};
+use crate::app::App;
 use crate::background::Background;
+use crate::catch_up;
 use crate::hooks::finish;
-use crate::rules;
+use crate::rules::{self, IDLE};
 use crate::text::counted;
+use crate::transcript;
 use crate::{clock, embedding};
 
-/// A session in which nothing was said for so long is over.
-pub const IDLE: SignedDuration = SignedDuration::from_mins(30);
 /// How many episodes are drawn from before the lease is looked at again.
 const EPISODES_A_STEP: usize = 200;
 /// After so many tries a model that does not answer well is left out, so that the work goes on.
@@ -36,12 +29,12 @@ pub fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
     if finish::waiting(look.app, look.home) > 0 {
         return Ok(Need::Now);
     }
-    let sessions = sessions(look.app, look.home)?;
+    let sessions = transcript::to_read(look.app, look.home)?;
     let spool = look.home.spool();
     let is_needed = match look.store {
         Some(store) => {
             let note = look.home.transcript_note();
-            catch_up::is_needed(sessions.as_ref(), store, &spool, &note, look.app.now)?
+            messages::is_needed(sessions.as_ref(), store, &spool, &note, look.app.now)?
         }
         None => {
             let has_messages = match &sessions {
@@ -60,7 +53,7 @@ pub fn lacks_messages(look: &Look<'_>) -> anyhow::Result<Need> {
 pub fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let Worker { app, home, memory, pulse, .. } = worker;
     let mut going_on = Ok(());
-    let report = take_in_telling(app, home, &mut memory.store, &mut || {
+    let report = catch_up::take_in_telling(app, home, &mut memory.store, &mut || {
         if going_on.is_ok() {
             going_on = pulse.came_on();
         }
@@ -72,60 +65,10 @@ pub fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
         "{messages} from {sessions}, {} waited in files",
         counted(report.spool.turns, "turn")
     );
-    said.push_str(&put_right(&report).map(|line| format!("; {line}")).unwrap_or_default());
+    said.push_str(
+        &catch_up::put_right(&report).map(|line| format!("; {line}")).unwrap_or_default(),
+    );
     Ok(said)
-}
-
-/// What was put right of an earlier version, if anything.
-pub fn put_right(report: &catch_up::Report) -> Option<String> {
-    let (named, noted) = (report.sessions_named, report.summaries_noted);
-    (named + noted > 0).then(|| {
-        let named = counted(named, "session");
-        format!("put right: {named} known by the name of their user, {noted} summaries by number")
-    })
-}
-
-/// Takes in what the memory of a home lacks, and first of all what hooks left.
-pub fn take_in(
-    app: &App,
-    home: &Home,
-    store: &mut SqliteMemory,
-) -> anyhow::Result<catch_up::Report> {
-    take_in_telling(app, home, store, &mut || {})
-}
-
-/// The same; `tell` hears of each session and each turn that is in.
-fn take_in_telling(
-    app: &App,
-    home: &Home,
-    store: &mut SqliteMemory,
-    tell: &mut dyn FnMut(),
-) -> anyhow::Result<catch_up::Report> {
-    let zone = app.zone(home)?;
-    let settings = turn::Settings {
-        zone: &zone,
-        now: clock::now(),
-        vectors: vectors(store)?,
-        random: random_bytes(),
-        secrets: app.config(home)?.config.recording.secrets,
-        transcript_note: &home.transcript_note(),
-    };
-    finish::to_spool(app, home)?;
-    // Turns that wait in files go to the transcript as well.
-    let waiting = hermes_memory::record::spool::waiting(&home.spool()) > 0;
-    let mut sessions = sessions(app, home)?;
-    let is_due = match &sessions {
-        Some(sessions) if sessions.layout().owner() == Owner::Ours => {
-            let note = &home.transcript_note();
-            let database = catch_up::database(sessions, note, settings.now)?;
-            whose::is_due(sessions, store, &database)?
-        }
-        _ => false,
-    };
-    if waiting || is_due || sessions.as_ref().is_some_and(lacks_identity) {
-        sessions = sessions_to_write(home, app.lock_wait(home)?)?;
-    }
-    Ok(catch_up::catch_up_telling(sessions.as_mut(), store, &home.spool(), &settings, tell)?)
 }
 
 /// Whether facts can be drawn from something, or when.
@@ -199,46 +142,6 @@ pub fn draw(
     let mut ask = drawing.model.map(|model| |prompt: &_| model.ask(prompt));
     let ask = ask.as_mut().map(|ask| ask as &mut hermes_memory::ask::Ask<'_>);
     Ok(extract::run(store, &settings, ask)?)
-}
-
-/// Whether a database of ours was not opened for writing since it can say which one it is.
-fn lacks_identity(sessions: &SessionStore) -> bool {
-    sessions.layout().owner() == Owner::Ours && matches!(sessions.row_names(), Ok(None))
-}
-
-/// The sessions of a home, if it has any.
-fn sessions(app: &App, home: &Home) -> anyhow::Result<Option<SessionStore>> {
-    match SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?) {
-        Ok(sessions) => Ok(Some(sessions)),
-        Err(StoreError::Missing { .. }) => {
-            Ok(app.refuse_lost(home, Database::State).map(|()| None)?)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The sessions of a home, opened to be written if they may be; none if it never had any.
-pub fn sessions_to_write(home: &Home, wait: Duration) -> Result<Option<SessionStore>, StoreError> {
-    let path = home.state_db();
-    let open = |access| {
-        let mut keep = |schema| keep_before_upgrade(home, (&path, schema), clock::now());
-        SessionStore::open_keeping(&path, access, wait, &mut keep)
-    };
-    match open(Access::Write).or_else(|error| match error.kind() {
-        ErrorKind::Refused => open(Access::Read),
-        _ => Err(error),
-    }) {
-        Ok(mut store) => {
-            store.keep_mark(&HighWater::at(home.high_water()))?;
-            Ok(Some(store))
-        }
-        Err(StoreError::Missing { path }) if Noted::read(home).has(Database::State) => {
-            let advice = "`hermes doctor` names the backup that has it".to_owned();
-            Err(StoreError::Lost { path, advice })
-        }
-        Err(StoreError::Missing { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 fn vectors(store: &SqliteMemory) -> anyhow::Result<Vectors> {

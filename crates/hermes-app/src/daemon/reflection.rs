@@ -7,11 +7,11 @@ use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, Vectors as _};
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{Look, Need};
-use super::life::{IDLE, TRIES_WITH_MODEL};
+use super::life::TRIES_WITH_MODEL;
 use super::work::Worker;
 use crate::app::App;
 use crate::background::Background;
-use crate::rules;
+use crate::rules::{self, IDLE};
 use crate::text::counted;
 use crate::{clock, embedding};
 

@@ -9,13 +9,14 @@ use super::Check;
 use crate::app::App;
 use crate::background;
 use crate::clock;
-use crate::daemon::{self, Found, jobs};
+use crate::daemon::{self, jobs};
 use crate::hooks::finish;
 use crate::problem::message;
+use crate::running::{self, Found};
 use crate::text::counted;
 
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
-    let found = match daemon::find(home) {
+    let found = match running::find(home) {
         Ok(found) => found,
         Err(error) => return vec![Check::fail("daemon", message(&error))],
     };

@@ -104,6 +104,9 @@ impl SessionStore {
     /// already here is left as it is; a bad line is reported and the rest goes on.
     pub fn import(&mut self, lines: &mut dyn BufRead, now: Timestamp) -> Result<ImportReport> {
         self.require_writable()?;
+        if self.unfinished.get() {
+            self.open_anew()?;
+        }
         let failed = |source| self.fault(source);
         let mut import = Import::begin(self, now).map_err(failed)?;
         let mut line = Vec::new();
@@ -232,6 +235,7 @@ impl<'a> Import<'a> {
         let immediate = TransactionBehavior::Immediate;
         let transaction = Transaction::new_unchecked(self.connection(), immediate)?;
         self.store.keeping().inspect(|keeping| keeping.begin());
+        self.store.unfinished.set(true);
         let mut step = Step::default();
         for waiting in sessions {
             self.take_in(&waiting.session, &mut step)?;
@@ -239,6 +243,7 @@ impl<'a> Import<'a> {
         // Once for the whole transaction: done for each session it cost a quarter of the import.
         tend_full_text(&transaction, self.store.layout(), &step.messages)?;
         transaction.commit()?;
+        self.store.unfinished.set(false);
         self.store.keeping().inspect(|keeping| keeping.committed());
         self.note(step);
         sessions.iter().for_each(|waiting| self.note_remarks(&waiting.session));
@@ -384,12 +389,14 @@ impl<'a> Import<'a> {
         self.write_waiting()?;
         let immediate = TransactionBehavior::Immediate;
         let transaction = Transaction::new_unchecked(self.connection(), immediate)?;
+        self.store.unfinished.set(true);
         for link in std::mem::take(&mut self.links) {
             if !self.link(&link)? {
                 self.report.parents_dropped.push(link);
             }
         }
         transaction.commit()?;
+        self.store.unfinished.set(false);
         self.report.problems.sort_by_key(|problem| problem.line);
         self.report.ignored_fields = self.ignored.into_iter().collect();
         Ok(self.report)

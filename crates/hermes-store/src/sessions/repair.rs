@@ -208,6 +208,7 @@ fn refuse_changed(path: &Path, seen: &Stamp) -> Result<()> {
 /// Reads the file as a plain file, which drops the locks of this process on it: no connection of
 /// this process may be open.
 fn keep_copy(path: &Path, now: Timestamp) -> Result<PathBuf> {
+    remove_unfinished_copies(path);
     let stamp = now.strftime("%Y%m%dT%H%M%SZ");
     let names = (1..).map(|number| match number {
         1 => beside(path, &format!(".damaged-{stamp}")),
@@ -215,15 +216,37 @@ fn keep_copy(path: &Path, now: Timestamp) -> Result<PathBuf> {
     });
     let mut free = names.skip_while(|name| name.symlink_metadata().is_ok());
     let Some(kept) = free.next() else { return Err(Error::Exists { path: path.to_owned() }) };
-    for suffix in ["", "-wal"] {
-        let (from, to) = (beside(path, suffix), beside(&kept, suffix));
-        if suffix.is_empty() || from.exists() {
-            let copied = std::fs::copy(&from, &to).and_then(|_| sync(&to));
-            copied.map_err(|source| Error::File { doing: "copy", path: from, source })?;
+    // A copy has its name only when it is whole; the log first, since without it the database would be another.
+    let there: Vec<&str> =
+        ["-wal", ""].into_iter().filter(|suffix| beside(path, suffix).exists()).collect();
+    for suffix in &there {
+        let (from, to) = (beside(path, suffix), beside(&kept, &format!("{suffix}.part")));
+        let copied = std::fs::copy(&from, &to).and_then(|_| sync(&to));
+        copied.map_err(|source| Error::File { doing: "copy", path: from, source })?;
+    }
+    for suffix in &there {
+        let (from, to) = (beside(&kept, &format!("{suffix}.part")), beside(&kept, suffix));
+        std::fs::rename(&from, &to).map_err(|source| Error::File {
+            doing: "rename",
+            path: from,
+            source,
+        })?;
+        sync_folder_of(path)?;
+    }
+    Ok(kept)
+}
+
+/// Copies that a repair before this one was cut short in.
+fn remove_unfinished_copies(path: &Path) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned() + ".damaged-";
+    let beside = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    for entry in beside.into_iter().flatten().flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        if found.starts_with(&name) && found.ends_with(".part") {
+            // One that stays is in nobody's way.
+            drop(std::fs::remove_file(entry.path()));
         }
     }
-    sync_folder_of(path)?;
-    Ok(kept)
 }
 
 fn sync(path: &Path) -> std::io::Result<()> {

@@ -328,7 +328,7 @@ impl Conversation {
         if let (Some(row), Ok(Some(sessions))) = (last.first_row, &mut self.sessions) {
             sessions.rewind(&self.session, row)?;
             let (app, home, memory) = self.seat.writer()?;
-            hermes_app::daemon::life::take_in(app, home, &mut memory.store)?;
+            hermes_app::catch_up::take_in(app, home, &mut memory.store)?;
         }
         Ok(Some(last.said))
     }

@@ -10,11 +10,11 @@ use serde::Serialize;
 use crate::daemon::launch;
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show};
-use crate::pages::login;
 use hermes_app::app::App;
-use hermes_app::daemon;
 use hermes_app::platform;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::running;
+use hermes_server::login;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -66,7 +66,7 @@ fn open(home: &Home, door: &Door) -> anyhow::Result<bool> {
 
 fn door(app: &App, home: &Home) -> anyhow::Result<Option<Door>> {
     login::close_doors(home);
-    let found = daemon::find(home)?;
+    let found = running::find(home)?;
     let Some(state) = found.pid.and(found.state) else { return Ok(None) };
     let Some(plain) = state.url else { return Ok(None) };
     let url = state.dashboard.unwrap_or_else(|| plain.clone());
@@ -78,7 +78,7 @@ fn door(app: &App, home: &Home) -> anyhow::Result<Option<Door>> {
 }
 
 fn not_listening(home: &Home) -> Problem {
-    let state = daemon::find(home).ok().and_then(|found| found.state);
+    let state = running::find(home).ok().and_then(|found| found.state);
     let why = state.and_then(|state| state.server_trouble);
     let why = why.unwrap_or_else(|| "server.enabled is off".to_owned());
     Problem::new(Kind::Unavailable, format!("the daemon does not listen: {why}"))

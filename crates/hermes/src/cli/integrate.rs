@@ -9,6 +9,7 @@ use hermes_home::Home;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::cli::one_of::{Word, one_of};
 use crate::confirm::consent;
 use crate::failure::Outcome;
 use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Listing, Page, Show};
@@ -33,14 +34,31 @@ Examples:
   hermes integrate --check                 try every command that is installed
   hermes integrate --remove claude-code";
 
+const AGENTS: &[Word<Agent>] = &[
+    ("claude-code", "", Agent::ClaudeCode),
+    ("codex", "", Agent::Codex),
+    ("cursor", "", Agent::Cursor),
+    ("openclaw", "", Agent::Openclaw),
+    ("hermes-agent", "", Agent::HermesAgent),
+    ("goose", "", Agent::Goose),
+    ("opencode", "", Agent::Opencode),
+    ("vscode", "", Agent::Vscode),
+    ("zed", "", Agent::Zed),
+];
+
+const SCOPES: &[Word<Scope>] = &[
+    ("user", "For everything this user does", Scope::User),
+    ("project", "For the project in the current folder", Scope::Project),
+];
+
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The agent to connect
-    #[arg(value_enum, value_name = "AGENT", conflicts_with_all = ["all_detected", "remove", "check", "emit_plugin", "agents_md"])]
+    #[arg(value_parser = one_of(AGENTS), value_name = "AGENT", conflicts_with_all = ["all_detected", "remove", "check", "emit_plugin", "agents_md"])]
     agent: Option<Agent>,
     /// For everything, or for the project in the current folder
-    #[arg(long, value_enum, default_value = "user")]
+    #[arg(long, value_parser = one_of(SCOPES), default_value = "user")]
     scope: Scope,
     /// Leave out what the agent calls by itself: hooks, or the provider plugin
     #[arg(long)]

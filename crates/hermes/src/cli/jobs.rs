@@ -16,10 +16,11 @@ use serde::Serialize;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::clock;
+use hermes_app::daemon::jobs;
 use hermes_app::daemon::work::{self, Ended, Means};
-use hermes_app::daemon::{self, jobs};
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::process;
+use hermes_app::running;
 use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Subcommand)]
@@ -153,7 +154,7 @@ fn retry(arguments: &Retry, app: &mut Terminal, home: &Home) -> anyhow::Result<O
         memory.store.retry_job(Admin, *id, app.now)?;
     }
     drop(memory);
-    let daemon = daemon::find(home)?.pid;
+    let daemon = running::find(home)?.pid;
     if let Some(pid) = daemon {
         // It would see the change within a minute anyway.
         let _ = process::nudge(pid);

@@ -3,11 +3,11 @@
 use crate::terminal::Terminal;
 use clap::Args;
 
+use crate::cli::one_of::{Word, one_of};
 use crate::failure::Outcome;
-use crate::server::Whom;
-use crate::server::mcp::{Scoped, Surface, stdio};
 use hermes_app::context;
 use hermes_app::pool::Seat;
+use hermes_server::{Scoped, Surface, Whom, serve_stdio};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -21,9 +21,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
     /// The tools of another memory, for agents that know those
-    #[arg(long, value_enum, default_value = "hermes", value_name = "NAME")]
+    #[arg(long, value_parser = one_of(SURFACES), default_value = "hermes", value_name = "NAME")]
     compat: Surface,
 }
+
+const SURFACES: &[Word<Surface>] = &[
+    ("hermes", "The ten tools of this program", Surface::Hermes),
+    ("mem0", "The names of Mem0", Surface::Mem0),
+    ("reference", "The nine tools of the reference memory server", Surface::Reference),
+    ("anthropic", "The one tool of Anthropic's memory, over the memory files", Surface::Anthropic),
+];
 
 /// Who makes the changes that come this way.
 const ACTOR: &str = "mcp";
@@ -47,6 +54,6 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     };
     let mut own = app.for_profile(&home);
     own.actor = ACTOR.into();
-    stdio::serve(Seat::alone(own)?, scoped)?;
+    serve_stdio(Seat::alone(own)?, scoped)?;
     Ok(Outcome::Done)
 }

@@ -20,6 +20,7 @@ mod logs;
 mod mcp;
 pub(crate) mod memory;
 mod model;
+pub(crate) mod one_of;
 mod paths;
 mod profile;
 mod reference;

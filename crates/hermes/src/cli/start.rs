@@ -20,11 +20,12 @@ use crate::daemon::launch::{self, Launched};
 use crate::failure::Outcome;
 use crate::output::{BOLD, DIM, Page, Show};
 use hermes_app::app::App;
-use hermes_app::daemon::state::State;
 use hermes_app::daemon::{self, log};
 use hermes_app::doctor::{self, Check, Status};
 use hermes_app::prepare::prepare;
 use hermes_app::rules;
+use hermes_app::running;
+use hermes_app::running::state::State;
 use hermes_app::text::{counted, entries, thousands};
 
 #[derive(Debug, Args)]
@@ -152,7 +153,7 @@ pub(crate) fn after_a_loss(lost: &State, app: &App, home: &Home) -> anyhow::Resu
 
 impl DaemonState {
     fn of(launched: &Launched, app: &App, home: &Home) -> DaemonState {
-        let state = daemon::find(home).ok().and_then(|found| found.state);
+        let state = running::find(home).ok().and_then(|found| found.state);
         DaemonState {
             pid: launched.pid(),
             is_new: matches!(launched, Launched::Started { .. }),

@@ -18,10 +18,11 @@ use hermes_app::app::App;
 use hermes_app::background::{self, Trouble};
 use hermes_app::backup;
 use hermes_app::clock;
-use hermes_app::daemon::{self, Found, jobs};
+use hermes_app::daemon::{self, jobs};
 use hermes_app::doctor::behind;
 use hermes_app::lost::Lost;
 use hermes_app::problem::{Kind, Problem, message};
+use hermes_app::running::{self, Found};
 use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
@@ -99,7 +100,7 @@ struct Address {
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.root_home()?;
     home.must_exist()?;
-    let found = daemon::find(&home)?;
+    let found = running::find(&home)?;
     if arguments.url {
         let url = Daemon::of(&found).url.ok_or_else(|| {
             Problem::new(Kind::NotFound, "no daemon listens").hint("start one with `hermes start`")

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use hermes_home::Home;
 
 use hermes_app::clock;
-use hermes_app::daemon::state::State;
-use hermes_app::daemon::{find, log};
+use hermes_app::daemon::log;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::process;
+use hermes_app::running::find;
+use hermes_app::running::state::State;
 
 /// How long a daemon may take to be ready, or to end.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -12,17 +12,18 @@ use hermes_store::memory::Job;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::server::{self, Running};
 use hermes_app::app::App;
 use hermes_app::clock;
 use hermes_app::daemon::backup::Backups;
 use hermes_app::daemon::log::Log;
 use hermes_app::daemon::look::{Seen, Watched};
-use hermes_app::daemon::state::{self, State};
+use hermes_app::daemon::take_lock;
 use hermes_app::daemon::work::{self, Cut, Ended, Means};
-use hermes_app::daemon::{find, take_lock};
 use hermes_app::problem::{Kind, Problem, kind_word, message};
 use hermes_app::process::{self, Identity, Signals};
+use hermes_app::running::find;
+use hermes_app::running::state::{self, State};
+use hermes_server::Running;
 
 /// The longest sleep: a look at the files costs nothing worth counting.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -132,7 +133,7 @@ impl Daemon<'_> {
     fn listen(&mut self) {
         let app = self.app.for_profile(&self.home);
         self.state.server_trouble = None;
-        match server::start(&app, &self.home) {
+        match hermes_server::start(&app, &self.home) {
             Ok(server) => self.server = server,
             Err(error) => {
                 let text = message(&error);

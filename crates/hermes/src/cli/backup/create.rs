@@ -11,6 +11,7 @@ use hermes_home::config::PassphraseFormat;
 
 use super::keys::{self, Phrase};
 use super::push;
+use crate::cli::one_of::{Word, one_of};
 use crate::failure::Outcome;
 use crate::output::{BOLD, CARE, DIM, GOOD, Page, Show};
 use hermes_app::backup::create::{self, BackupMade, BackupPlan, NewBackup};
@@ -21,6 +22,12 @@ use hermes_app::backup::wanted::{self, Wanted};
 use hermes_app::clock;
 use hermes_app::problem::{Problem, message};
 use hermes_app::text::{bytes, counted, thousands};
+
+const BY: &[Word<By>] = &[
+    ("systemd", "A timer of systemd", By::Systemd),
+    ("cron", "A line of the crontab", By::Cron),
+    ("daemon", "The daemon of this program", By::Daemon),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -48,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     prune: bool,
     /// As the schedule does it: make it, send it away, delete what the rules let go, tell about failures
-    #[arg(long, value_name = "BY", conflicts_with_all = ["to", "label", "dry_run"])]
+    #[arg(long, value_parser = one_of(BY), value_name = "BY", conflicts_with_all = ["to", "label", "dry_run"])]
     scheduled: Option<By>,
 }
 

@@ -19,9 +19,9 @@ use hermes_app::backup::on_server::{Brought, Standing};
 use hermes_app::backup::restore::{
     self, Chosen, HomeRestored, PartRestored, RolledBack, Source, Trusted,
 };
-use hermes_app::backup::restore_rows::{self, Found, RowsRestored};
 use hermes_app::backup::wanted::{self, Wanted};
 use hermes_app::problem::Problem;
+use hermes_app::restore_rows::{self, Found, RowsRestored};
 use hermes_app::text::counted;
 
 #[derive(Debug, Args)]

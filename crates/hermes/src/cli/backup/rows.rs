@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use std::io;
 
 use hermes_app::backup::restore::Chosen;
-use hermes_app::backup::restore_rows::{self, Found, RowsRestored};
+use hermes_app::restore_rows::{self, Found, RowsRestored};
 use hermes_app::text::counted;
 use hermes_store::rot::DifferingRow;
 

@@ -21,9 +21,9 @@ use hermes_app::app::App;
 use hermes_app::backup::due;
 use hermes_app::backup::record::{self, By, Record, Run};
 use hermes_app::clock;
-use hermes_app::daemon;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::process;
+use hermes_app::running;
 use hermes_app::text::one_line;
 
 #[derive(Debug, Subcommand)]
@@ -150,7 +150,7 @@ pub(super) fn install(
     for place in places(app, home)?.into_iter().filter(|place| Some(place) != kept.as_ref()) {
         done.push(take_away(app, home, &place)?);
     }
-    if let (By::Daemon, Some(pid)) = (by, daemon::find(home)?.pid) {
+    if let (By::Daemon, Some(pid)) = (by, running::find(home)?.pid) {
         // It looks once a minute anyway.
         let _ = process::nudge(pid);
     }
@@ -387,7 +387,7 @@ fn trouble(app: &App, home: &Home, record: &Record) -> anyhow::Result<Vec<String
     let is_there = match record.by {
         By::Systemd => places.iter().any(|place| matches!(place, Place::Units { .. })),
         By::Cron => places.iter().any(|place| matches!(place, Place::Line(_))),
-        By::Daemon => daemon::find(home)?.pid.is_some(),
+        By::Daemon => running::find(home)?.pid.is_some(),
     };
     match record.by {
         _ if is_there => {}

@@ -8,14 +8,14 @@ use hermes_store::sqlite::Access;
 
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use hermes_app::daemon::life;
+use hermes_app::catch_up;
 use hermes_app::later;
 use hermes_app::text::{counted, printable};
 
 pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let mut memory = app.memory(&home, Access::Write)?;
-    let report = life::take_in(app, &home, &mut memory.store)?;
+    let report = catch_up::take_in(app, &home, &mut memory.store)?;
     let is_partial = !report.problems.is_empty();
     app.out.show(&report)?;
     later::fill_in(&home, app, &mut memory.store)?;
@@ -44,7 +44,7 @@ impl Show for Report {
         if self.spool.busy {
             page.line("another program is recording the turns that wait")?;
         }
-        if let Some(line) = life::put_right(self) {
+        if let Some(line) = catch_up::put_right(self) {
             page.line(line)?;
         }
         for problem in &self.problems {

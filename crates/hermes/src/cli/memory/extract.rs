@@ -19,6 +19,7 @@ use hermes_app::daemon::life::{self, Drawing};
 use hermes_app::later;
 use hermes_app::memory::Memory;
 use hermes_app::problem::{Kind, Problem};
+use hermes_app::rules::IDLE;
 use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
@@ -106,7 +107,7 @@ fn draw(
 
 /// Says what it would cost, and goes on only with consent.
 fn agree(app: &Terminal, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Result<()> {
-    let waiting = store.waiting_episodes(Admin, app.now - life::IDLE, usize::MAX)?;
+    let waiting = store.waiting_episodes(Admin, app.now - IDLE, usize::MAX)?;
     let mut read = 0;
     for episode in &waiting {
         for message in store.messages_of(Scope::of(episode.user), episode)? {

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::whose::Whose;
+use crate::cli::one_of::{Word, one_of};
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::app::App;
@@ -25,13 +26,31 @@ pub(crate) const EXAMPLES: &str = "Examples:
   hermes memory search coffee --type facts --explain
   hermes memory search \"who leads the team\" --type facts --as-of 2025-01-01";
 
+const KINDS: &[Word<Kind>] = &[
+    ("facts", "What is known", Kind::Facts),
+    ("episodes", "What was said", Kind::Episodes),
+    ("procedures", "How things are done well", Kind::Procedures),
+    ("events", "What happened when", Kind::Events),
+    ("sessions", "Whole conversations in state.db", Kind::Sessions),
+    ("files", "MEMORY.md and USER.md", Kind::Files),
+    ("all", "All but sessions", Kind::All),
+];
+
+const SOURCES: &[Word<Source>] = &[
+    ("user", "The user said so or typed it", Source::User),
+    ("agent", "An agent noted it", Source::Agent),
+    ("conversation", "It was said in a conversation, or drawn from one", Source::Conversation),
+    ("import", "It came with an import", Source::Import),
+    ("provider", "An external memory gave it", Source::Provider),
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// What to look for, in plain words
     #[arg(required = true)]
     query: Vec<String>,
     /// Where to look: sessions is state.db, files are MEMORY.md and USER.md, all is all but sessions
-    #[arg(long = "type", value_enum, default_value = "all", value_name = "TYPE")]
+    #[arg(long = "type", value_parser = one_of(KINDS), default_value = "all", value_name = "TYPE")]
     kind: Kind,
     /// At most this many results
     #[arg(long, default_value_t = 10, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
@@ -46,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     project: Option<String>,
     /// Only what comes from there
-    #[arg(long, value_enum, value_name = "SOURCE")]
+    #[arg(long, value_parser = one_of(SOURCES), value_name = "SOURCE")]
     source: Option<Source>,
     /// Only what mentions this name
     #[arg(long, value_name = "NAME")]

@@ -16,9 +16,9 @@ use crate::daemon::launch::{self, Launched};
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::app::App;
-use hermes_app::daemon;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::process;
+use hermes_app::running;
 use manager::Reach;
 use text::{MARK, Service};
 
@@ -103,7 +103,7 @@ pub(crate) fn restart(app: &App, home: &Home) -> anyhow::Result<Option<(Option<u
     if !manager::has_systemd(reach) || !manager::is_active(reach, &unit) {
         return Ok(None);
     }
-    let before = daemon::find(home)?.pid;
+    let before = running::find(home)?.pid;
     manager::ask_systemd(reach, &["restart", &unit])?;
     Ok(Some((before, launch::wait_for(home, before)?)))
 }

@@ -12,7 +12,7 @@ use super::{reading, writing};
 use crate::cli::memory::redact::rewritten;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use hermes_app::daemon::life;
+use hermes_app::catch_up;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::text::counted;
 use hermes_store::sqlite::Access;
@@ -54,7 +54,7 @@ pub(crate) fn run(
     // The memory takes in what it lacks while the transcript still says it.
     if app.has_memory(home) {
         let mut memory = app.memory(home, Access::Write)?;
-        life::take_in(app, home, &mut memory.store)?;
+        catch_up::take_in(app, home, &mut memory.store)?;
     }
     let messages = writing(app, home)?.rewrite_messages(&rewritten)?;
     app.out.show(&Redacted { dry_run: false, messages })?;

@@ -15,7 +15,7 @@ use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show};
 use hermes_app::app::App;
-use hermes_app::daemon::life;
+use hermes_app::catch_up;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::text::printable;
 
@@ -50,7 +50,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let mut store = app.memory(home, Access::Write)?.store;
     // Whoever wrote before is known before anybody is asked.
-    life::take_in(app, home, &mut store)?;
+    catch_up::take_in(app, home, &mut store)?;
     let unlinked = store.unlinked_identities(Admin)?;
     let mine: Vec<(&str, &str)> =
         arguments.mine.chunks(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect();

@@ -17,7 +17,7 @@ use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::app::App;
-use hermes_app::daemon::life;
+use hermes_app::catch_up;
 use hermes_app::embedding;
 use hermes_app::problem::Problem;
 use hermes_app::rules;
@@ -104,7 +104,7 @@ pub(super) fn carry_out(
 ) -> anyhow::Result<(Moved, usize, usize, PathBuf)> {
     let mut memory = app.memory(home, Access::Write)?;
     // What was said before belongs to whom it went to then.
-    life::take_in(app, home, &mut memory.store)?;
+    catch_up::take_in(app, home, &mut memory.store)?;
     let name: UserId = new.name.parse()?;
     let keep = home.merged_users(&name).join(format!("{from}-{}", app.now.as_millisecond()));
     atomic::make_folder(&keep)?;

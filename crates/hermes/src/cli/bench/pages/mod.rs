@@ -15,8 +15,8 @@ use super::daemon::Daemon;
 use super::figures::{Figure, Table, Times, milliseconds};
 use super::scratch::Scratch;
 use crate::failure::Outcome;
-use crate::pages::login;
 use hermes_app::text::thousands;
+use hermes_server::login;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {

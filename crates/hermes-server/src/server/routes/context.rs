@@ -1,0 +1,152 @@
+//! What belongs to a task, and what answers a question.
+
+use axum::http::Method;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::route::{Needs, Route, Run};
+use crate::call::{Call, Identity, Reply};
+use hermes_app::app::App;
+use hermes_app::clock;
+use hermes_app::context::{self, Handed, Wish};
+use hermes_app::pool::Seat;
+use hermes_app::problem::Problem;
+use hermes_app::search::{self, Kind, Source};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ContextBody {
+    /// The task, as the user put it.
+    task: String,
+    /// The running session: it is left out of its own context.
+    session_id: Option<String>,
+    /// The folder or repository.
+    project: Option<String>,
+    /// Where the conversation takes place.
+    channel: Option<String>,
+    /// Who asks, as the channel knows them.
+    identity: Option<Identity>,
+    /// How many tokens it may have.
+    budget_tokens: Option<u32>,
+    /// Whether MEMORY.md and USER.md are in it; they are when nothing is said.
+    files: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchQuery {
+    /// What to look for, in plain words.
+    #[serde(alias = "query")]
+    q: String,
+    /// Where to look.
+    #[serde(default, rename = "type")]
+    kind: Kind,
+    /// At most so many; 10 when nothing is said, 200 at most.
+    limit: Option<u16>,
+    /// Only in this session.
+    session: Option<String>,
+    /// Only in conversations of this channel.
+    channel: Option<String>,
+    /// Only in conversations about this project: its folder, or the last part of it.
+    project: Option<String>,
+    /// Only what comes from there.
+    source: Option<Source>,
+    /// Only what mentions this name.
+    entity: Option<String>,
+    /// Only since this time: 2d, 1w, 2026-05-31.
+    since: Option<String>,
+    /// Only before this time.
+    until: Option<String>,
+    /// What held and was known at this time.
+    as_of: Option<String>,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    const FOUND: &[(&str, &str)] = &[("results", "array")];
+    vec![
+        Route::change(
+            Method::POST,
+            "/api/v1/context",
+            "What a model should be given for a task",
+            Run::At(give),
+        )
+        .needs(Needs::Reading)
+        .body::<ContextBody>()
+        .gives(&[("text", "string"), ("tokens", "integer"), ("sections", "array")]),
+        Route::get("/api/v1/search", "Find what is remembered", Run::At(find_by_query))
+            .query::<SearchQuery>()
+            .gives(FOUND),
+        Route::change(
+            Method::POST,
+            "/api/v1/search",
+            "Find what is remembered",
+            Run::At(find_by_body),
+        )
+        .needs(Needs::Reading)
+        .body::<SearchQuery>()
+        .gives(FOUND),
+    ]
+}
+
+fn give(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: ContextBody = call.json()?;
+    if body.task.trim().is_empty() {
+        return Err(Problem::usage("the task is empty").into());
+    }
+    let wish = Wish {
+        task: &body.task,
+        session: body.session_id.as_deref(),
+        project: body.project.as_deref(),
+        channel: body.channel.as_deref(),
+        budget: body.budget_tokens.map(|tokens| tokens as usize),
+        no_files: body.files == Some(false),
+    };
+    let (app, home, memory) = seat.reader()?;
+    let mode = app.config(home)?.config.users.mode;
+    let who = (body.channel.as_deref(), body.identity.as_ref());
+    let asker = call.asker_of(&memory.store, mode, who)?;
+    let given = context::give(app, home, (&memory.store, &asker), &wish)?;
+    let exists = memory.exists;
+    let reply = Reply::json(&given)?;
+    if exists && !call.grant.read_only {
+        let handed = Handed::of((asker.scope, wish.session), &given.context, app.now);
+        seat.hand_out(handed)?;
+    }
+    Ok(reply)
+}
+
+fn find_by_query(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    find(seat, call, &call.query()?)
+}
+
+fn find_by_body(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    find(seat, call, &call.json()?)
+}
+
+fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Reply> {
+    if asked.q.trim().is_empty() {
+        return Err(Problem::usage("there is nothing to look for: the text is empty").into());
+    }
+    let (app, home, memory) = seat.reader()?;
+    let zone = app.zone(home)?;
+    let moment = |text: &Option<String>, app: &App| -> Result<Option<Timestamp>, Problem> {
+        text.as_deref().map(|text| clock::parse_moment(text, app.now, &zone)).transpose()
+    };
+    let wish = search::Wish {
+        text: &asked.q,
+        kind: asked.kind,
+        limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
+        session: asked.session.as_deref(),
+        channel: asked.channel.as_deref(),
+        project: asked.project.as_deref(),
+        source: asked.source.map(Source::word),
+        entity: asked.entity.as_deref(),
+        since: moment(&asked.since, app)?,
+        until: moment(&asked.until, app)?,
+        as_of: moment(&asked.as_of, app)?,
+    };
+    wish.must_be_short()?;
+    let asker = call.asker(&memory.store)?;
+    Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
+}

@@ -1,0 +1,171 @@
+//! Finished turns are recorded, sessions end.
+
+use axum::http::Method;
+use hermes_memory::record::turn::{Turn, is_of_another};
+use hermes_store::memory::{Admin, Lifecycle as _, MemoryStore, Scope, SqliteMemory, Users as _};
+use hermes_store::sessions::SessionStore;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::route::{Route, Run};
+use crate::call::{Call, Identity, Reply};
+use hermes_app::pool::Seat;
+use hermes_app::problem::Kind;
+use hermes_app::problem::Problem;
+use hermes_app::turn;
+
+/// One turn, or several in `turns`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(
+    dead_code,
+    reason = "the shape for the page; the reader of turns has its own words for what is wrong"
+)]
+struct TurnBody {
+    /// What was said, in order.
+    messages: Option<Vec<MessageBody>>,
+    /// Which conversation; none begins one.
+    session_id: Option<String>,
+    /// Where: cli, telegram, …
+    channel: Option<String>,
+    /// Who, as the channel knows them.
+    identity: Option<Identity>,
+    /// Whose memory, by name.
+    user: Option<String>,
+    /// The agent that answered.
+    agent: Option<String>,
+    /// The folder or repository it was about.
+    project: Option<String>,
+    /// The program that reports it and keeps its own transcript.
+    from: Option<String>,
+    /// Whether the session is over with it.
+    ended: Option<bool>,
+    /// Several turns in the place of one.
+    turns: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the shape for the page")]
+struct MessageBody {
+    /// `user`, `assistant` or `tool`.
+    role: String,
+    text: String,
+    timestamp: Option<Value>,
+    /// What makes it unique for the one who reports it; the same one again adds nothing.
+    external_id: Option<String>,
+    tool_name: Option<String>,
+    tool_calls: Option<Value>,
+    tool_call_id: Option<String>,
+    failed: Option<bool>,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            Method::POST,
+            "/api/v1/turns",
+            "Record a finished turn, or several",
+            Run::At(record),
+        )
+        .body::<TurnBody>()
+        .gives(&[("results", "array")]),
+        Route::change(
+            Method::POST,
+            "/api/v1/sessions/{id}/end",
+            "Say that a session is over",
+            Run::At(end),
+        )
+        .gives(&[("ended", "boolean")]),
+    ]
+}
+
+/// How many turns may come in one request.
+const MOST: usize = 1000;
+
+fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let body: Value = call.json()?;
+    let several = body.get("turns").and_then(Value::as_array);
+    let values: Vec<&Value> = several.map_or_else(|| vec![&body], |turns| turns.iter().collect());
+    if values.len() > MOST {
+        return Err(Problem::usage(format!("more than {MOST} turns in one request")).into());
+    }
+    let (app, home) = (&seat.app, &seat.home);
+    let zone = app.zone(home)?;
+    let named = call.whom.user().map(ToString::to_string);
+    let (mut turns, mut problems) = (Vec::new(), Vec::new());
+    for (number, value) in values.into_iter().enumerate() {
+        let read =
+            Turn::from_json(value, &zone).and_then(|turn| turn.fault().map_or(Ok(turn), Err));
+        match read {
+            Err(reason) => problems.push(json!({ "turn": number + 1, "reason": reason })),
+            Ok(mut turn) => {
+                if named.is_some() {
+                    turn.user.clone_from(&named);
+                    turn.identity = None;
+                }
+                turns.push((number + 1, turn));
+            }
+        }
+    }
+    if let (true, Some(first)) = (turns.is_empty(), problems.first()) {
+        let reason = first.get("reason").and_then(Value::as_str).unwrap_or_default();
+        return Err(Problem::usage(format!("the turn is not understood: {reason}")).into());
+    }
+    let mut sessions = turn::open_sessions(home);
+    let mut results = Vec::new();
+    for (number, one) in turns {
+        let done = must_be_own(seat, &one, sessions.as_ref().ok().and_then(Option::as_ref))
+            .and_then(|()| turn::record(&seat.app, &seat.home, &one, &mut sessions));
+        match done {
+            Ok(told) => results.push(told),
+            // What was stored before it is told, so that nobody sends all of it again.
+            Err(error) if !results.is_empty() => {
+                problems.push(json!({ "turn": number, "reason": format!("{error:#}") }));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Reply::json(&json!({ "results": results, "problems": problems }))
+}
+
+/// Nobody adds to the conversation of another. Where the transcript cannot be read now, the memory says whose it is.
+fn must_be_own(
+    seat: &mut Seat,
+    turn: &Turn,
+    sessions: Option<&SessionStore>,
+) -> anyhow::Result<()> {
+    let Some(id) = &turn.session_id else { return Ok(()) };
+    // A memory that cannot be opened now keeps nobody from being heard: what is said waits.
+    let memory = seat.reader().ok().map(|(_, _, memory)| &memory.store);
+    let is_anothers = match (sessions, memory) {
+        (Some(sessions), memory) => {
+            is_of_another(sessions, memory.map(|store| store as &dyn MemoryStore), turn)?
+        }
+        (None, Some(store)) => is_known_of_others(store, id, turn.user.as_deref())?,
+        (None, None) => false,
+    };
+    match is_anothers {
+        false => Ok(()),
+        true => Err(Problem::new(Kind::Refused, "the session belongs to somebody else")
+            .hint("leave `session_id` out: a session of its own begins")
+            .into()),
+    }
+}
+
+/// Whether the memory knows a session as others' alone, and not as that of the user who is named.
+fn is_known_of_others(store: &SqliteMemory, id: &str, own: Option<&str>) -> anyhow::Result<bool> {
+    let mut whose = Vec::new();
+    for user in store.users(Admin)? {
+        if !store.sessions_named(Scope::of(user.number), id)?.is_empty() {
+            whose.push(user.name);
+        }
+    }
+    Ok(own.is_some_and(|own| !whose.is_empty() && whose.iter().all(|name| name != own)))
+}
+
+fn end(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
+    let (app, _, memory) = seat.writer()?;
+    let scope = call.writer(&mut memory.store, app.change())?;
+    let ended = memory.store.end_session(scope, call.param("id"), app.now)?;
+    Reply::json(&json!({ "ended": ended }))
+}
