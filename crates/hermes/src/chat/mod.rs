@@ -35,6 +35,7 @@ use hermes_app::pool::Seat;
 use hermes_app::problem::Kind;
 use hermes_app::{clock, embedding};
 
+use crate::terminal::Commands;
 pub(crate) use context::ContextTable;
 use front::{Event, Figures, Front, Input, ProblemShown};
 use slash::Went;
@@ -57,6 +58,8 @@ pub(crate) struct Opening {
     pub(crate) max_rounds: Option<u32>,
     /// What may be done without asking, besides what the settings allow.
     pub(crate) allow: Vec<String>,
+    /// Runs commands of the program that are typed in it.
+    pub(crate) commands: Commands,
 }
 
 /// Which session a conversation is.

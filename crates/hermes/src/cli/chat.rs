@@ -13,6 +13,7 @@ use crate::chat::front::plain::Plain;
 use crate::chat::front::terminal::{Setup, Terminal as ChatTerminal};
 use crate::chat::slash::ids;
 use crate::chat::{self, Conversation, Opening, TurnEnd, Which};
+use crate::cli::run_words;
 use crate::failure::Outcome;
 use crate::input;
 use hermes_app::platform;
@@ -74,6 +75,7 @@ impl Talker {
             folder,
             max_rounds: self.max_rounds,
             allow: self.allow,
+            commands: run_words,
         })
     }
 }

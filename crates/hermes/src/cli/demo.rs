@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             .keep(),
     };
     let size = if arguments.small { Size::Small } else { Size::Whole };
-    let filled = demo::fill(app, &folder, size)?;
+    let filled = demo::fill(app, super::run_words, &folder, size)?;
     app.out.show(&filled)?;
     app.out.hint(format_args!("remove it when you have seen it: rm -r {}", folder.display()));
     Ok(Outcome::Done)

@@ -37,10 +37,9 @@ mod token;
 mod user;
 pub(crate) mod views;
 
-use crate::terminal::Terminal;
-use std::path::PathBuf;
+use crate::terminal::{Global, Terminal};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use hermes_backup::restore;
 
 use crate::failure::Outcome;
@@ -69,45 +68,6 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     command: Command,
-}
-
-/// Flags that every command takes.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// The home folder [default: $HERMES_HOME, else ~/.hermes]
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub(crate) home: Option<PathBuf>,
-    /// The profile to use; `default` is the home itself
-    #[arg(long, short = 'p', global = true, value_name = "NAME")]
-    pub(crate) profile: Option<String>,
-    /// Print JSON instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Set a setting for this command only
-    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// Answer every question with yes
-    #[arg(long, short = 'y', global = true)]
-    pub(crate) yes: bool,
-    /// Never ask; refuse instead
-    #[arg(long, global = true)]
-    pub(crate) no_input: bool,
-    /// Print no remarks
-    #[arg(long, global = true)]
-    pub(crate) quiet: bool,
-    /// Print no colours
-    #[arg(long, global = true)]
-    pub(crate) no_color: bool,
-}
-
-impl Global {
-    /// The flags that name the home as they were typed, for the commands in hints.
-    pub(crate) fn place(&self) -> String {
-        let home = self.home.as_ref().map(|home| format!("--home {} ", home.display()));
-        let profile = self.profile.as_ref().map(|profile| format!("--profile {profile} "));
-        home.unwrap_or_default() + &profile.unwrap_or_default()
-    }
 }
 
 #[derive(Debug, Subcommand)]

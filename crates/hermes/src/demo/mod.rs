@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use self::tell::Teller;
 use crate::cli::bench::text::Numbers;
+use crate::terminal::Commands;
 use hermes_app::app::App;
 use hermes_app::problem::Problem;
 
@@ -46,7 +47,12 @@ const DAYS: i64 = 180;
 const ROUTINE: usize = 70;
 
 /// Makes a home inside a folder that is empty or not there, and tells the story in it.
-pub(crate) fn fill(app: &App, folder: &Path, size: Size) -> anyhow::Result<Filled> {
+pub(crate) fn fill(
+    app: &App,
+    commands: Commands,
+    folder: &Path,
+    size: Size,
+) -> anyhow::Result<Filled> {
     refuse_full(folder)?;
     let home = folder.join("home");
     let mut steps = story::told()?;
@@ -54,7 +60,7 @@ pub(crate) fn fill(app: &App, folder: &Path, size: Size) -> anyhow::Result<Fille
     if size == Size::Whole {
         steps.extend(routine::talks(ROUTINE, DAYS - 1, &mut numbers)?);
     }
-    let mut teller = Teller::begin(app, &home, numbers)?;
+    let mut teller = Teller::begin(app, commands, &home, numbers)?;
     let backup_key = folder.join("backup-key");
     if size == Size::Whole {
         steps.extend(teller.backups(&backup_key)?);

@@ -15,10 +15,9 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use super::Filled;
 use super::story::{Deed, Step, Talk};
 use crate::cli::bench::text::Numbers;
-use crate::cli::run_words;
 use crate::confirm::Asking;
 use crate::output::Sheet;
-use crate::terminal::Terminal;
+use crate::terminal::{Commands, Terminal};
 use hermes_app::app::App;
 use hermes_app::asker::Asker;
 use hermes_app::clock;
@@ -29,6 +28,7 @@ use hermes_app::{rules, turn};
 /// Who tells, and where.
 pub(super) struct Teller<'a> {
     app: &'a App,
+    commands: Commands,
     home: Home,
     numbers: Numbers,
     /// When the story ends.
@@ -44,11 +44,16 @@ const ABOUT_A_FACT: [&str; 4] = ["supersede", "edit", "delete", "pin"];
 
 impl<'a> Teller<'a> {
     /// Makes the home.
-    pub(super) fn begin(app: &'a App, folder: &Path, numbers: Numbers) -> anyhow::Result<Self> {
+    pub(super) fn begin(
+        app: &'a App,
+        commands: Commands,
+        folder: &Path,
+        numbers: Numbers,
+    ) -> anyhow::Result<Self> {
         let made = app.for_folder(folder);
         let home = made.home()?;
         prepare::prepare(&made, &home)?;
-        Ok(Teller { app, home, numbers, end: app.now })
+        Ok(Teller { app, commands, home, numbers, end: app.now })
     }
 
     /// The commands that make a key and backups in the last days of the story, and prove one.
@@ -253,7 +258,8 @@ impl<'a> Teller<'a> {
         let sheet = Sheet::default();
         let asking = Asking { yes: true, no_input: true };
         let mut terminal = Terminal::inside(self.app, home, sheet.clone(), asking);
-        run_words(words, &mut terminal).with_context(|| format!("{words:?}: {}", sheet.text()))?;
+        (self.commands)(words, &mut terminal)
+            .with_context(|| format!("{words:?}: {}", sheet.text()))?;
         Ok(())
     }
 

@@ -2,7 +2,6 @@
 
 use super::Place;
 use super::table::COMMANDS;
-use crate::cli;
 use crate::confirm::Asking;
 use crate::output::Sheet;
 use crate::terminal::Terminal;
@@ -14,7 +13,7 @@ const ASKING: Asking = Asking { yes: false, no_input: true };
 pub(super) fn run(place: &Place<'_>, words: &[&str]) -> anyhow::Result<String> {
     let sheet = Sheet::default();
     let mut terminal = Terminal::inside(place.app, place.home, sheet.clone(), ASKING);
-    let outcome = cli::run_words(words, &mut terminal);
+    let outcome = (place.commands)(words, &mut terminal);
     drop(terminal);
     outcome?;
     Ok(in_chat(&sheet.text()))

@@ -18,6 +18,7 @@ use self::table::{Command, Verb};
 use super::front::{Event, Front};
 use super::wrap_up::{self, Occasion};
 use super::{Conversation, Which};
+use crate::terminal::Commands;
 use hermes_app::app::App;
 use hermes_app::asker::Asker;
 use hermes_app::clock;
@@ -38,6 +39,7 @@ pub(crate) struct Place<'a> {
     pub(crate) home: &'a Home,
     pub(crate) asker: &'a Asker,
     pub(crate) session: &'a str,
+    pub(crate) commands: Commands,
 }
 
 /// A command on its way: what was typed behind it, and who sees what comes of it.
@@ -152,5 +154,6 @@ fn place(conversation: &Conversation) -> Place<'_> {
         home: conversation.home(),
         asker: &conversation.asker,
         session: conversation.session.as_str(),
+        commands: conversation.opening.commands,
     }
 }

@@ -138,6 +138,7 @@ fn open(app: &App, home: &Path, model: &Arc<Instantly>) -> anyhow::Result<Conver
         folder: home.to_owned(),
         max_rounds: None,
         allow: Vec::new(),
+        commands: crate::cli::run_words,
     };
     let mut conversation = Conversation::open(&own, opening)?;
     conversation.window.size = 200_000;
