@@ -70,42 +70,187 @@ const LONGEST: usize = 4_000;
 /// How many names one fact is about.
 const MOST_NAMES: usize = 100;
 
-/// Keeps a fact; the same sentence twice is kept once.
-pub fn add(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    new: &New<'_>,
-) -> anyhow::Result<Changed> {
-    new.check()?;
-    let (text, kind) = (kept(app, home, new.text)?, new.kind.unwrap_or("fact").trim());
-    let entities = entities(&text, new.entities);
-    let (origin, trust) = maker(new.by_agent);
-    let fact = NewFact {
-        kind,
-        origin,
-        trust,
-        valid_from: new.valid_from,
-        valid_to: new.valid_to,
-        shared: new.shared,
-        ..plain(&text, &entities, chunks(&text, &memory.store)?)
-    };
-    let (id, change) = match memory.store.add_fact(scope, &fact, app.change())? {
-        Added::New(id) => (id, Change::Added),
-        Added::Known(id) => (id, Change::Known),
-    };
-    let kept = memory.store.facts(scope, &[id])?;
-    let text = kept.first().map_or(text, |fact| fact.statement.clone());
-    let entities = kept.first().map_or(entities, |fact| fact.entities.clone());
-    later::fill_in(home, app, &mut memory.store)?;
-    Ok(Changed { id: name_of(id), text, change, replaced: None, entities })
+/// Somebody's facts, and what is done with them.
+pub struct Facts<'a> {
+    /// The program.
+    pub app: &'a App,
+    /// The home.
+    pub home: &'a Home,
+    /// The memory, open for writing.
+    pub memory: &'a mut Memory,
+    /// Whose facts.
+    pub scope: Scope,
+}
+
+impl Facts<'_> {
+    fn parts(&mut self) -> Facts<'_> {
+        Facts { app: self.app, home: self.home, memory: self.memory, scope: self.scope }
+    }
+
+    /// Keeps a fact; the same sentence twice is kept once.
+    pub fn add(&mut self, new: &New<'_>) -> anyhow::Result<Changed> {
+        let Facts { app, home, memory, scope } = self.parts();
+        new.check()?;
+        let (text, kind) = (kept(app, home, new.text)?, new.kind.unwrap_or("fact").trim());
+        let entities = entities(&text, new.entities);
+        let (origin, trust) = maker(new.by_agent);
+        let fact = NewFact {
+            kind,
+            origin,
+            trust,
+            valid_from: new.valid_from,
+            valid_to: new.valid_to,
+            shared: new.shared,
+            ..plain(&text, &entities, chunks(&text, &memory.store)?)
+        };
+        let (id, change) = match memory.store.add_fact(scope, &fact, app.change())? {
+            Added::New(id) => (id, Change::Added),
+            Added::Known(id) => (id, Change::Known),
+        };
+        let kept = memory.store.facts(scope, &[id])?;
+        let text = kept.first().map_or(text, |fact| fact.statement.clone());
+        let entities = kept.first().map_or(entities, |fact| fact.entities.clone());
+        later::fill_in(home, app, &mut memory.store)?;
+        Ok(Changed { id: name_of(id), text, change, replaced: None, entities })
+    }
+
+    /// Takes a fact out of every answer; it can be brought back.
+    pub fn retire(&mut self, id: &str) -> anyhow::Result<Fact> {
+        self.retire_because(id, None)
+    }
+
+    /// The same, and its history says why.
+    pub fn retire_because(&mut self, id: &str, why: Option<&Why>) -> anyhow::Result<Fact> {
+        let Facts { app, home, memory, scope } = self.parts();
+        let fact = memory.store.find_fact(scope, id)?;
+        reason::retire(app, &mut memory.store, (scope, fact.id), why)?;
+        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        Ok(fact)
+    }
+
+    /// Brings a deleted fact back.
+    pub fn restore(&mut self, id: &str) -> anyhow::Result<Changed> {
+        let Facts { app, home, memory, scope } = self.parts();
+        let fact = memory.store.find_fact(scope, id)?;
+        memory.store.restore_fact(scope, fact.id, app.change())?;
+        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        later::fill_in(home, app, &mut memory.store)?;
+        Ok(Changed {
+            id: name_of(fact.id),
+            text: fact.statement,
+            change: Change::Restored,
+            replaced: None,
+            entities: fact.entities,
+        })
+    }
+
+    /// Gives a fact another text; the earlier one is kept.
+    pub fn edit(&mut self, id: &str, text: &str) -> anyhow::Result<Changed> {
+        let Facts { app, home, memory, scope } = self.parts();
+        let text = kept(app, home, text)?;
+        let fact = memory.store.find_fact(scope, id)?;
+        let chunks = chunks(&text, &memory.store)?;
+        let names = entities(&text, &fact.entities);
+        memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
+        memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
+        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        later::fill_in(home, app, &mut memory.store)?;
+        Ok(Changed {
+            id: name_of(fact.id),
+            text,
+            change: Change::Edited,
+            replaced: None,
+            entities: names,
+        })
+    }
+
+    /// Puts a new fact in the place of one that is no longer true.
+    pub fn supersede(&mut self, id: &str, text: &str) -> anyhow::Result<Changed> {
+        let Facts { app, home, memory, scope } = self.parts();
+        let text = kept(app, home, text)?;
+        let old = memory.store.find_fact(scope, id)?;
+        let entities = entities(&text, &[]);
+        // The new fact has what the old one had, but for its sentence and the time it is true.
+        let (origin, trust) = maker(!app.change().is_by_a_person());
+        let new = NewFact {
+            kind: &old.kind,
+            origin,
+            trust,
+            subject: old.subject.as_deref(),
+            predicate: old.predicate.as_deref(),
+            shared: old.user != scope.user(),
+            ..plain(&text, &entities, chunks(&text, &memory.store)?)
+        };
+        let new = memory.store.supersede_fact(scope, old.id, &new, app.change())?;
+        in_step::follow(app, home, memory, (scope, &[old.id]))?;
+        later::fill_in(home, app, &mut memory.store)?;
+        Ok(Changed {
+            id: name_of(new),
+            text,
+            change: Change::Superseded,
+            replaced: Some(name_of(old.id)),
+            entities: Vec::new(),
+        })
+    }
+
+    /// Lets one fact stand for others: they are superseded by it, and each can be brought back.
+    pub fn merge(&mut self, keep: &str, others: &[&str]) -> anyhow::Result<Vec<Changed>> {
+        let kept = self.memory.store.find_fact(self.scope, keep)?;
+        let mut found = Vec::new();
+        for other in others {
+            let other = self.memory.store.find_fact(self.scope, other)?;
+            if other.id != kept.id && found.iter().all(|known: &Fact| known.id != other.id) {
+                found.push(other);
+            }
+        }
+        if found.is_empty() {
+            return Err(Problem::usage("there is nothing to merge: name two facts at least").into());
+        }
+        let mut merged = Vec::new();
+        for other in found {
+            if other.user != kept.user {
+                let what = format!(
+                    "{} and {} do not belong to the same people",
+                    name_of(kept.id),
+                    name_of(other.id)
+                );
+                return Err(Problem::new(Kind::Refused, what).into());
+            }
+            let id = name_of(other.id);
+            merged.push(self.supersede(&id, &kept.statement)?);
+        }
+        Ok(merged)
+    }
+
+    /// Takes back the last change of a fact; says what it was, and what holds now.
+    pub fn undo(&mut self, id: &str) -> anyhow::Result<(String, Fact)> {
+        let Facts { app, home, memory, scope } = self.parts();
+        let fact = memory.store.find_fact(scope, id)?;
+        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
+        let Undone { action, fact: holds } =
+            memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
+        in_step::follow(app, home, memory, (scope, &[fact.id, holds]))?;
+        later::fill_in(home, app, &mut memory.store)?;
+        let fact = memory.store.find_fact(scope, &name_of(holds))?;
+        Ok((action, fact))
+    }
+
+    /// Keeps a fact as it is, or no longer.
+    pub fn pin(&mut self, id: &str, pinned: bool) -> anyhow::Result<Fact> {
+        let Facts { app, memory, scope, .. } = self.parts();
+        let fact = memory.store.find_fact(scope, id)?;
+        memory.store.pin_fact(scope, fact.id, pinned, app.change())?;
+        Ok(fact)
+    }
 }
 
 /// Everything about a fact: where it comes from, its earlier texts.
 pub fn show(
     app: &App,
     home: &Home,
-    (store, scope): (&SqliteMemory, Scope),
+    store: &SqliteMemory,
+    scope: Scope,
     id: &str,
 ) -> anyhow::Result<Detail> {
     let fact = store.find_fact(scope, id)?;
@@ -128,170 +273,6 @@ pub fn history(
     let fact = store.find_fact(scope, id)?;
     let changes = store.history_of_fact(scope, fact.id)?;
     Ok((fact, changes))
-}
-
-/// Takes a fact out of every answer; it can be brought back.
-pub fn retire(
-    app: &App,
-    home: &Home,
-    whose: (&mut Memory, Scope),
-    id: &str,
-) -> anyhow::Result<Fact> {
-    retire_because(app, home, whose, (id, None))
-}
-
-/// The same, and its history says why.
-pub fn retire_because(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    (id, why): (&str, Option<&Why>),
-) -> anyhow::Result<Fact> {
-    let fact = memory.store.find_fact(scope, id)?;
-    reason::retire(app, &mut memory.store, (scope, fact.id), why)?;
-    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
-    Ok(fact)
-}
-
-/// Brings a deleted fact back.
-pub fn restore(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    id: &str,
-) -> anyhow::Result<Changed> {
-    let fact = memory.store.find_fact(scope, id)?;
-    memory.store.restore_fact(scope, fact.id, app.change())?;
-    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
-    Ok(Changed {
-        id: name_of(fact.id),
-        text: fact.statement,
-        change: Change::Restored,
-        replaced: None,
-        entities: fact.entities,
-    })
-}
-
-/// Gives a fact another text; the earlier one is kept.
-pub fn edit(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    (id, text): (&str, &str),
-) -> anyhow::Result<Changed> {
-    let text = kept(app, home, text)?;
-    let fact = memory.store.find_fact(scope, id)?;
-    let chunks = chunks(&text, &memory.store)?;
-    let names = entities(&text, &fact.entities);
-    memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
-    memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
-    in_step::follow(app, home, memory, (scope, &[fact.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
-    Ok(Changed {
-        id: name_of(fact.id),
-        text,
-        change: Change::Edited,
-        replaced: None,
-        entities: names,
-    })
-}
-
-/// Puts a new fact in the place of one that is no longer true.
-pub fn supersede(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    (id, text): (&str, &str),
-) -> anyhow::Result<Changed> {
-    let text = kept(app, home, text)?;
-    let old = memory.store.find_fact(scope, id)?;
-    let entities = entities(&text, &[]);
-    // The new fact has what the old one had, but for its sentence and the time it is true.
-    let (origin, trust) = maker(!app.change().is_by_a_person());
-    let new = NewFact {
-        kind: &old.kind,
-        origin,
-        trust,
-        subject: old.subject.as_deref(),
-        predicate: old.predicate.as_deref(),
-        shared: old.user != scope.user(),
-        ..plain(&text, &entities, chunks(&text, &memory.store)?)
-    };
-    let new = memory.store.supersede_fact(scope, old.id, &new, app.change())?;
-    in_step::follow(app, home, memory, (scope, &[old.id]))?;
-    later::fill_in(home, app, &mut memory.store)?;
-    Ok(Changed {
-        id: name_of(new),
-        text,
-        change: Change::Superseded,
-        replaced: Some(name_of(old.id)),
-        entities: Vec::new(),
-    })
-}
-
-/// Lets one fact stand for others: they are superseded by it, and each can be brought back.
-pub fn merge(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    (keep, others): (&str, &[&str]),
-) -> anyhow::Result<Vec<Changed>> {
-    let kept = memory.store.find_fact(scope, keep)?;
-    let mut found = Vec::new();
-    for other in others {
-        let other = memory.store.find_fact(scope, other)?;
-        if other.id != kept.id && found.iter().all(|known: &Fact| known.id != other.id) {
-            found.push(other);
-        }
-    }
-    if found.is_empty() {
-        return Err(Problem::usage("there is nothing to merge: name two facts at least").into());
-    }
-    let mut merged = Vec::new();
-    for other in found {
-        if other.user != kept.user {
-            let what = format!(
-                "{} and {} do not belong to the same people",
-                name_of(kept.id),
-                name_of(other.id)
-            );
-            return Err(Problem::new(Kind::Refused, what).into());
-        }
-        let id = name_of(other.id);
-        merged.push(supersede(app, home, (memory, scope), (&id, &kept.statement))?);
-    }
-    Ok(merged)
-}
-
-/// Takes back the last change of a fact; says what it was, and what holds now.
-pub fn undo(
-    app: &App,
-    home: &Home,
-    (memory, scope): (&mut Memory, Scope),
-    id: &str,
-) -> anyhow::Result<(String, Fact)> {
-    let fact = memory.store.find_fact(scope, id)?;
-    let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-    let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
-    let Undone { action, fact: holds } =
-        memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
-    in_step::follow(app, home, memory, (scope, &[fact.id, holds]))?;
-    later::fill_in(home, app, &mut memory.store)?;
-    let fact = memory.store.find_fact(scope, &name_of(holds))?;
-    Ok((action, fact))
-}
-
-/// Keeps a fact as it is, or no longer.
-pub fn pin(
-    app: &App,
-    (memory, scope): (&mut Memory, Scope),
-    id: &str,
-    pinned: bool,
-) -> anyhow::Result<Fact> {
-    let fact = memory.store.find_fact(scope, id)?;
-    memory.store.pin_fact(scope, fact.id, pinned, app.change())?;
-    Ok(fact)
 }
 
 /// What became of a fact whose last change was taken back.

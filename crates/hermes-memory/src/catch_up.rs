@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, TakenIn};
-use hermes_store::sessions::{
-    COMMAND_LINE, LiveMessage, LiveSession, RowNames, SessionMark, SessionStore, name_in,
-};
+use hermes_store::sessions::{LiveMessage, LiveSession, RowNames, SessionMark, SessionStore};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::identity::{self, Who};
+use crate::identity;
 use crate::record::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
 use crate::record::spool::{self, Drained};
 use crate::record::turn::{self, STATE_DB, Settings, Turn};
@@ -262,7 +260,7 @@ impl Intake<'_> {
             return Ok(());
         }
         let change = self.change();
-        let scope = identity::resolve(self.store, who(session), change)?;
+        let scope = identity::resolve(self.store, whose::who(session), change)?;
         let zone = identity::zone_of(self.store, scope.user(), settings.zone)?;
         let conversation = Conversation {
             session_id: session.id.as_str(),
@@ -350,7 +348,7 @@ impl Intake<'_> {
     /// Whether all of a session was said by the one whom it names: nobody else's turn was noted in it. Such a session may
     /// be known as another's from before somebody said who that is.
     fn has_one_speaker(&self, session: &LiveSession) -> Result<bool> {
-        let is_alone = who(session).is_some_and(|who| who.chat == Chat::Direct);
+        let is_alone = whose::who(session).is_some_and(|who| who.chat == Chat::Direct);
         if !is_alone || !self.sessions.keeps_external_ids() {
             return Ok(false);
         }
@@ -386,7 +384,7 @@ impl Intake<'_> {
     }
 
     fn find(&self, session: &LiveSession) -> Result<Option<Scope>> {
-        identity::find(self.store, who(session))
+        identity::find(self.store, whose::who(session))
     }
 
     fn note(
@@ -410,24 +408,6 @@ impl Intake<'_> {
 }
 
 const ACTOR: &str = "catch_up";
-
-/// Who talks in a session; in a group never nobody.
-pub(crate) fn who(session: &LiveSession) -> Option<Who<'_>> {
-    let chat = match session.chat_type.as_deref() {
-        None | Some("dm" | "direct" | "private") => Chat::Direct,
-        Some(_) => Chat::Group,
-    };
-    let channel = session.source.as_str();
-    let native_id = match (session.user_id.as_deref(), chat) {
-        (Some(id), _) if channel != COMMAND_LINE && name_in(channel, id).is_some() => {
-            return name_in(channel, id).map(Who::named);
-        }
-        (Some(id), _) => id,
-        (None, Chat::Direct) => return None,
-        (None, Chat::Group) => session.chat_id.as_deref().unwrap_or(session.id.as_str()),
-    };
-    Some(Who { channel, native_id, chat })
-}
 
 fn spoken(message: &LiveMessage) -> Spoken<'_> {
     Spoken {

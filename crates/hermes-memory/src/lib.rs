@@ -1,6 +1,7 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
 
 pub mod ask;
+mod call;
 pub mod catch_up;
 pub mod chunk;
 pub mod compress;

@@ -9,6 +9,8 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 const CRATES: (&str, &str) = ("<!-- crates -->", "<!-- end of crates -->");
+const ROOMS: (&str, &str) = ("<!-- rooms -->", "<!-- end of rooms -->");
+const WALKS: (&str, &str) = ("<!-- walks -->", "<!-- end of walks -->");
 /// Set to 1, the pages made from the source are written anew instead of being compared.
 const UPDATE: &str = "HERMES_UPDATE_DOCS";
 const LONGEST_FILE: usize = 500;
@@ -46,6 +48,45 @@ fn crates_depend_on_one_another_as_drawn() {
         })
         .collect();
     assert_eq!(built(), drawn, "left: Cargo.toml files, right: ARCHITECTURE.md");
+}
+
+#[test]
+fn modules_use_one_another_as_drawn() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut wrong = Vec::new();
+    for line in between(&text, ROOMS).lines().filter(|line| line.contains(": ")) {
+        let (krate, drawn) = line.split_once(": ").unwrap();
+        let rooms: BTreeMap<&str, usize> = drawn
+            .split(" > ")
+            .enumerate()
+            .flat_map(|(place, names)| names.split(' ').map(move |name| (name, place)))
+            .collect();
+        let arrows = arrows_in(&root().join("crates").join(krate).join("src"));
+        let there: BTreeSet<&str> = arrows.keys().map(String::as_str).collect();
+        assert_eq!(there, rooms.keys().copied().collect(), "modules of {krate}");
+        for (from, to) in arrows.iter().flat_map(|(from, all)| all.iter().map(move |to| (from, to)))
+        {
+            if rooms.get(to.as_str()).is_some_and(|place| *place <= rooms[from.as_str()]) {
+                wrong.push(format!("{krate}: {from} uses {to}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "arrows that ARCHITECTURE.md does not draw: {wrong:#?}");
+}
+
+#[test]
+fn the_walks_lead_through_functions_that_are_there() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let steps: Vec<(&str, &str)> =
+        between(&text, WALKS).split('`').filter_map(|step| step.split_once(".rs: ")).collect();
+    assert!(steps.len() > 25, "{steps:?}");
+    let is_gone = |(file, function): &&(&str, &str)| {
+        let path = root().join("crates").join(format!("{file}.rs"));
+        let code = fs::read_to_string(path).unwrap_or_default();
+        !["(", "<"].iter().any(|end| code.contains(&format!("fn {function}{end}")))
+    };
+    let gone: Vec<_> = steps.iter().filter(is_gone).collect();
+    assert!(gone.is_empty(), "not there: {gone:?}");
 }
 
 #[test]
@@ -210,6 +251,61 @@ fn built() -> BTreeMap<String, BTreeSet<String>> {
         all.insert(krate.file_name().unwrap().to_str().unwrap().to_owned(), uses.collect());
     }
     all
+}
+
+/// The modules of a crate, and which others each of them names; tests aside.
+fn arrows_in(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut files = Vec::new();
+    collect(folder, &mut files);
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "rs")) {
+        let below = file.strip_prefix(folder).unwrap().with_extension("");
+        let mut parts = below.iter().map(|part| part.to_str().unwrap());
+        let module = parts.next().unwrap().to_owned();
+        let is_alone = matches!(parts.next(), None | Some("mod"));
+        if ["lib", "main"].contains(&module.as_str()) || below.to_str().unwrap().ends_with("_tests")
+        {
+            continue;
+        }
+        let code = fs::read_to_string(file).unwrap();
+        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let mut named = names_after(code, "crate::");
+        if is_alone {
+            named.extend(names_after(code, "super::"));
+        }
+        named.remove(&module);
+        arrows.entry(module).or_default().extend(named);
+    }
+    let modules: BTreeSet<String> = arrows.keys().cloned().collect();
+    arrows.values_mut().for_each(|named| named.retain(|name| modules.contains(name)));
+    arrows
+}
+
+/// The first words of paths that begin so, also of several in braces.
+fn names_after(code: &str, begin: &str) -> BTreeSet<String> {
+    let word = |text: &str| -> String {
+        text.trim()
+            .chars()
+            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+            .collect()
+    };
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices(begin) {
+        let is_part =
+            code[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let rest = &code[at + begin.len()..];
+        match rest.strip_prefix('{') {
+            _ if is_part => {}
+            Some(several) => {
+                let several = several.split(';').next().unwrap();
+                names.extend(several.split(',').map(|one| word(one)));
+            }
+            None => {
+                names.insert(word(rest));
+            }
+        }
+    }
+    names
 }
 
 fn hex(bytes: &[u8]) -> String {

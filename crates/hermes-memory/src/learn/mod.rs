@@ -24,7 +24,6 @@ use crate::remember::suspicion;
 use crate::{Error, Result, task};
 
 pub use active::{Noted, note_skills};
-pub(crate) use steps::command_head;
 pub use steps::{CommonStep, common};
 
 /// So many similar successes, each from a session of its own, make a skill.

@@ -3,6 +3,7 @@
 use hermes_store::memory::Step;
 use serde_json::Value;
 
+use crate::call::{command_of, head, parsed};
 use crate::reflect::shorten;
 use crate::remember::suspicion;
 
@@ -38,15 +39,6 @@ pub fn common(lists: &[Vec<Step>]) -> Vec<CommonStep> {
     aligned.iter().filter_map(|steps| merged(steps)).collect()
 }
 
-/// The tool and the first words of its command: `bash cargo test`, or the tool alone.
-pub(crate) fn command_head(step: &Step) -> String {
-    let arguments = parsed(step);
-    match command_of(&arguments) {
-        Some(command) => head(command).to_lowercase(),
-        None => step.tool.to_lowercase(),
-    }
-}
-
 /// The calls that worked; the same call twice in a row counts once.
 fn calls(list: &[Step]) -> Vec<&Step> {
     let mut kept: Vec<&Step> = Vec::new();
@@ -69,32 +61,6 @@ fn key(step: &Step) -> String {
     names.sort_unstable();
     let head = command_of(&arguments).map(head).unwrap_or_default();
     format!("{} {} {head}", step.tool.to_lowercase(), names.join(","))
-}
-
-fn parsed(step: &Step) -> Value {
-    let plain = || Value::String(step.arguments.clone());
-    serde_json::from_str(&step.arguments).unwrap_or_else(|_| plain())
-}
-
-fn command_of(arguments: &Value) -> Option<&str> {
-    let map = match arguments {
-        Value::String(text) => return Some(text),
-        Value::Object(map) => map,
-        _ => return None,
-    };
-    ["command", "cmd", "script"].iter().find_map(|name| map.get(*name)?.as_str())
-}
-
-/// The program and its subcommand: `cargo test` of `cargo test --all`.
-fn head(command: &str) -> String {
-    let mut words = command.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or(program);
-    let is_plain = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-    match words.next().filter(is_plain) {
-        Some(sub) => format!("{program} {sub}"),
-        None => program.to_owned(),
-    }
 }
 
 /// The longest common subsequence, as pairs of places.

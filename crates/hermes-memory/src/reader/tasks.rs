@@ -13,7 +13,7 @@ static MODEL: OnceLock<Linear<8>> = OnceLock::new();
 /// A longer text is judged by its beginning.
 const LONGEST: usize = 4_000;
 
-/// How likely each type of task is, in the order of [`crate::task::TaskType::ALL`].
+/// How likely each type of task is, in the order of `TaskType::ALL`.
 pub fn judge(text: &str) -> [f32; 8] {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let model = Linear::once(&MODEL, include_bytes!("../../model/tasks.bin"));

@@ -13,10 +13,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ready::{self, AllReady, Conversation, Named, Ready, Spoken};
-use super::{line, spool, transcript};
+use super::{line, spool, transcript, whose};
 use crate::chunk::Vectors;
 use crate::identity::{self, Who};
-use crate::{Error, Result, catch_up};
+use crate::{Error, Result};
 
 /// What messages are called that come out of state.db, whoever writes them down.
 pub const STATE_DB: &str = "state.db";
@@ -173,7 +173,7 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
     let Some(session) = known else { return Ok(false) };
     let ids = sessions.external_ids(&session.id, i64::MIN)?;
     let others_spoke = ids.iter().any(|(_, id)| spool::is_mark(id));
-    Ok(others_spoke || turn.told() != catch_up::who(&session))
+    Ok(others_spoke || turn.told() != whose::who(&session))
 }
 
 /// Whether the turn would be added to a conversation of the transcript in which somebody else talks. In a group several
@@ -191,7 +191,7 @@ pub fn is_of_another(
         Err(hermes_store::Error::NotFound { .. }) => return Ok(false),
         other => other?,
     };
-    let (told, speaker) = (turn.told(), catch_up::who(&session));
+    let (told, speaker) = (turn.told(), whose::who(&session));
     let is_group = |who: Option<Who<'_>>| who.is_some_and(|who| who.chat == Chat::Group);
     let is_same_group =
         is_group(told) && is_group(speaker) && told.map(|who| who.channel) == Some(&session.source);
@@ -251,7 +251,7 @@ pub fn keep(
     Ok(kept)
 }
 
-/// The second half: the memory, under the ids by which [`crate::catch_up`] knows the same messages.
+/// The second half: the memory, under the ids by which catching up knows the same messages.
 pub fn remember(
     store: &mut dyn MemoryStore,
     turn: &Turn,

@@ -1,9 +1,13 @@
-//! Sessions that an earlier version wrote under the name of a user where the id of a channel stands: put right once.
+//! Who talks in a session. Sessions that an earlier version wrote under the name of a user where the id of a channel
+//! stands are put right once.
 
-use hermes_store::memory::{Admin, MemoryStore, Scope};
-use hermes_store::sessions::{Owner, SessionId, SessionStore, kept_name};
+use hermes_store::memory::{Admin, Chat, MemoryStore, Scope};
+use hermes_store::sessions::{
+    COMMAND_LINE, LiveSession, Owner, SessionId, SessionStore, kept_name, name_in,
+};
 
 use crate::Result;
+use crate::identity::Who;
 
 /// Whether a transcript of ours was not looked at yet.
 pub fn is_due(sessions: &SessionStore, store: &dyn MemoryStore, database: &str) -> Result<bool> {
@@ -39,4 +43,22 @@ pub(crate) fn put_right(
 
 fn key(database: &str) -> String {
     format!("sessions.named.{database}")
+}
+
+/// Who talks in a session; in a group never nobody.
+pub(crate) fn who(session: &LiveSession) -> Option<Who<'_>> {
+    let chat = match session.chat_type.as_deref() {
+        None | Some("dm" | "direct" | "private") => Chat::Direct,
+        Some(_) => Chat::Group,
+    };
+    let channel = session.source.as_str();
+    let native_id = match (session.user_id.as_deref(), chat) {
+        (Some(id), _) if channel != COMMAND_LINE && name_in(channel, id).is_some() => {
+            return name_in(channel, id).map(Who::named);
+        }
+        (Some(id), _) => id,
+        (None, Chat::Direct) => return None,
+        (None, Chat::Group) => session.chat_id.as_deref().unwrap_or(session.id.as_str()),
+    };
+    Some(Who { channel, native_id, chat })
 }

@@ -13,7 +13,7 @@ use super::pattern_words::{FORMS, PLAIN_TOOLS};
 use super::sentences::{first, sentences, shorten, words};
 use super::signs::{self, Sign};
 use super::work::{Talk, likeness};
-use crate::learn::command_head;
+use crate::call::command_head;
 use crate::remember::{Target, suspicion};
 use crate::task;
 

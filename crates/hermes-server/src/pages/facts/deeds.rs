@@ -12,7 +12,7 @@ use crate::pages::text::{self, Html};
 use crate::pages::visit::Frame;
 use crate::pages::{Answer, Visit, unknown_deed};
 use hermes_app::fact_view::{Change, name_of};
-use hermes_app::facts::{self, New};
+use hermes_app::facts::{self, Facts, New};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
 use hermes_app::reason::Why;
@@ -94,7 +94,7 @@ pub(super) fn forget(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Re
     let (app, home, memory) = seat.writer()?;
     let mut done = Vec::new();
     for id in ids {
-        done.push(facts::retire_because(app, home, (memory, scope), (id, why.as_ref()))?);
+        done.push(Facts { app, home, memory, scope }.retire_because(id, why.as_ref())?);
     }
     let text = match done.as_slice() {
         [fact] => format!("Forgotten: {}", one_line(&fact.statement, SHORT)),
@@ -107,7 +107,7 @@ fn restore(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answe
     let (scope, found) = changer(seat, visit, ids)?;
     let (app, home, memory) = seat.writer()?;
     for id in ids {
-        facts::restore(app, home, (memory, scope), id)?;
+        Facts { app, home, memory, scope }.restore(id)?;
     }
     let text = match found.as_slice() {
         [fact] => format!("Back again: {}", one_line(&fact.statement, SHORT)),
@@ -118,9 +118,9 @@ fn restore(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answe
 
 fn pin(seat: &mut Seat, visit: &Visit, ids: &[&str], pinned: bool) -> anyhow::Result<Answer> {
     let (scope, found) = changer(seat, visit, ids)?;
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
     for id in ids {
-        facts::pin(app, (memory, scope), id, pinned)?;
+        Facts { app, home, memory, scope }.pin(id, pinned)?;
     }
     let (what, back) = if pinned { ("Pinned", "unpin") } else { ("No longer pinned", "pin") };
     let text = match found.as_slice() {
@@ -135,7 +135,7 @@ fn undo(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> 
     let (app, home, memory) = seat.writer()?;
     let mut said = Vec::new();
     for id in ids {
-        let (action, fact) = facts::undo(app, home, (memory, scope), id)?;
+        let (action, fact) = Facts { app, home, memory, scope }.undo(id)?;
         said.push(format!("“{}” {}", one_line(&fact.statement, SHORT), facts::undone(&action)));
     }
     back_with(seat, visit, said.join("; "), ("undo", &found))
@@ -153,7 +153,7 @@ fn add(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let (_, _, memory) = seat.reader()?;
     let scope = visit.scope(&memory.store)?;
     let (app, home, memory) = seat.writer()?;
-    let added = facts::add(app, home, (memory, scope), &new)?;
+    let added = Facts { app, home, memory, scope }.add(&new)?;
     let address = visit.frame(seat)?.link(place(&added.id));
     let notice =
         match added.change {
@@ -177,7 +177,7 @@ fn edit(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer> {
         return Ok(Answer::Done { back, notice: Notice::new("Nothing changed") });
     }
     let (app, home, memory) = seat.writer()?;
-    facts::edit(app, home, (memory, scope), (id, &yours))?;
+    Facts { app, home, memory, scope }.edit(id, &yours)?;
     let notice = Notice::new(format!("Saved: {}", one_line(&yours, SHORT)));
     Ok(Answer::Done { notice: notice.undo(&back, "undo", &[]), back })
 }
@@ -203,7 +203,7 @@ fn supersede(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer>
     let text = facts::sentence(visit.said("text").unwrap_or_default())?;
     let (scope, _) = changer(seat, visit, &[id])?;
     let (app, home, memory) = seat.writer()?;
-    let new = facts::supersede(app, home, (memory, scope), (id, &text))?;
+    let new = Facts { app, home, memory, scope }.supersede(id, &text)?;
     let frame = visit.frame(seat)?;
     let old = frame.link(place(new.replaced.as_deref().unwrap_or_default()));
     let notice = Notice::new(format!("From now on: {}", one_line(&text, SHORT)));
@@ -215,7 +215,7 @@ fn merge_into(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<An
     let keep = visit.must_say("keep")?;
     let (scope, found) = changer(seat, visit, ids)?;
     let (app, home, memory) = seat.writer()?;
-    let merged = facts::merge(app, home, (memory, scope), (keep, ids))?;
+    let merged = Facts { app, home, memory, scope }.merge(keep, ids)?;
     let gone: Vec<&str> = merged.iter().filter_map(|one| one.replaced.as_deref()).collect();
     let gone: Vec<Fact> =
         found.into_iter().filter(|fact| gone.contains(&name_of(fact.id).as_str())).collect();

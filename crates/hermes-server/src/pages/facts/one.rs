@@ -90,7 +90,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let (app, home, memory) = seat.reader()?;
     let (store, scope) = (&memory.store, visit.scope(&memory.store)?);
-    let detail = facts::show(app, home, (store, scope), visit.param("id"))?;
+    let detail = facts::show(app, home, store, scope, visit.param("id"))?;
     let (fact, _) = facts::history(store, scope, visit.param("id"))?;
     let sources: Result<Vec<Words>, _> =
         detail.sources.iter().map(|from| words(store, scope, from)).collect();

@@ -13,7 +13,7 @@ use super::tool::{
     schema, told,
 };
 use hermes_app::fact_view::name_of;
-use hermes_app::facts;
+use hermes_app::facts::Facts;
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
 
@@ -255,7 +255,7 @@ fn take_out(
         let id = name_of(fact.id);
         let scope = existing(seat, scoped, &id)?;
         let (app, home, memory) = seat.writer()?;
-        facts::retire(app, home, (memory, scope), &id)?;
+        Facts { app, home, memory, scope }.retire(&id)?;
         count += 1;
     }
     Ok(count)

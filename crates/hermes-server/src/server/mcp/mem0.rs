@@ -11,7 +11,7 @@ use super::tool::{
     schema, told,
 };
 use hermes_app::fact_view::name_of;
-use hermes_app::facts;
+use hermes_app::facts::Facts;
 use hermes_app::pool::Seat;
 
 /// The names of Mem0.
@@ -138,7 +138,7 @@ fn update_memory(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resu
     let UpdateMemory { memory_id, text } = arguments(value)?;
     let scope = existing(seat, scoped, &memory_id)?;
     let (app, home, memory) = seat.writer()?;
-    let changed = facts::edit(app, home, (memory, scope), (&memory_id, &text))?;
+    let changed = Facts { app, home, memory, scope }.edit(&memory_id, &text)?;
     Ok(told(json!({ "id": changed.id, "memory": changed.text, "event": "UPDATE" })))
 }
 
@@ -146,6 +146,6 @@ fn delete_memory(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resu
     let MemoryId { memory_id } = arguments(value)?;
     let scope = existing(seat, scoped, &memory_id)?;
     let (app, home, memory) = seat.writer()?;
-    let fact = facts::retire(app, home, (memory, scope), &memory_id)?;
+    let fact = Facts { app, home, memory, scope }.retire(&memory_id)?;
     Ok(told(json!({ "id": name_of(fact.id), "event": "DELETE" })))
 }

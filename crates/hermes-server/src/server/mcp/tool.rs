@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Scoped;
-use hermes_app::facts;
+use hermes_app::facts::Facts;
 use hermes_app::facts::New;
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
@@ -107,7 +107,7 @@ pub(super) fn keep(
     let (app, home, memory) = seat.writer()?;
     let scope = scoped.whom.writer(&mut memory.store, app.change())?;
     let new = New { text, entities, by_agent: true, ..New::default() };
-    Ok(facts::add(app, home, (memory, scope), &new)?.id)
+    Ok(Facts { app, home, memory, scope }.add(&new)?.id)
 }
 
 /// The facts that answer a question, best first.

@@ -254,7 +254,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     for id in &asked.ids {
         let shown = match Wanted::parse(id) {
             Some(wanted) => items::show(&memory.store, scope, wanted),
-            None => facts::show(app, home, (&memory.store, scope), id)
+            None => facts::show(app, home, &memory.store, scope, id)
                 .and_then(|detail| Ok(serde_json::to_value(detail)?)),
         };
         match shown {

@@ -11,7 +11,7 @@ use super::tool::arguments;
 use super::tool::existing;
 use hermes_app::clock;
 use hermes_app::fact_view::name_of;
-use hermes_app::facts;
+use hermes_app::facts::Facts;
 use hermes_app::facts::New;
 use hermes_app::items;
 use hermes_app::items::Lesson;
@@ -76,7 +76,7 @@ pub(super) fn add(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Res
     new.check()?;
     let (app, home, memory) = seat.writer()?;
     let scope = scoped.whom.writer(&mut memory.store, app.change())?;
-    let added = facts::add(app, home, (memory, scope), &new)?;
+    let added = Facts { app, home, memory, scope }.add(&new)?;
     let value = serde_json::to_value(&added)?;
     let how = if value["change"] == "known" { "is known already" } else { "is kept" };
     Ok(Told { text: format!("{} \"{}\" {how}", added.id, added.text), value })
@@ -86,16 +86,15 @@ pub(super) fn update(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
     let asked: Update = arguments(value)?;
     let scope = existing(seat, scoped, &asked.id)?;
     let (app, home, memory) = seat.writer()?;
-    let wanted = (asked.id.as_str(), asked.text.as_str());
     let (changed, text) = match asked.superseded {
         true => {
-            let changed = facts::supersede(app, home, (memory, scope), wanted)?;
+            let changed = Facts { app, home, memory, scope }.supersede(&asked.id, &asked.text)?;
             let old = changed.replaced.clone().unwrap_or_default();
             let text = format!("{} \"{}\" takes the place of {old}", changed.id, changed.text);
             (changed, text)
         }
         false => {
-            let changed = facts::edit(app, home, (memory, scope), wanted)?;
+            let changed = Facts { app, home, memory, scope }.edit(&asked.id, &asked.text)?;
             let text = format!("{} says now \"{}\"", changed.id, changed.text);
             (changed, text)
         }
@@ -116,7 +115,7 @@ pub(super) fn forget(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::
         None => {
             let scope = existing(seat, scoped, &id)?;
             let (app, home, memory) = seat.writer()?;
-            let fact = facts::retire(app, home, (memory, scope), &id)?;
+            let fact = Facts { app, home, memory, scope }.retire(&id)?;
             name_of(fact.id)
         }
     };

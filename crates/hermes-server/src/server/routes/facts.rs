@@ -15,8 +15,8 @@ use hermes_app::clock;
 use hermes_app::fact_view::Change;
 use hermes_app::fact_view::Shown;
 use hermes_app::fact_view::name_of;
-use hermes_app::facts;
 use hermes_app::facts::New;
+use hermes_app::facts::{self, Facts};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Kind;
 use hermes_app::problem::Problem;
@@ -191,7 +191,7 @@ fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     new.check()?;
     let (app, home, memory) = seat.writer()?;
     let scope = call.writer(&mut memory.store, app.change())?;
-    let added = facts::add(app, home, (memory, scope), &new)?;
+    let added = Facts { app, home, memory, scope }.add(&new)?;
     let status = match added.change {
         Change::Known => StatusCode::OK,
         _ => StatusCode::CREATED,
@@ -202,7 +202,7 @@ fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let (app, home, memory) = seat.reader()?;
     let scope = call.asker(&memory.store)?.scope;
-    Reply::json(&facts::show(app, home, (&memory.store, scope), call.param("id"))?)
+    Reply::json(&facts::show(app, home, &memory.store, scope, call.param("id"))?)
 }
 
 fn history(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
@@ -216,14 +216,14 @@ fn edit(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: TextBody = call.json()?;
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    Reply::json(&facts::edit(app, home, (memory, scope), (call.param("id"), &body.text))?)
+    Reply::json(&Facts { app, home, memory, scope }.edit(call.param("id"), &body.text)?)
 }
 
 fn supersede(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let body: TextBody = call.json()?;
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    Reply::json(&facts::supersede(app, home, (memory, scope), (call.param("id"), &body.text))?)
+    Reply::json(&Facts { app, home, memory, scope }.supersede(call.param("id"), &body.text)?)
 }
 
 fn retire(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
@@ -231,14 +231,14 @@ fn retire(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let why = Why::parse(asked.reason.as_deref().unwrap_or_default())?;
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    let fact = facts::retire_because(app, home, (memory, scope), (call.param("id"), why.as_ref()))?;
+    let fact = Facts { app, home, memory, scope }.retire_because(call.param("id"), why.as_ref())?;
     Reply::json(&json!({ "id": name_of(fact.id), "text": fact.statement }))
 }
 
 fn restore(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let scope = changer(seat, call)?;
     let (app, home, memory) = seat.writer()?;
-    Reply::json(&facts::restore(app, home, (memory, scope), call.param("id"))?)
+    Reply::json(&Facts { app, home, memory, scope }.restore(call.param("id"))?)
 }
 
 /// Who changes a fact that must be there, and be theirs to change.

@@ -16,10 +16,11 @@ use serde_json::{Value, json};
 
 use super::{Tools, lines_of};
 use hermes_app::fact_view::name_of;
+use hermes_app::facts::Facts;
 use hermes_app::problem;
 use hermes_app::search::{self, Kind as Where, Wish};
 use hermes_app::text::one_line;
-use hermes_app::{facts, later, rules};
+use hermes_app::{later, rules};
 
 /// Its name.
 pub(super) const NAME: &str = "memory";
@@ -391,11 +392,11 @@ fn carry_out(
     let fact = remember::fact_of_entry(&memory.store, scope, target, &entry)?;
     let shown = match (fact, new) {
         (Some(fact), Some(new)) => {
-            let changed = facts::supersede(app, home, (memory, scope), (&name_of(fact), new))?;
+            let changed = Facts { app, home, memory, scope }.supersede(&name_of(fact), new)?;
             Some(format!("+ remembered {} \"{}\" (/undo)", changed.id, one_line(new, 100)))
         }
         (Some(fact), None) => {
-            facts::retire(app, home, (memory, scope), &name_of(fact))?;
+            Facts { app, home, memory, scope }.retire(&name_of(fact))?;
             Some(format!("- forgot {} \"{}\" (/undo)", name_of(fact), one_line(&entry, 100)))
         }
         (None, Some(new)) => {

@@ -16,7 +16,7 @@ use crate::{confirm, input};
 use hermes_app::app::App;
 use hermes_app::clock;
 use hermes_app::fact_view::{self, Deleted, Listed, Shown, name_of};
-use hermes_app::facts::{self, New};
+use hermes_app::facts::{self, Facts, New};
 use hermes_app::in_step;
 use hermes_app::memory::Memory;
 use hermes_app::problem::Problem;
@@ -177,7 +177,7 @@ fn add(arguments: &Add, home: &Home, app: &mut Terminal) -> anyhow::Result<Outco
     arguments.whose.id()?;
     let mut memory = app.memory(home, Access::Write)?;
     let scope = arguments.whose.writer(&mut memory.store, app.change())?;
-    let added = facts::add(app, home, (&mut memory, scope), &new)?;
+    let added = Facts { app, home, memory: &mut memory, scope }.add(&new)?;
     app.out.show(&added)?;
     Ok(Outcome::Done)
 }
@@ -209,7 +209,7 @@ fn list(arguments: &List, home: &Home, app: &mut Terminal) -> anyhow::Result<Out
 fn show(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let memory = app.memory(home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
-    let detail = facts::show(app, home, (&memory.store, scope), &arguments.id)?;
+    let detail = facts::show(app, home, &memory.store, scope, &arguments.id)?;
     app.out.show(&detail)?;
     Ok(Outcome::Done)
 }
@@ -263,7 +263,7 @@ fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result
 fn restore(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let restored = facts::restore(app, home, (&mut memory, scope), &arguments.id)?;
+    let restored = Facts { app, home, memory: &mut memory, scope }.restore(&arguments.id)?;
     app.out.show(&restored)?;
     Ok(Outcome::Done)
 }
@@ -272,7 +272,7 @@ fn edit(arguments: &Text, home: &Home, app: &mut Terminal) -> anyhow::Result<Out
     let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let edited = facts::edit(app, home, (&mut memory, scope), (&arguments.id, &text))?;
+    let edited = Facts { app, home, memory: &mut memory, scope }.edit(&arguments.id, &text)?;
     app.out.show(&edited)?;
     Ok(Outcome::Done)
 }
@@ -281,7 +281,8 @@ fn supersede(arguments: &Text, home: &Home, app: &mut Terminal) -> anyhow::Resul
     let text = facts::sentence(&input::text(&arguments.text)?)?;
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let superseded = facts::supersede(app, home, (&mut memory, scope), (&arguments.id, &text))?;
+    let superseded =
+        Facts { app, home, memory: &mut memory, scope }.supersede(&arguments.id, &text)?;
     app.out.show(&superseded)?;
     Ok(Outcome::Done)
 }

@@ -17,6 +17,7 @@ use crate::failure::Outcome;
 use crate::output::{DIM, Page, Show};
 use hermes_app::clock;
 use hermes_app::fact_view::{Changed, name_of};
+use hermes_app::facts::Facts;
 use hermes_app::text::one_line;
 use hermes_app::{facts, reason};
 
@@ -98,7 +99,7 @@ pub(super) fn history(arguments: &One, home: &Home, app: &mut Terminal) -> anyho
 pub(super) fn undo(arguments: &One, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let (action, fact) = facts::undo(app, home, (&mut memory, scope), &arguments.id)?;
+    let (action, fact) = Facts { app, home, memory: &mut memory, scope }.undo(&arguments.id)?;
     app.out.show(&Became {
         id: name_of(fact.id),
         text: fact.statement,
@@ -115,7 +116,7 @@ pub(super) fn pin(
 ) -> anyhow::Result<Outcome> {
     let mut memory = existing(home, app, &arguments.id)?;
     let scope = arguments.whose.existing(&memory.store)?;
-    let fact = facts::pin(app, (&mut memory, scope), &arguments.id, pinned)?;
+    let fact = Facts { app, home, memory: &mut memory, scope }.pin(&arguments.id, pinned)?;
     let change = match pinned {
         true => "is pinned: nothing drawn from a conversation takes its place",
         false => "is no longer pinned",
@@ -157,8 +158,7 @@ pub(super) fn merge(arguments: &Merge, home: &Home, app: &mut Terminal) -> anyho
     let mut memory = existing(home, app, &arguments.keep)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let others: Vec<&str> = arguments.others.iter().map(String::as_str).collect();
-    let wanted = (arguments.keep.as_str(), others.as_slice());
-    let merged = facts::merge(app, home, (&mut memory, scope), wanted)?;
+    let merged = Facts { app, home, memory: &mut memory, scope }.merge(&arguments.keep, &others)?;
     for one in &merged {
         app.out.hint(format_args!(
             "undo it with `hermes memory fact undo {}`",
