@@ -48,7 +48,6 @@ pub mod text;
 pub mod tokens;
 mod transcript;
 pub mod turn;
-pub mod user_forget;
 pub mod users;
 pub mod variables;
 

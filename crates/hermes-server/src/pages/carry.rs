@@ -3,7 +3,7 @@
 use askama::Template;
 use hermes_app::backup::{status, wanted};
 use hermes_app::forget::{self, Forget};
-use hermes_app::user_forget;
+use hermes_app::users::forget as user_forget;
 use hermes_home::UserId;
 use hermes_store::memory::{Admin, Choice, Counts, ItemKind, Users as _};
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::Args;
 use hermes_app::problem::{Kind, Problem};
-use hermes_app::user_forget::{self, UserForgotten};
+use hermes_app::users::forget::{self, UserForgotten};
 use hermes_home::{Home, UserId};
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ struct Again {
 pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let Some(name) = &arguments.user else { return again(app, &home) };
-    let forget = user_forget::look(app, &home, name, arguments.agent_sessions)?;
+    let forget = forget::look(app, &home, name, arguments.agent_sessions)?;
     if !app.json || arguments.dry_run {
         app.out.show(&forget.plan)?;
     }
@@ -69,7 +69,7 @@ fn must_mean_it(app: &Terminal, name: &str) -> anyhow::Result<()> {
 
 /// Forgets everybody again who was forgotten in this home.
 fn again(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
-    app.out.show(&Again { results: user_forget::again(app, home)? })?;
+    app.out.show(&Again { results: forget::again(app, home)? })?;
     Ok(Outcome::Done)
 }
 

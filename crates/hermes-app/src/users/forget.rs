@@ -9,13 +9,13 @@ use hermes_store::memory::{Admin, Choice, Forgetting as _, Known, People as _, U
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
+use super::known_user;
 use crate::app::App;
 use crate::backup::holding;
 use crate::catch_up;
 use crate::in_step;
 use crate::memory::Memory;
 use crate::tokens;
-use crate::users::known_user;
 
 /// What was erased of somebody, or would be.
 #[derive(Debug, Serialize)]

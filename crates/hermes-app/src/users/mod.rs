@@ -1,5 +1,10 @@
 //! Who talks to the agent: users, who they are in channels, where they live.
 
+pub mod confirm;
+pub mod export;
+pub mod forget;
+pub mod merge;
+
 use hermes_home::{Home, UserId};
 use hermes_memory::identity;
 use hermes_store::memory::{
