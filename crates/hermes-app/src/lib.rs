@@ -15,6 +15,7 @@ pub mod entries;
 pub mod fact_view;
 pub mod facts;
 pub mod forget;
+pub mod handover;
 pub mod hit;
 pub mod hooks;
 pub mod in_step;
