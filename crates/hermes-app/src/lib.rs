@@ -45,6 +45,7 @@ pub mod server_copy;
 pub mod sessions;
 pub mod settings;
 pub mod skills;
+pub mod status;
 pub mod text;
 pub mod tokens;
 mod transcript;
