@@ -22,6 +22,7 @@ pub mod later;
 pub mod lost;
 pub mod memory;
 pub mod models;
+pub mod numbers;
 pub mod opened;
 pub mod place;
 pub mod platform;
