@@ -68,6 +68,23 @@ impl Asking<'_> {
     pub(super) fn time_of(&self, asked: &Asked, conversation: &Conversation) -> Timestamp {
         asked.at.or(conversation.span.map(|(_, end)| end)).unwrap_or(self.now)
     }
+
+    /// A question of a conversation, to be asked of these kinds of things.
+    pub(super) fn question<'q>(
+        &self,
+        asked: &'q Asked,
+        conversation: &Conversation,
+        kinds: &[ItemKind],
+    ) -> Question<'q> {
+        Question {
+            text: &asked.question,
+            kinds: kinds.to_vec(),
+            filter: Filter::default(),
+            limit: self.limit,
+            now: self.time_of(asked, conversation),
+            zone: const { &TimeZone::UTC },
+        }
+    }
 }
 
 /// Searches for every question in the memory of its conversation.
@@ -82,14 +99,7 @@ pub(super) fn search_all(
     for (conversation, scope) in conversations.iter().zip(&filled.scopes) {
         let names = Names::of(conversation);
         for asked in &conversation.questions {
-            let question = Question {
-                text: &asked.question,
-                kinds: vec![ItemKind::Message],
-                filter: Filter::default(),
-                limit: asking.limit,
-                now: asking.time_of(asked, conversation),
-                zone: &TimeZone::UTC,
-            };
+            let question = asking.question(asked, conversation, &[ItemKind::Message]);
             let begun = cpu::of_thread();
             let answer = search::search_with(&store, asking.embedder, *scope, &question, effort)?;
             let spent = cpu::of_thread() - begun;

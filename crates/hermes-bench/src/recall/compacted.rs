@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use hermes_memory::chunk::{self, Vectors, Words};
 use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::extract;
-use hermes_memory::search::{self, Effort, Filter, Item, Question};
+use hermes_memory::search::{self, Effort, Item};
 use hermes_store::memory::{
     Admin, Change, Episodes as _, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewFact,
     NewSource, Origin, Recall as _, RecallFilter, Scope, Source, SqliteMemory, Trust, Upkeep as _,
@@ -194,14 +194,8 @@ impl Compacted {
         for (conversation, scope) in group.iter().zip(&filled.scopes) {
             let names = Names::of(conversation);
             for asked in &conversation.questions {
-                let question = Question {
-                    text: &asked.question,
-                    kinds: vec![ItemKind::Message, ItemKind::Summary],
-                    filter: Filter::default(),
-                    limit: asking.limit,
-                    now: asking.time_of(asked, conversation),
-                    zone: &TimeZone::UTC,
-                };
+                let kinds = [ItemKind::Message, ItemKind::Summary];
+                let question = asking.question(asked, conversation, &kinds);
                 let begun = cpu::of_thread();
                 let found = search::search(&self.store, asking.embedder, *scope, &question)?;
                 let spent = cpu::of_thread() - begun;
