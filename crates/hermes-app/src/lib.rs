@@ -25,6 +25,7 @@ pub mod later;
 pub mod lost;
 pub mod memory;
 pub mod models;
+pub mod numbers;
 pub mod opened;
 pub mod platform;
 pub mod pool;

@@ -1,7 +1,6 @@
-//! What differs between operating systems: file modes, free space, CPU time.
+//! What differs between operating systems: file modes, free space, signals, zones.
 
 use std::path::Path;
-use std::time::Duration;
 
 use hermes_home::env::Env;
 use jiff::tz::TimeZone;
@@ -140,25 +139,6 @@ pub fn refuses_files(path: &Path) -> Option<&'static str> {
     (found.files() > 0 && found.files_available() == 0).then_some("it has no inodes left")
 }
 
-/// CPU time this thread has used.
-#[cfg(unix)]
-pub fn thread_cpu() -> Duration {
-    use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
-}
-
-/// CPU time, user and system, of all ended child processes.
-#[cfg(unix)]
-pub fn children_cpu() -> Duration {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let micros = |time: nix::sys::time::TimeVal| {
-        Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
-    };
-    getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
-        .unwrap_or_default()
-}
-
 /// The name of this host.
 pub fn host() -> String {
     #[cfg(unix)]
@@ -203,7 +183,7 @@ pub fn is_program(path: &Path) -> bool {
 
 #[cfg(not(unix))]
 mod other {
-    use super::{Duration, Path};
+    use super::Path;
 
     pub fn mode(_path: &Path) -> Option<u32> {
         None
@@ -221,21 +201,13 @@ mod other {
         None
     }
 
-    pub fn thread_cpu() -> Duration {
-        Duration::ZERO
-    }
-
-    pub fn children_cpu() -> Duration {
-        Duration::ZERO
-    }
-
     pub fn is_program(path: &Path) -> bool {
         path.is_file()
     }
 }
 
 #[cfg(not(unix))]
-pub use other::{children_cpu, free_space, is_program, mode, refuses_files, set_mode, thread_cpu};
+pub use other::{free_space, is_program, mode, refuses_files, set_mode};
 
 /// The name of the network or shared file system that `path` is on, if it is on one.
 #[cfg(target_os = "linux")]

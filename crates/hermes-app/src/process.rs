@@ -15,7 +15,6 @@ mod unix {
     use std::time::Duration;
 
     use nix::sys::signal::{self, Signal};
-    use nix::time::ClockId;
     use nix::unistd::{self, Pid};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::{flag, low_level};
@@ -119,13 +118,6 @@ mod unix {
     pub fn is_alive(pid: u32) -> bool {
         let Ok(pid) = i32::try_from(pid) else { return false };
         matches!(signal::kill(Pid::from_raw(pid), None), Ok(()) | Err(nix::errno::Errno::EPERM))
-    }
-
-    /// The CPU time that a process took so far, all its threads together.
-    pub fn cpu_of(pid: u32) -> Option<Duration> {
-        let pid = Pid::from_raw(i32::try_from(pid).ok()?);
-        let spent = ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?;
-        Some(Duration::from(spent))
     }
 
     /// Asks a process to end.
@@ -249,10 +241,6 @@ mod other {
 
     pub fn is_alive(_pid: u32) -> bool {
         true
-    }
-
-    pub fn cpu_of(_pid: u32) -> Option<Duration> {
-        None
     }
 
     pub fn ask_to_end(_pid: u32) -> io::Result<()> {

@@ -115,8 +115,7 @@ fn make_each(
             Err(_) if folder.is_dir() => {}
             made => made?,
         }
-        let around = folder.parent().filter(|around| !around.as_os_str().is_empty());
-        sync(around.unwrap_or(Path::new(".")))?;
+        sync(folder.parent().unwrap_or(Path::new(".")))?;
     }
     // An empty path is the folder we are in.
     match path.as_os_str().is_empty() || path.is_dir() {
@@ -144,8 +143,9 @@ pub fn is_torn(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// Makes what was renamed or created inside `folder` durable.
+/// Makes what was renamed or created inside `folder` durable; an empty path is the folder we are in.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
@@ -253,6 +253,12 @@ mod tests {
         write(&path, b"second").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_folder_of_a_bare_name_is_the_one_we_are_in() {
+        sync_folder(Path::new("file").parent().unwrap()).unwrap();
+        assert!(sync_folder(Path::new("no/such/folder")).is_err());
     }
 
     #[test]

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../../..")
-DEV = os.path.join(ROOT, "crates/hermes/src/cli/bench/extract")
+DEV = os.path.join(ROOT, "crates/hermes-bench/corpora/extract")
 KINDS = ["preference", "instruction", "decision", "identity", "deadline", "tool", "account", "relation", "fact"]
 TASKS = ["research", "writing", "coding", "monitoring", "planning", "data", "communication", "general"]
 

@@ -1,6 +1,5 @@
 //! What is in the databases. Takes a path, knows nothing of the home folder.
 
-pub mod baseline;
 mod error;
 #[cfg(test)]
 mod error_tests;

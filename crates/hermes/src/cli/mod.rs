@@ -1,7 +1,6 @@
 //! The command tree. One file for each noun.
 
 pub(crate) mod backup;
-pub(crate) mod bench;
 mod chat;
 mod checkpoint;
 mod claw;
@@ -156,9 +155,6 @@ enum Command {
     Man(shell::Man),
     /// Fill a scratch home with the half-year of an invented person, to look around in
     Demo(demo::Arguments),
-    /// Measure, and print the tables of docs/PERFORMANCE.md
-    #[command(subcommand)]
-    Bench(bench::Command),
     /// Print a reference page as Markdown
     #[command(hide = true)]
     Reference(reference::Arguments),
@@ -212,7 +208,6 @@ fn carry_out(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
         Command::Completions(arguments) => shell::completions(&arguments, app),
         Command::Man(arguments) => shell::man(&arguments, app),
         Command::Demo(arguments) => demo::run(&arguments, app),
-        Command::Bench(command) => bench::run(command, app),
         Command::Reference(arguments) => reference::run(&arguments, app),
     }
 }
@@ -224,7 +219,7 @@ fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<(
     match command {
         // These need no home, end what stands in the way, see to it themselves, or must not fail.
         Command::Completions(_) | Command::Man(_) | Command::Reference(_) => Ok(()),
-        Command::Demo(_) | Command::Bench(_) | Command::Stop | Command::Hook(_) => Ok(()),
+        Command::Demo(_) | Command::Stop | Command::Hook(_) => Ok(()),
         Command::Backup(backup::Command::Restore(_)) => Ok(()),
         Command::Start(_) | Command::Restart | Command::Init(_) => {
             if restore::undo_cut_off(&root, app.now)? {

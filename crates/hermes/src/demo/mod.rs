@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::tell::Teller;
-use crate::cli::bench::text::Numbers;
 use crate::terminal::Commands;
 use hermes_app::app::App;
+use hermes_app::numbers::Numbers;
 use hermes_app::problem::Problem;
 
 /// How much is told.

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use jiff::civil::Time;
 
 use super::story::{self, Deed, Step};
-use crate::cli::bench::text::Numbers;
+use hermes_app::numbers::Numbers;
 
 /// The words that stand for a name in braces.
 type Choices<'a> = BTreeMap<&'a str, Vec<&'a str>>;

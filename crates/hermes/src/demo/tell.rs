@@ -14,7 +14,6 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Filled;
 use super::story::{Deed, Step, Talk};
-use crate::cli::bench::text::Numbers;
 use crate::confirm::Asking;
 use crate::output::Sheet;
 use crate::terminal::{Commands, Terminal};
@@ -22,6 +21,7 @@ use hermes_app::app::App;
 use hermes_app::asker::Asker;
 use hermes_app::clock;
 use hermes_app::context::{self, Handed, Wish};
+use hermes_app::numbers::Numbers;
 use hermes_app::problem::Problem;
 use hermes_app::{rules, turn};
 

@@ -5,7 +5,6 @@
 mod backup;
 mod backup_places;
 mod backup_schedule;
-mod bench;
 mod bound;
 mod browser;
 mod carry;
