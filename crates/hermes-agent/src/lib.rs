@@ -1,4 +1,9 @@
 //! One conversation: what the model is told, what it may do, and what is kept of it.
+//!
+//! ```
+//! let change = hermes_agent::diff::of_file("notes.md", Some(b"tea\n"), Some(b"coffee\n"));
+//! assert!(change.contains("-tea") && change.contains("+coffee"));
+//! ```
 
 pub mod approval;
 pub mod checkpoint;

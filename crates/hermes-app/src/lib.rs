@@ -1,5 +1,19 @@
 //! What can be done with a home: opening it and its databases, and every use case as a function that takes values and
 //! returns values. Nothing here prints, reads arguments or knows a network protocol of ours; doors do that.
+//!
+//! ```
+//! use hermes_app::app::{App, Opening};
+//! use hermes_app::{prepare, users};
+//! use hermes_store::sqlite::Access;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let app = App::new(Opening { home: Some(folder.path().join("home")), ..Opening::default() });
+//! let home = app.home()?;
+//! prepare::prepare(&app, &home)?;
+//! let known = users::list(&app.memory(&home, Access::Read)?.store)?;
+//! assert_eq!(known.results[0].name, "owner");
+//! # Ok::<(), anyhow::Error>(())
+//! ```
 
 pub mod app;
 pub mod asker;

@@ -1,4 +1,25 @@
 //! Copies that restore: make, keep, send away, bring back, prove.
+//!
+//! ```
+//! use hermes_backup::retention::{Candidate, Policy, choose};
+//! use jiff::{Timestamp, tz::TimeZone};
+//!
+//! let made = |id: &str, at: &str| Candidate {
+//!     id: id.to_owned(),
+//!     what: "all".to_owned(),
+//!     made: at.parse().unwrap(),
+//!     verified: true,
+//!     damaged: false,
+//! };
+//! let backups = [made("old", "2026-01-01T02:00:00Z"), made("new", "2026-01-02T02:00:00Z")];
+//! let policy: Policy = "last:1".parse()?;
+//! let now: Timestamp = "2026-01-03T00:00:00Z".parse()?;
+//! let decided = choose(&backups, &policy, now, &TimeZone::UTC)?;
+//! let goes: Vec<&str> =
+//!     decided.iter().filter(|one| one.kept_by.is_empty()).map(|one| one.id.as_str()).collect();
+//! assert_eq!(goes, ["old"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod archive;
 mod build;

@@ -1,4 +1,11 @@
 //! What the user can open in an editor: paths, config, memory files, profiles, skills. No SQL, no network.
+//!
+//! ```
+//! use hermes_home::layout::parse_profile;
+//!
+//! assert!(parse_profile("work").is_ok());
+//! assert!(parse_profile("../elsewhere").is_err());
+//! ```
 
 pub mod atomic;
 pub mod before_upgrade;

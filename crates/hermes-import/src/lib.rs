@@ -1,4 +1,9 @@
 //! What other programs keep, read as one stream: their conversations, facts, files and skills. Nothing is changed.
+//!
+//! ```
+//! // Nothing is looked for where no program keeps anything.
+//! assert!(hermes_import::detect(&hermes_import::Places::default()).is_empty());
+//! ```
 
 mod chatgpt;
 mod claude_ai;

@@ -1,4 +1,11 @@
 //! Models: embeddings inside the program and behind endpoints, and chat models behind endpoints.
+//!
+//! ```
+//! let model = hermes_llm::EmbeddedModel::get();
+//! let mut tokens = Vec::new();
+//! model.tokens("tea is in the pantry", &mut tokens);
+//! assert_eq!(model.pool(&tokens).len(), model.dims());
+//! ```
 
 pub mod chat;
 mod complaint;

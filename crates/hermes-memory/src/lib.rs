@@ -1,4 +1,12 @@
 //! What the system does with memory: record it, find it, put it in front of a model.
+//!
+//! ```
+//! use hermes_memory::search::{LONGEST_TEXT, bounded};
+//!
+//! // A question of any length is looked for by its beginning and its end.
+//! assert_eq!(bounded("where is the tea?"), "where is the tea?");
+//! assert!(bounded(&"tea ".repeat(100_000)).len() <= LONGEST_TEXT);
+//! ```
 
 pub mod ask;
 mod call;

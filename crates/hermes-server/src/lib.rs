@@ -1,5 +1,17 @@
 //! The network door: the HTTP API, MCP and the dashboard, on one listener of the daemon. It reads requests, calls what
 //! `hermes-app` can do, and writes answers.
+//!
+//! ```no_run
+//! use hermes_app::app::{App, Opening};
+//!
+//! let app = App::new(Opening::default());
+//! // Nothing where the settings say that it does not listen.
+//! if let Some(running) = hermes_server::start(&app, &app.existing_home()?)? {
+//!     assert!(running.url().starts_with("http"));
+//!     running.end();
+//! }
+//! # Ok::<(), anyhow::Error>(())
+//! ```
 
 mod call;
 mod export;

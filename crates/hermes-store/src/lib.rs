@@ -1,4 +1,16 @@
 //! What is in the databases. Takes a path, knows nothing of the home folder.
+//!
+//! ```
+//! use hermes_store::sessions::SessionStore;
+//! use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("state.db");
+//! SessionStore::create(&path)?;
+//! let sessions = SessionStore::open(&path, Access::Read, DEFAULT_WAIT)?;
+//! assert!(sessions.every_id()?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 #[cfg(test)]
