@@ -1,4 +1,4 @@
-//! CPU time: of this thread, of a process, of the processes that have ended.
+//! CPU time: of this thread, of a process, of the processes that have ended; zero where the system does not tell.
 
 use std::time::Duration;
 
@@ -10,51 +10,51 @@ pub(crate) fn must_be_known() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Does something; what came of it, and the CPU time that this thread used for it.
+pub(crate) fn timed<T, E>(deed: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+    let begun = of_thread();
+    Ok((deed()?, of_thread() - begun))
+}
+
 /// CPU time this thread has used.
-#[cfg(unix)]
 pub(crate) fn of_thread() -> Duration {
-    use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+    #[cfg(unix)]
+    {
+        use nix::time::{ClockId, clock_gettime};
+        clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+    }
+    #[cfg(not(unix))]
+    Duration::ZERO
 }
 
 /// CPU time that a running process has used, all its threads together, also those that ended.
-#[cfg(unix)]
 pub(crate) fn of_process(id: u32) -> Duration {
-    use nix::time::ClockId;
-    use nix::unistd::Pid;
-    let clock = i32::try_from(id).ok().map(Pid::from_raw).map(ClockId::pid_cpu_clock_id);
-    let spent = clock.and_then(Result::ok).and_then(|clock| clock.now().ok());
-    spent.map(Duration::from).unwrap_or_default()
+    #[cfg(unix)]
+    {
+        use nix::time::ClockId;
+        let clock = i32::try_from(id).ok().map(nix::unistd::Pid::from_raw);
+        let clock = clock.and_then(|process| ClockId::pid_cpu_clock_id(process).ok());
+        clock.and_then(|clock| clock.now().ok()).map(Duration::from).unwrap_or_default()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = id;
+        Duration::ZERO
+    }
 }
 
 /// CPU time, user and system, of all ended child processes.
-#[cfg(unix)]
 pub(crate) fn of_children() -> Duration {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let micros = |time: nix::sys::time::TimeVal| {
-        Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
-    };
-    getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
-        .unwrap_or_default()
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{UsageWho, getrusage};
+        let micros = |time: nix::sys::time::TimeVal| {
+            Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
+        };
+        getrusage(UsageWho::RUSAGE_CHILDREN)
+            .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
+            .unwrap_or_default()
+    }
+    #[cfg(not(unix))]
+    Duration::ZERO
 }
-
-#[cfg(not(unix))]
-mod other {
-    use std::time::Duration;
-
-    pub(crate) fn of_thread() -> Duration {
-        Duration::ZERO
-    }
-
-    pub(crate) fn of_process(_id: u32) -> Duration {
-        Duration::ZERO
-    }
-
-    pub(crate) fn of_children() -> Duration {
-        Duration::ZERO
-    }
-}
-
-#[cfg(not(unix))]
-pub(crate) use other::{of_children, of_process, of_thread};

@@ -176,10 +176,10 @@ impl Filling {
             vectors: Vectors::Now,
             secrets: Policy::Redact,
         };
-        let begun = cpu::of_thread();
         let mut lines = Cursor::new(&self.lines);
-        let report = record::record(&mut self.store, &mut lines, &settings, &mut |_| {})?;
-        self.spent += cpu::of_thread() - begun;
+        let recording = || record::record(&mut self.store, &mut lines, &settings, &mut |_| {});
+        let (report, spent) = cpu::timed(recording)?;
+        self.spent += spent;
         if let Some(problem) = report.problems.first() {
             anyhow::bail!("could not record a message: {}", problem.reason);
         }

@@ -105,9 +105,7 @@ fn import(
     now: Timestamp,
 ) -> anyhow::Result<Figure> {
     let mut store = made_up::session_store(path)?;
-    let begun = cpu::of_thread();
-    let report = store.import(&mut Cursor::new(&corpus.lines), now)?;
-    let spent = cpu::of_thread() - begun;
+    let (report, spent) = cpu::timed(|| store.import(&mut Cursor::new(&corpus.lines), now))?;
     ensure!(report.messages_added == arguments.messages as u64, "not all messages came in");
     let rate = arguments.messages as f64 / spent.as_secs_f64();
     let measured = format!("{} messages per CPU-second", thousands(rate as u64));
@@ -161,9 +159,7 @@ fn questions(
 fn ask(store: &SessionStore, questions: &[String]) -> anyhow::Result<Vec<Duration>> {
     let mut times = Vec::with_capacity(questions.len());
     for question in questions {
-        let begun = cpu::of_thread();
-        store.search(&SearchRequest::new(question))?;
-        times.push(cpu::of_thread() - begun);
+        times.push(cpu::timed(|| store.search(&SearchRequest::new(question)))?.1);
     }
     Ok(times)
 }
@@ -250,9 +246,7 @@ fn appends(
     for number in 0..arguments.appends {
         let text = vocabulary.message(&mut numbers, spread(number));
         let message = NewMessage::text("user", &text, now);
-        let begun = cpu::of_thread();
-        store.append(&session, &[message])?;
-        times.push(cpu::of_thread() - begun);
+        times.push(cpu::timed(|| store.append(&session, &[message]))?.1);
     }
     let times = Times::new(times);
     let (median, high) = (times.at(0.5), times.at(0.999));

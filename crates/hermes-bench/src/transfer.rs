@@ -76,17 +76,16 @@ fn export(scratch: &Scratch, path: &std::path::Path, now: Timestamp) -> anyhow::
         redact: false,
     };
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
-    let begun = cpu::of_thread();
-    transfer::export(&store, &mut out, &settings, &mut |_, _| {})?;
-    Ok(cpu::of_thread() - begun)
+    Ok(cpu::timed(|| transfer::export(&store, &mut out, &settings, &mut |_, _| {}))?.1)
 }
 
 fn import(scratch: &Scratch, path: &std::path::Path, now: Timestamp) -> anyhow::Result<Duration> {
     let mut store = scratch.open(Access::Write)?;
     let settings =
         ImportSettings { profile: "default", zone: &TimeZone::UTC, now, vectors: Vectors::Now };
-    let begun = cpu::of_thread();
-    let report = transfer::import(&mut store, &mut File::open(path)?, &settings, &mut |_, _| {})?;
+    let mut file = File::open(path)?;
+    let (report, spent) =
+        cpu::timed(|| transfer::import(&mut store, &mut file, &settings, &mut |_, _| {}))?;
     ensure!(!report.is_partial(), "some items were left out: {:?}", report.imported.reasons);
-    Ok(cpu::of_thread() - begun)
+    Ok(spent)
 }

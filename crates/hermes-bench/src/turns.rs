@@ -55,9 +55,9 @@ pub(crate) fn run(arguments: &Arguments, now: Timestamp) -> anyhow::Result<Table
     let spool = scratch.home().join("hermesd/spool");
     let mut looks = Vec::new();
     for _ in 0..2 {
-        let begun = cpu::of_thread();
-        let report = catch_up(Some(&mut sessions), &mut store, &spool, &settings)?;
-        looks.push(cpu::of_thread() - begun);
+        let (report, spent) =
+            cpu::timed(|| catch_up(Some(&mut sessions), &mut store, &spool, &settings))?;
+        looks.push(spent);
         ensure!(report.added == 0, "a turn was recorded twice");
     }
     let times = Times::new(times);
@@ -108,10 +108,9 @@ impl Kept {
     }
 
     fn record(&mut self, turn: &Turn, settings: &Settings<'_>) -> anyhow::Result<()> {
-        let begun = cpu::of_thread();
         let places = Places { sessions: Some(&mut self.sessions), store: &mut self.store };
-        let recorded = turn::turn(places, turn, settings)?;
-        self.times.push(cpu::of_thread() - begun);
+        let (recorded, spent) = cpu::timed(|| turn::turn(places, turn, settings))?;
+        self.times.push(spent);
         ensure!(recorded.recorded.added == 2, "a turn did not come in");
         Ok(())
     }

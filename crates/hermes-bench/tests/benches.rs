@@ -261,15 +261,6 @@ fn recording_compressing_and_moving_are_measured() {
 }
 
 #[test]
-fn backups_are_measured_beside_shell_programs() {
-    let arguments =
-        ["backup", "--messages", "200", "--length", "100", "--appends", "20", "--large", "1"];
-    let wanted =
-        ["state.db", "sqlite3 .backup", "backup verify", "writer's p99", "memory of restore"];
-    Sandbox::new().table(&arguments, &wanted);
-}
-
-#[test]
 fn what_is_drawn_is_compared_with_the_labels() {
     Sandbox::new().table(&["extract", "--dev"], &["dev: facts", "dev: names", "per second"]);
 }

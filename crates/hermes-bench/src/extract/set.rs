@@ -61,28 +61,24 @@ impl Turn {
     }
 }
 
+/// A part of the set by its name.
+macro_rules! part {
+    ($name:literal) => {
+        half(
+            $name,
+            include_str!(concat!("../../corpora/extract/turns-", $name, ".jsonl")),
+            include_str!(concat!("../../corpora/extract/pairs-", $name, ".jsonl")),
+        )
+    };
+}
+
 /// The part for working on the reader, and unless it is to be alone the part for measuring, and the one that
 /// was for measuring before.
 pub(super) fn halves(only_dev: bool) -> anyhow::Result<Vec<Half>> {
-    let dev = half(
-        "dev",
-        include_str!("../../corpora/extract/turns-dev.jsonl"),
-        include_str!("../../corpora/extract/pairs-dev.jsonl"),
-    )?;
-    if only_dev {
-        return Ok(vec![dev]);
+    match only_dev {
+        true => Ok(vec![part!("dev")?]),
+        false => Ok(vec![part!("dev")?, part!("held")?, part!("earlier")?]),
     }
-    let held = half(
-        "held",
-        include_str!("../../corpora/extract/turns-held.jsonl"),
-        include_str!("../../corpora/extract/pairs-held.jsonl"),
-    )?;
-    let earlier = half(
-        "earlier",
-        include_str!("../../corpora/extract/turns-earlier.jsonl"),
-        include_str!("../../corpora/extract/pairs-earlier.jsonl"),
-    )?;
-    Ok(vec![dev, held, earlier])
 }
 
 /// Labelled messages, and pairs if there are any, from files.

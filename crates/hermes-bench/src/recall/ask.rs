@@ -100,9 +100,9 @@ pub(super) fn search_all(
         let names = Names::of(conversation);
         for asked in &conversation.questions {
             let question = asking.question(asked, conversation, &[ItemKind::Message]);
-            let begun = cpu::of_thread();
-            let answer = search::search_with(&store, asking.embedder, *scope, &question, effort)?;
-            let spent = cpu::of_thread() - begun;
+            let (answer, spent) = cpu::timed(|| {
+                search::search_with(&store, asking.embedder, *scope, &question, effort)
+            })?;
             let mut found = Vec::new();
             for one in &answer.results {
                 if let Item::Message { message, episode } = &one.item {

@@ -196,9 +196,8 @@ impl Compacted {
             for asked in &conversation.questions {
                 let kinds = [ItemKind::Message, ItemKind::Summary];
                 let question = asking.question(asked, conversation, &kinds);
-                let begun = cpu::of_thread();
-                let found = search::search(&self.store, asking.embedder, *scope, &question)?;
-                let spent = cpu::of_thread() - begun;
+                let (found, spent) =
+                    cpu::timed(|| search::search(&self.store, asking.embedder, *scope, &question))?;
                 let mut after =
                     After { answered: Answered::new(asked, Vec::new(), spent), found: Vec::new() };
                 for one in &found.results {

@@ -22,9 +22,7 @@ pub(super) fn search_all(
     for conversation in conversations {
         let (index, names) = index(conversation, amount, now)?;
         for asked in &conversation.questions {
-            let begun = cpu::of_thread();
-            let found = index.search(&words(&asked.question), limit)?;
-            let spent = cpu::of_thread() - begun;
+            let (found, spent) = cpu::timed(|| index.search(&words(&asked.question), limit))?;
             let name = |number: i64| names.get(usize::try_from(number).ok()?).cloned();
             let found = found.into_iter().filter_map(name).collect();
             answers.push(Answered::new(asked, found, spent));

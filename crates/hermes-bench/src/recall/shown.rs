@@ -42,9 +42,8 @@ pub(super) fn contexts(
         let place = Place { store: &store, scope: *scope };
         for asked in &conversation.questions {
             let now = asking.time_of(asked, conversation);
-            let begun = cpu::of_thread();
-            let context = build(place, asking, &request(&asked.question, budget, now))?;
-            let spent = cpu::of_thread() - begun;
+            let (context, spent) =
+                cpu::timed(|| build(place, asking, &request(&asked.question, budget, now)))?;
             let retrieved = shown.name(place, &context, &names)?;
             let tokens = Some(context.tokens);
             shown.answers.push(Answered { tokens, ..Answered::new(asked, retrieved, spent) });

@@ -120,10 +120,8 @@ impl Bench<'_> {
         figures.insert(0, self.search_figure("search, one connection", all));
         let mut cold = Vec::new();
         for question in data.mixed_questions(self.arguments.questions) {
-            let begun = cpu::of_thread();
-            let store = self.open()?;
-            self.search(&store, Scope::of(OWNER), &question)?;
-            cold.push(cpu::of_thread() - begun);
+            let asked = || self.search(&self.open()?, Scope::of(OWNER), &question);
+            cold.push(cpu::timed(asked)?.1);
         }
         figures.push(self.search_figure("search, a new connection each time", cold));
         let mut small = Vec::new();
@@ -144,10 +142,9 @@ impl Bench<'_> {
             now: self.now,
             zone: &TimeZone::UTC,
         };
-        let begun = cpu::of_thread();
-        let answer =
-            search::search(store, Some(&self.embedded as &dyn Embedder), scope, &question)?;
-        let spent = cpu::of_thread() - begun;
+        let (answer, spent) = cpu::timed(|| {
+            search::search(store, Some(&self.embedded as &dyn Embedder), scope, &question)
+        })?;
         ensure!(!answer.results.is_empty(), "nothing was found for {text:?}");
         Ok(spent)
     }
@@ -161,9 +158,12 @@ impl Bench<'_> {
         let mut times = Vec::new();
         for question in data.mixed_questions(self.arguments.questions) {
             let request = request(&question, CONTEXT_TOKENS, self.now);
-            let begun = cpu::of_thread();
-            retrieval::context(&store, Some(&self.embedded), Scope::of(OWNER), &request)?;
-            times.push(cpu::of_thread() - begun);
+            times.push(
+                cpu::timed(|| {
+                    retrieval::context(&store, Some(&self.embedded), Scope::of(OWNER), &request)
+                })?
+                .1,
+            );
         }
         Ok(self.aimed("context", times, [("p50 ≤ 15 ms", 15), ("p50 ≤ 60 ms", 60)]))
     }

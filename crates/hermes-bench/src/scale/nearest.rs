@@ -49,9 +49,8 @@ pub(super) fn measure(
     for question in questions {
         let vector = EmbeddedModel::get().embed(question);
         let asking = QuestionVector { model: model.id, vector: &vector };
-        let begun = cpu::of_thread();
-        let near = store.nearest(scope, &filter, &asking, TOP)?;
-        times.push(cpu::of_thread() - begun);
+        let (near, spent) = cpu::timed(|| store.nearest(scope, &filter, &asking, TOP))?;
+        times.push(spent);
         let found = near.iter().take(TOP).map(|near| near.key).collect();
         asked.push(Asked { vector, found, true_of_found: Vec::new(), best: Vec::new() });
     }

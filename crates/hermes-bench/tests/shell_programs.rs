@@ -1,0 +1,18 @@
+//! Measuring backups beside shell programs: sqlite3, tar and gpg must be installed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot run the program should stop")]
+
+use std::process::Command;
+
+#[test]
+fn backups_are_measured_beside_shell_programs() {
+    let arguments =
+        ["backup", "--messages", "200", "--length", "100", "--appends", "20", "--large", "1"];
+    let output = Command::new(env!("CARGO_BIN_EXE_hermes-bench")).args(arguments).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for what in ["sqlite3 .backup", "backup verify", "writer's p99", "memory of restore"] {
+        let line = table.lines().find(|line| line.contains(what));
+        let measured = line.unwrap_or_else(|| panic!("no figure for {what}")).split('|').nth(2);
+        assert!(measured.unwrap().contains(|c: char| c.is_ascii_digit()), "{what}: {table}");
+    }
+}
