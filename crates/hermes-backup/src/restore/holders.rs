@@ -203,7 +203,7 @@ fn locked_in(databases: &BTreeSet<PathBuf>) -> Result<Vec<(Option<u32>, String)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufRead, BufReader, Write};
+    use std::io::{BufRead, BufReader};
     use std::process::{Child, Command, Stdio};
 
     #[test]
@@ -228,21 +228,41 @@ mod tests {
         }
     }
 
-    /// The stock program with a database open.
+    const FILE: &str = "HERMES_TEST_HELD";
+    const STATEMENTS: &str = "HERMES_TEST_HELD_BY";
+
+    /// This program once more, with a database open.
     fn hold(path: &Path, mode: &str, then: &str) -> Child {
-        let mut child = Command::new("sqlite3")
-            .arg(path)
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "restore::holders::tests::holds", "--ignored", "--nocapture"])
+            .env(FILE, path)
+            .env(STATEMENTS, format!("pragma journal_mode = {mode}; create table t (a); {then}"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let words = format!(
-            "pragma journal_mode = {mode};\ncreate table if not exists t (a);\n{then}\nselect 'held';\n"
-        );
-        child.stdin.as_mut().unwrap().write_all(words.as_bytes()).unwrap();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "held"));
         child
+    }
+
+    /// Has a database open until it is killed, or nobody waits for it any longer.
+    #[test]
+    #[ignore = "started by the next test"]
+    #[expect(
+        clippy::print_stdout,
+        clippy::disallowed_methods,
+        reason = "it stands for another program"
+    )]
+    fn holds() {
+        let told = |wanted: &str| std::env::vars().find(|(name, _)| name == wanted);
+        let (Some((_, file)), Some((_, statements))) = (told(FILE), told(STATEMENTS)) else {
+            return;
+        };
+        let connection = rusqlite::Connection::open(file).unwrap();
+        connection.execute_batch(&statements).unwrap();
+        println!("\nheld");
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     }
 
     #[test]
@@ -258,7 +278,7 @@ mod tests {
             let locked = if ending.is_empty() { path.clone() } else { beside(&path, ending) };
             assert_eq!(locker(&locked, bytes, &own), i32::try_from(child.id()).ok(), "{mode}");
             let refused = databases_must_be_free(folder.path()).unwrap_err().to_string();
-            let said = format!("sqlite3 (process {}) has cards-{mode}.sqlite", child.id());
+            let said = format!(" (process {}) has cards-{mode}.sqlite", child.id());
             assert!(refused.contains(&said), "{refused}");
             child.kill().unwrap();
             child.wait().unwrap();

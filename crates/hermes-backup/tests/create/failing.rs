@@ -1,16 +1,13 @@
 //! A run that fails leaves nothing behind, and the backups before it as they were.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use hermes_backup::Error;
 use hermes_backup::create::{self, Request};
 use hermes_backup::folder::{Folder, Happened};
 use hermes_backup::seal::Sealing;
 
-use crate::child;
-use crate::support::{Place, make_database, run};
+use crate::support::Place;
 
 #[test]
 fn a_failed_run_leaves_no_part_and_no_copy_of_a_database() {
@@ -67,37 +64,6 @@ fn a_large_file_that_becomes_shorter_while_it_is_read_is_packed_as_it_is_then() 
     let listed = created.manifest.files.iter().find(|file| file.path == "workspace/big").unwrap();
     assert_eq!(listed.size, 20 * 1024 * 1024);
     assert!(created.remarks[0].contains("was changed"), "{:?}", created.remarks);
-}
-
-#[test]
-fn a_disk_that_becomes_full_is_named_and_nothing_is_left() {
-    for when in ["copying", "packing"] {
-        let mount = tempfile::tempdir().unwrap();
-        let home = mount.path().join(".hermes");
-        on_small_disk(mount.path(), &home, when);
-    }
-}
-
-/// The home is on the small disk too, so that its backups beside it are.
-fn on_small_disk(mount: &Path, home: &Path, when: &str) {
-    let elsewhere = tempfile::tempdir().unwrap();
-    let state = elsewhere.path().join("state.db");
-    make_database(&state);
-    let writer =
-        hermes_store::sqlite::open(&state, hermes_store::sqlite::Access::Write, Default::default());
-    let blob = "create table blobs (b); insert into blobs values (randomblob(6000000))";
-    writer.unwrap().execute_batch(blob).unwrap();
-    let child = child::filling(home, when);
-    let script = "mount -t tmpfs -o size=64m,mode=700 tmpfs \"$1\" && mkdir \"$2\" &&
-        cp \"$3\" \"$2/state.db\" && shift 3 && exec \"$@\"";
-    run(Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"])
-        .arg(mount)
-        .arg(home)
-        .arg(&state)
-        .arg(child.get_program())
-        .args(child.get_args())
-        .envs(child.get_envs().filter_map(|(name, value)| Some((name, value?)))));
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! Making backups: of homes at rest, under writers, of damaged databases, killed and on a full disk.
+//! Making backups: of homes at rest, under writers, of damaged databases, and killed.
 #![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
 
 mod child;
 mod damaged;
 mod failing;
 mod killed;
-mod stock;
 mod support;
 mod whole;
 mod writing;

@@ -140,10 +140,17 @@ impl Place {
     }
 }
 
-/// Unpacks an archive with the system's own tar, as somebody without this program would.
+/// Runs the system's own tar on an archive, as somebody without this program would.
+pub(crate) fn tar(archive: &Path, arguments: &[&str]) -> String {
+    let mut plain = tempfile::NamedTempFile::new().unwrap();
+    zstd::stream::copy_decode(fs::File::open(archive).unwrap(), &mut plain).unwrap();
+    run(Command::new("tar").args(arguments).arg("-f").arg(plain.path()))
+}
+
+/// Unpacks an archive.
 pub(crate) fn untar(archive: &Path) -> tempfile::TempDir {
     let target = tempfile::tempdir().unwrap();
-    run(Command::new("tar").args(["--zstd", "-xf"]).arg(archive).arg("-C").arg(target.path()));
+    tar(archive, &["-x", "-C", target.path().to_str().unwrap()]);
     target
 }
 

@@ -13,7 +13,7 @@ use hermes_backup::seal::Sealing;
 use sha2::{Digest, Sha256};
 
 use crate::child;
-use crate::support::{Place, check_database, put, run, untar};
+use crate::support::{Place, check_database, put, run, tar, untar};
 
 #[test]
 fn manifest_and_sidecar_say_what_is_there() {
@@ -43,9 +43,7 @@ fn manifest_and_sidecar_say_what_is_there() {
 fn the_order_of_members_is_that_of_their_paths_and_the_list_is_last() {
     let place = Place::new();
     let created = place.create(1).unwrap();
-    let listing = run(Command::new("tar")
-        .args(["--zstd", "--numeric-owner", "-tvf"])
-        .arg(&created.backup.path));
+    let listing = tar(&created.backup.path, &["--numeric-owner", "-tv"]);
     assert!(listing.lines().all(|line| line.contains(" 0/0 ")), "{listing}");
     let names: Vec<&str> =
         listing.lines().filter_map(|line| Some(line.rsplit_once(' ')?.1)).collect();

@@ -1,15 +1,13 @@
-//! What the tests of encryption share: archives in memory, a gpg home of their own, a big stream.
+//! What the tests of encryption share: archives in memory, a big stream.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use hermes_backup::seal::{self, Keys, Passphrase, Sealing};
 use jiff::Timestamp;
-use tempfile::TempDir;
 
 /// Whether the long counts are asked for.
 pub(crate) fn full() -> bool {
@@ -98,104 +96,61 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> 
     Ok(path)
 }
 
-/// A gpg of its own: keys, settings and agent in a short temporary path.
-pub(crate) struct Gpg {
-    pub(crate) home: TempDir,
+/// An archive and everything that is done to it.
+pub(crate) struct Case {
+    name: &'static str,
+    archive: Vec<u8>,
+    plain: Vec<u8>,
+    keys: Keys,
 }
 
-impl Gpg {
-    pub(crate) fn new() -> Result<Gpg> {
-        let home = tempfile::Builder::new().prefix("g").tempdir_in("/tmp")?;
-        Ok(Gpg { home })
+impl Case {
+    pub(crate) fn new(name: &'static str, sealing: &Sealing, keys: Keys) -> Result<Case> {
+        let plain = noise(20_000);
+        let (archive, _) = sealed(sealing, &plain)?;
+        let case = Case { name, archive, plain, keys };
+        assert!(opened_as(name, &case.archive, &case.keys)? == case.plain);
+        Ok(case)
     }
 
-    /// Runs gpg; what it prints is returned, a failure is an error with what it said.
-    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
-        let output = self.try_run(arguments, input)?;
-        if !output.status.success() {
-            bail!("gpg {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    /// Fails if a changed archive is taken for good.
+    pub(crate) fn refuses(&self, changed: &[u8], how: &str) -> Result<()> {
+        if changed == self.archive {
+            return Ok(());
         }
-        Ok(output.stdout)
-    }
-
-    pub(crate) fn try_run(&self, arguments: &[&str], input: &[u8]) -> Result<Output> {
-        let mut command = Command::new("gpg");
-        command.arg("--homedir").arg(self.home.path()).args(QUIET).args(arguments);
-        fed(command, input)
-    }
-
-    /// Runs a command line as a user would type it, with this home.
-    pub(crate) fn shell(&self, line: &str) -> Result<Vec<u8>> {
-        let rest = line.strip_prefix("gpg ").context("the command is one of gpg")?;
-        let mut command = Command::new("sh");
-        let line = format!("gpg {} --passphrase '' {rest}", QUIET.join(" "));
-        command.arg("-c").arg(line).env("GNUPGHOME", self.home.path());
-        let output = fed(command, b"")?;
-        if !output.status.success() {
-            bail!("{rest}: {}", String::from_utf8_lossy(&output.stderr));
+        match opened_as(self.name, changed, &self.keys) {
+            Err(_) => Ok(()),
+            Ok(content) => bail!("{how}: accepted, {} bytes", content.len()),
         }
-        Ok(output.stdout)
     }
 
-    /// Makes a key without a passphrase; returns its fingerprint.
-    pub(crate) fn new_key(&self, user: &str, kind: &[&str]) -> Result<String> {
-        let mut arguments = vec!["--passphrase", "", "--quick-generate-key", user];
-        arguments.extend(kind);
-        self.run(&arguments, b"")?;
-        self.fingerprint(user)
+    pub(crate) fn flip(&self, bit: usize) -> Result<()> {
+        let mut changed = self.archive.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        self.refuses(&changed, &format!("{} bit {} of byte {}", self.name, bit % 8, bit / 8))
     }
 
-    pub(crate) fn fingerprint(&self, user: &str) -> Result<String> {
-        let listed = self.run(&["--with-colons", "--list-keys", user], b"")?;
-        let listed = String::from_utf8(listed)?;
-        let line = listed.lines().find(|line| line.starts_with("fpr:")).context("a fingerprint")?;
-        Ok(line.split(':').nth(9).context("a fingerprint")?.to_owned())
+    pub(crate) fn cut(&self, length: usize) -> Result<()> {
+        self.refuses(&self.archive[..length], &format!("{} cut to {length}", self.name))
     }
 
-    pub(crate) fn public(&self, user: &str) -> Result<Vec<u8>> {
-        self.run(&["--armor", "--export", user], b"")
+    /// That many flips and cuts at places that look random, half of the flips in the first bytes.
+    pub(crate) fn many(&self, count: usize) -> Result<()> {
+        let mut state = 0x1234_5678_9ABC_DEF1;
+        let mut below = |limit: usize| usize::try_from(next(&mut state) >> 1).unwrap_or(0) % limit;
+        for turn in 0..count {
+            match turn % 4 {
+                0 => self.cut(below(self.archive.len()))?,
+                1 | 2 => self.flip(below(self.archive.len() * 8))?,
+                _ => self.flip(below(self.archive.len().min(600) * 8))?,
+            }
+        }
+        for length in [self.archive.len() - 1, self.archive.len() - 20, 0, 1, 2] {
+            self.cut(length)?;
+        }
+        for more in [&b"\0"[..], b"\xd3\x00", b"trailing", &self.archive.clone()] {
+            self.refuses(&[&self.archive, more].concat(), &format!("{} and more", self.name))?;
+        }
+        Ok(())
     }
-
-    pub(crate) fn private(&self, user: &str) -> Result<Vec<u8>> {
-        self.run(&["--armor", "--export-secret-keys", user], b"")
-    }
-}
-
-impl Drop for Gpg {
-    fn drop(&mut self) {
-        let _ = Command::new("gpgconf")
-            .arg("--homedir")
-            .arg(self.home.path())
-            .args(["--kill", "all"])
-            .output();
-    }
-}
-
-const QUIET: &[&str] = &[
-    "--batch",
-    "--no-tty",
-    "--disable-dirmngr",
-    "--no-auto-key-locate",
-    "--pinentry-mode",
-    "loopback",
-    "--trust-model",
-    "always",
-];
-
-/// Runs a program with that input.
-pub(crate) fn fed(mut command: Command, input: &[u8]) -> Result<Output> {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let mut stdin = child.stdin.take().context("a pipe")?;
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let _ = stdin.write_all(input);
-        });
-        Ok(child.wait_with_output()?)
-    })
-}
-
-/// The commands that a hint shows, in the order of the text.
-pub(crate) fn commands(hint: &str) -> Vec<String> {
-    hint.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect()
 }

@@ -1,11 +1,10 @@
 //! Databases of other programs: read while they are written to, and left as they are.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
 
 use hermes_import::{Error, LeftOut, Source};
 
+use crate::sql;
 use crate::support::{Folder, options, read, try_read};
 
 const FACTS: &str = "
@@ -17,8 +16,7 @@ const FACTS: &str = "
     insert into facts values (1, 'Ana likes tea', 'user_pref', '', 0.7, '2026-01-02 03:04:05');
     insert into facts values (2, 'The gate is green', 'general', '', 9, null);
     insert into entities values (1, 'Ana');
-    insert into fact_entities values (1, 1);
-    select 'ready';";
+    insert into fact_entities values (1, 1);";
 
 const STATE: &str = "
     create table sessions (id text primary key, source text not null, started_at real not null,
@@ -36,26 +34,12 @@ const STATE: &str = "
       ('s2', 'user', 'nightly', 1714557604, 1, 0, null),
       ('s3', 'user', 'in a group', 1714557605, 1, 0, null);";
 
-/// The stock program with a database open, until it is dropped.
-fn hold(path: &std::path::Path, sql: &str) -> std::process::Child {
-    let mut child = Command::new("sqlite3")
-        .arg(path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.as_mut().unwrap().write_all(sql.as_bytes()).unwrap();
-    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    let output = BufReader::new(child.stdout.take().unwrap());
-    assert!(output.lines().any(|line| line.unwrap() == "ready"));
-    child
-}
-
 #[test]
 fn facts_of_holographic_are_read_while_it_runs_and_nothing_is_changed() {
     let folder = Folder::new();
     let path = folder.path("memory_store.db");
-    let mut running = hold(&path, FACTS);
+    let running = sql::open(&path);
+    sql::run(&running, FACTS);
     let log = folder.path("memory_store.db-wal");
     let before = (fs::read(&path).unwrap(), fs::read(&log).unwrap());
     let got = read(Source::Holographic, &folder.path(""));
@@ -65,16 +49,14 @@ fn facts_of_holographic_are_read_while_it_runs_and_nothing_is_changed() {
     assert_eq!(first.at.unwrap().to_string(), "2026-01-02T03:04:05Z");
     assert_eq!((first.confidence, got.facts[1].confidence), (Some(0.7), Some(1.0)));
     assert!(before == (fs::read(&path).unwrap(), fs::read(&log).unwrap()));
-    running.kill().unwrap();
-    running.wait().unwrap();
+    drop(running);
 }
 
 #[test]
 fn another_home_gives_what_was_really_said_and_its_entries() {
     let folder = Folder::new();
     let path = folder.path("state.db");
-    let made = Command::new("sqlite3").arg(&path).arg(STATE).status().unwrap();
-    assert!(made.success());
+    sql::run_on(&path, STATE);
     folder.write("memories/MEMORY.md", "Ana likes tea\n§\nThe gate is green");
     folder.write("SOUL.md", "You are Hermes");
     let got = read(Source::HermesAgent, &folder.path(""));
@@ -89,9 +71,7 @@ fn another_home_gives_what_was_really_said_and_its_entries() {
 fn a_database_of_something_else_is_refused() {
     let folder = Folder::new();
     let path = folder.path("other.db");
-    assert!(
-        Command::new("sqlite3").arg(&path).arg("create table x (y)").status().unwrap().success()
-    );
+    sql::run_on(&path, "create table x (y)");
     for source in [Source::Holographic, Source::HermesAgent] {
         let refused = try_read(source, &path, &options()).err().unwrap();
         assert!(matches!(refused, Error::Store(_)), "{refused}");

@@ -9,4 +9,6 @@ mod databases;
 mod hostile;
 mod memories;
 mod openclaw;
+#[path = "../../../hermes-store/tests/sql/mod.rs"]
+mod sql;
 mod support;

@@ -7,7 +7,8 @@ use hermes_store::sessions::{
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind};
 
-use crate::support::{Place, assert_whole, converse, minute, new_session, schema, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, converse, minute, new_session, schema};
 
 /// Four tables, old names, times as text, an index that no trigger fills.
 pub(crate) const V6: &str = "
@@ -149,7 +150,7 @@ fn a_database_of_ours_is_known_as_ours() {
 #[test]
 fn ours_with_tables_of_hermes_agent_is_used_as_found() {
     let place = Place::ours();
-    sqlite3(&place.path(), "create table state_meta (key text primary key, value text);");
+    run_on(&place.path(), "create table state_meta (key text primary key, value text);");
     let before = schema(&place.path());
     let mut store = place.write();
     assert_eq!(store.layout().owner(), Owner::Extended);
@@ -162,32 +163,19 @@ fn ours_with_tables_of_hermes_agent_is_used_as_found() {
 #[test]
 fn a_newer_schema_of_ours_is_refused_and_a_foreign_one_is_not() {
     let place = Place::ours();
-    sqlite3(&place.path(), "pragma user_version = 99;");
+    run_on(&place.path(), "pragma user_version = 99;");
     let refused = SessionStore::open(&place.path(), Access::Read, DEFAULT_WAIT).unwrap_err();
     assert!(matches!(refused, Error::NewerSchema { found: 99, .. }), "{refused}");
 
     let foreign = v22();
-    sqlite3(&foreign.path(), "update schema_version set version = 9000;");
+    run_on(&foreign.path(), "update schema_version set version = 9000;");
     assert_eq!(foreign.read().layout().schema_version(), 9000);
-}
-
-#[test]
-fn a_database_restored_from_a_dump_is_ours_as_before() {
-    let place = Place::ours();
-    converse(&mut place.write(), 1, 0, &["a harpoon"]);
-    let restored = Place::foreign(&sqlite3(&place.path(), ".dump"));
-    assert_eq!(sqlite3(&restored.path(), "pragma user_version;"), "0");
-    assert_eq!(restored.read().layout().owner(), Owner::Ours);
-    converse(&mut restored.write(), 2, 1, &["another harpoon"]);
-    assert_eq!(sqlite3(&restored.path(), "pragma user_version;"), "2");
-    assert_eq!(schema(&restored.path()), schema(&place.path()));
-    assert_whole(&restored.path());
 }
 
 #[test]
 fn a_database_that_is_ours_in_part_is_refused_in_one_line() {
     let place = Place::ours();
-    sqlite3(&place.path(), "pragma user_version = 0; drop table schema_version;");
+    run_on(&place.path(), "pragma user_version = 0; drop table schema_version;");
     let refused = SessionStore::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap_err();
     assert_eq!(refused.to_string().lines().count(), 1, "{refused}");
     assert!(refused.to_string().ends_with("table sessions already exists"), "{refused}");
@@ -271,7 +259,7 @@ fn writing_to_every_layout_keeps_its_schema_and_its_index_whole() {
         let path = place.path();
         let before = schema(&path);
         let count = "select count(*) from messages;";
-        let rows: i64 = sqlite3(&path, count).parse().unwrap();
+        let rows: i64 = run_on(&path, count).parse().unwrap();
         let mut store = place.write();
         let id = store.create_session(&new_session(9, minute(0))).unwrap();
         store.append(&id, &[NewMessage::text("user", "a quokka waves", minute(1))]).unwrap();
@@ -284,13 +272,13 @@ fn writing_to_every_layout_keeps_its_schema_and_its_index_whole() {
         assert_eq!(schema(&path), before);
         assert_whole(&path);
         let hits = "select count(*) from messages_fts where messages_fts match 'quokka';";
-        assert_eq!(sqlite3(&path, hits), "1");
+        assert_eq!(run_on(&path, hits), "1");
 
         let mut store = place.write();
         assert_eq!(store.delete(&id).unwrap(), 2);
         drop(store);
-        assert_eq!(sqlite3(&path, count), rows.to_string());
-        assert_eq!(sqlite3(&path, hits), "0");
+        assert_eq!(run_on(&path, count), rows.to_string());
+        assert_eq!(run_on(&path, hits), "0");
         assert_whole(&path);
         assert_eq!(schema(&path), before);
     }
@@ -300,21 +288,21 @@ fn writing_to_every_layout_keeps_its_schema_and_its_index_whole() {
 fn the_journal_mode_of_a_foreign_file_stays() {
     let place = Place::foreign(V6_INLINE);
     converse(&mut place.write(), 1, 0, &["hello"]);
-    assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "delete");
+    assert_eq!(run_on(&place.path(), "pragma journal_mode;"), "delete");
 }
 
 #[test]
 fn ours_goes_back_to_wal_when_written() {
     let place = Place::ours();
-    sqlite3(&place.path(), "pragma journal_mode = delete;");
+    run_on(&place.path(), "pragma journal_mode = delete;");
     converse(&mut place.write(), 1, 0, &["hello"]);
-    assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+    assert_eq!(run_on(&place.path(), "pragma journal_mode;"), "wal");
 }
 
 #[test]
 fn an_index_with_an_unknown_tokenizer_makes_the_database_read_only_for_us() {
     let place = v30();
-    sqlite3(&place.path(), V30_CJK);
+    run_on(&place.path(), V30_CJK);
     let before = place.bytes();
     let mut store = place.write();
     assert_eq!(store.list(&SessionFilter::default()).unwrap().len(), 1);
@@ -329,7 +317,7 @@ fn an_index_with_an_unknown_tokenizer_makes_the_database_read_only_for_us() {
 #[test]
 fn an_orphaned_index_with_an_unknown_tokenizer_does_not_matter() {
     let place = v30();
-    sqlite3(
+    run_on(
         &place.path(),
         &V30_CJK
             .replace("pragma writable", "drop trigger messages_fts_cjk_insert; pragma writable"),
@@ -366,5 +354,5 @@ fn no_nul_is_written_where_hermes_agent_keeps_a_trigram_index() {
     drop(store);
     let whole = "insert into messages_fts_trigram (messages_fts_trigram, rank)
         values ('integrity-check', 1);";
-    sqlite3(&place.path(), whole);
+    run_on(&place.path(), whole);
 }

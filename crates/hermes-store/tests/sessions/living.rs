@@ -5,7 +5,8 @@ use hermes_store::sessions::{
 };
 
 use crate::layouts::{V6, v22, v30};
-use crate::support::{Place, converse, minute, new_session, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, converse, minute, new_session};
 
 fn said(store: &SessionStore, id: &str, after: i64) -> Vec<String> {
     let session = store.live_session(&SessionId::from(id.to_owned())).unwrap();
@@ -22,7 +23,7 @@ fn rows(place: &Place, id: &str, rows: &[(&str, &str, i64, u8, u8)]) {
             format!("('{id}', '{role}', '{text}', {at}, {active}, {compacted})")
         })
         .collect();
-    sqlite3(
+    run_on(
         &place.path(),
         &format!("insert into messages ({columns}) values {};", values.join(", ")),
     );
@@ -32,7 +33,7 @@ fn session(place: &Place, id: &str, columns: &str, values: &str) {
     let sql = format!(
         "insert into sessions (id, source, started_at{columns}) values ('{id}', {values});"
     );
-    sqlite3(&place.path(), &sql);
+    run_on(&place.path(), &sql);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn what_a_compaction_writes_in_place_was_not_said() {
         ],
     );
     assert_eq!(said(&place.read(), "s", 0), ["plan the move", "on sunday", "and the van?", "ok"]);
-    let last = sqlite3(&place.path(), "select max(id) from messages;").parse::<i64>().unwrap();
+    let last = run_on(&place.path(), "select max(id) from messages;").parse::<i64>().unwrap();
     assert_eq!(said(&place.read(), "s", last - 3), ["and the van?", "ok"]);
 }
 
@@ -201,10 +202,10 @@ fn a_session_that_goes_on_after_a_compression_does_not_say_it_all_again() {
 fn marked_summaries_and_hidden_rows_of_v30_were_not_said() {
     let place = v30();
     let id = "20260201_000000_eeeeee";
-    sqlite3(&place.path(), "alter table messages add column display_kind text;");
+    run_on(&place.path(), "alter table messages add column display_kind text;");
     rows(&place, id, &[("user", "an old word", 5, 0, 1), ("user", "told in short", 6, 1, 0)]);
     rows(&place, id, &[("user", "meant for nobody", 7, 1, 0), ("user", "a new word", 8, 1, 0)]);
-    sqlite3(
+    run_on(
         &place.path(),
         "update messages set _compressed_summary = 1 where content = 'told in short';
         update messages set display_kind = 'hidden' where content = 'meant for nobody';",

@@ -9,6 +9,8 @@ mod recording;
 mod repairing;
 mod rot;
 mod safety;
+#[path = "../sql/mod.rs"]
+mod sql;
 mod support;
 mod talking;
 mod transfer;

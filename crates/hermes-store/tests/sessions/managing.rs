@@ -7,7 +7,8 @@ use hermes_store::Error;
 use hermes_store::sessions::{NewSession, PruneRequest, SessionFilter};
 
 use crate::layouts::{v22, v30};
-use crate::support::{Place, assert_whole, at, converse, minute, new_session, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, at, converse, minute, new_session};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -44,7 +45,7 @@ fn deleting_takes_the_messages_and_frees_the_children() {
     drop(store);
     assert_whole(&place.path());
     let hits = "select count(*) from messages_fts where messages_fts match 'harpoon';";
-    assert_eq!(sqlite3(&place.path(), hits), "0");
+    assert_eq!(run_on(&place.path(), hits), "0");
 }
 
 #[test]
@@ -147,6 +148,6 @@ fn a_session_whose_index_rows_only_hermes_agent_can_drop_is_left_to_it() {
     drop(store);
     let whole = "insert into messages_fts_trigram (messages_fts_trigram, rank)
         values ('integrity-check', 1);";
-    sqlite3(&place.path(), whole);
+    run_on(&place.path(), whole);
     assert_whole(&place.path());
 }

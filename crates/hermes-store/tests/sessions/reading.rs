@@ -3,7 +3,8 @@
 use hermes_store::Error;
 use hermes_store::sessions::{SessionFilter, SessionKind, Whose, Window};
 
-use crate::support::{Place, converse, minute, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, converse, minute};
 
 #[test]
 fn sessions_are_listed_by_their_newest_message() {
@@ -30,7 +31,7 @@ fn filters_narrow_the_list() {
     }
     let archive = "update sessions set archived = 1 where id like '%000003';
         update sessions set user_id = 'ada', source = 'cron' where id like '%000002';";
-    sqlite3(&place.path(), archive);
+    run_on(&place.path(), archive);
     let count = |filter: SessionFilter| store.list(&filter).unwrap().len();
     let all = SessionFilter::default;
     assert_eq!(count(all()), 3);

@@ -5,7 +5,8 @@ use hermes_store::sessions::{Content, NewMessage, NewSession, Window};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{Place, assert_whole, converse, minute, new_session, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, converse, minute, new_session};
 
 #[test]
 fn what_is_recorded_reads_back() {
@@ -48,7 +49,7 @@ fn what_is_recorded_reads_back() {
     let stored = "select tool_call_count from sessions where title = 'second';
         select tool_calls from messages where tool_calls is not null;";
     let expected = "2\n[{\"id\": \"c1\", \"function\": {\"name\": \"look\"}}, {\"id\": \"c2\"}]";
-    assert_eq!(sqlite3(&place.path(), stored), expected);
+    assert_eq!(run_on(&place.path(), stored), expected);
 }
 
 #[test]
@@ -90,7 +91,7 @@ const DROP_INDEX: &str = "drop trigger messages_fts_insert; drop trigger message
 fn messages_come_and_go_where_the_index_is_missing() {
     for owner in ["", "create table state_meta (key text, value text);"] {
         let place = Place::ours();
-        sqlite3(&place.path(), &format!("{owner}{DROP_INDEX}"));
+        run_on(&place.path(), &format!("{owner}{DROP_INDEX}"));
         let mut store = place.write();
         let id = converse(&mut store, 1, 0, &["a", "b", "c", "d", "e"]);
         let line =
@@ -121,7 +122,7 @@ fn stock_sqlite_finds_the_last_messages_about_a_word() {
     drop(store);
     let query = "select m.content from messages_fts f join messages m on m.id = f.rowid
         where messages_fts match 'lighthouse' order by m.timestamp desc limit 10;";
-    let found = sqlite3(&place.path(), query);
+    let found = run_on(&place.path(), query);
     assert_eq!(found.lines().count(), 10);
     assert_eq!(found.lines().next(), Some("a lighthouse, number 29"));
     assert_whole(&place.path());

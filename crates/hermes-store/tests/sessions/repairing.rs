@@ -7,7 +7,8 @@ use hermes_store::sqlite::DEFAULT_WAIT;
 use hermes_store::{Error, ErrorKind};
 
 use crate::layouts::{V6_INLINE, v22, v30};
-use crate::support::{Place, assert_whole, at, converse, minute, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, at, converse, minute};
 
 fn kinds(place: &Place) -> Vec<FindingKind> {
     let report = check(&place.path(), Depth::Full, DEFAULT_WAIT).unwrap();
@@ -75,7 +76,7 @@ fn looking_finds_nothing_wrong_while_another_program_writes() {
         insert into messages (session_id, role, content, timestamp)
         select '{id}', 'user', 'words', i from n;"
     );
-    sqlite3(&place.path(), &many);
+    run_on(&place.path(), &many);
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let mut store = place.write();
@@ -98,16 +99,21 @@ fn looking_finds_nothing_wrong_while_another_program_writes() {
 #[test]
 fn a_file_that_may_not_be_written_is_looked_at_all_the_same() {
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
     let place = filled();
     let read_only = std::fs::Permissions::from_mode(0o400);
     std::fs::set_permissions(place.path(), read_only).unwrap();
     if std::fs::OpenOptions::new().write(true).open(place.path()).is_ok() {
         assert!(!std::env::args().any(|argument| argument == "--test-threads=1"), "still root");
         let name = "repairing::a_file_that_may_not_be_written_is_looked_at_all_the_same";
-        let again = std::process::Command::new("setpriv")
-            .args(["--bounding-set=-all", "--inh-caps=-all"])
-            .arg(std::env::current_exe().unwrap())
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let program = folder.path().join("program");
+        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let again = std::process::Command::new(program)
             .args(["--exact", "--test-threads=1", name])
+            .current_dir("/")
+            .uid(65534)
             .output()
             .unwrap();
         assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
@@ -123,7 +129,7 @@ fn every_finding_is_one_line_and_no_gap_is_named_twice() {
     let place = filled();
     let leaves =
         "select pageno from dbstat where name = 'messages' and pagetype = 'leaf' limit 3 offset 5;";
-    for page in sqlite3(&place.path(), leaves).lines() {
+    for page in run_on(&place.path(), leaves).lines() {
         overwrite(&place, page.parse().unwrap());
     }
     let found = check(&place.path(), Depth::Full, DEFAULT_WAIT).unwrap().findings;
@@ -133,7 +139,7 @@ fn every_finding_is_one_line_and_no_gap_is_named_twice() {
     let foreign = v22();
     let confuse = "delete from messages_fts_trigram where rowid = 1;
         pragma writable_schema = on; delete from messages_fts_trigram_data where id > 10;";
-    sqlite3(&foreign.path(), confuse);
+    run_on(&foreign.path(), confuse);
     let report = check(&foreign.path(), Depth::Full, DEFAULT_WAIT).unwrap();
     assert_eq!(report.not_checked, ["messages_fts_trigram, an index of Hermes Agent's"]);
 }
@@ -152,7 +158,7 @@ fn an_index_that_is_missing_is_made() {
     ];
     for (damage, expected) in cases {
         let place = filled();
-        sqlite3(&place.path(), damage);
+        run_on(&place.path(), damage);
         for depth in [Depth::Quick, Depth::Full] {
             let report = check(&place.path(), depth, DEFAULT_WAIT).unwrap();
             assert_eq!(report.findings.len(), 1, "{report:?}");
@@ -167,7 +173,7 @@ fn an_index_that_is_missing_is_made() {
     let foreign = v30();
     let drop = "drop trigger messages_fts_insert; drop trigger messages_fts_delete;
         drop table messages_fts;";
-    sqlite3(&foreign.path(), drop);
+    run_on(&foreign.path(), drop);
     assert_eq!(kinds(&foreign), []);
 }
 
@@ -176,7 +182,7 @@ fn an_index_that_lost_a_row_is_rebuilt() {
     let place = filled();
     let lose = "insert into messages_fts (messages_fts, rowid, content)
         select 'delete', id, content from message_text where id = 7;";
-    sqlite3(&place.path(), lose);
+    run_on(&place.path(), lose);
     let damaged = place.bytes();
     assert_eq!(kinds(&place), [FindingKind::FullText]);
     let report = cure(&place).unwrap();
@@ -192,11 +198,11 @@ fn a_broken_index_of_a_table_is_made_anew() {
     let confuse = "pragma writable_schema = on;
         create table hidden as select * from sqlite_master where name = 'idx_messages_session';
         delete from sqlite_master where name = 'idx_messages_session';";
-    sqlite3(&place.path(), confuse);
+    run_on(&place.path(), confuse);
     let bring_back = "update messages set timestamp = timestamp + 1 where id % 2 = 0;
         pragma writable_schema = on;
         insert into sqlite_master select * from hidden; drop table hidden;";
-    sqlite3(&place.path(), bring_back);
+    run_on(&place.path(), bring_back);
     assert_eq!(kinds(&place), [FindingKind::Index]);
     assert_eq!(cure(&place).unwrap().cure, Cure::Reindex);
     assert_whole(&place.path());
@@ -223,7 +229,7 @@ fn rows_are_saved_from_damaged_pages() {
 fn damage_a_leaf(place: &Place) {
     let leaf =
         "select pageno from dbstat where name = 'messages' and pagetype = 'leaf' limit 1 offset 5;";
-    let page: u64 = sqlite3(&place.path(), leaf).parse().unwrap();
+    let page: u64 = run_on(&place.path(), leaf).parse().unwrap();
     overwrite(place, page);
 }
 
@@ -253,7 +259,7 @@ fn saved_rows_are_counted_anew_and_odd_bytes_lose_no_row() {
     let odd = "update messages set content = cast(x'66806f' as text),
         tool_calls = '[{}, {}]' where id = 400;
         update sessions set tool_call_count = 7, source = cast(x'80' as text);";
-    sqlite3(&place.path(), odd);
+    run_on(&place.path(), odd);
     damage_a_leaf(&place);
     let saved = cure(&place).unwrap().salvaged.unwrap();
     assert!((1..30).contains(&saved.messages_lost), "{saved:?}");
@@ -265,7 +271,7 @@ fn saved_rows_are_counted_anew_and_odd_bytes_lose_no_row() {
     let last = store.messages(&session.id, Window::Last(1)).unwrap();
     assert_eq!(last[0].text, "f\u{fffd}o");
     drop(store);
-    assert_eq!(sqlite3(&place.path(), "select tool_call_count from sessions;"), "2");
+    assert_eq!(run_on(&place.path(), "select tool_call_count from sessions;"), "2");
 }
 
 #[test]
@@ -302,7 +308,7 @@ fn rows_are_saved_from_a_file_cut_short() {
 #[test]
 fn a_database_of_hermes_agent_is_not_rewritten() {
     let place = v22();
-    sqlite3(&place.path(), "delete from messages_fts where rowid = 1;");
+    run_on(&place.path(), "delete from messages_fts where rowid = 1;");
     let before = place.bytes();
     assert_eq!(kinds(&place), [FindingKind::FullText]);
     let refused = cure(&place).unwrap_err();
@@ -316,7 +322,7 @@ fn an_index_of_hermes_agent_over_its_own_view_may_be_rebuilt() {
     let place = v30();
     let lose = "insert into messages_fts (messages_fts, rowid, content, tool_name, tool_calls)
         select 'delete', id, content, tool_name, tool_calls from messages_fts_src where id = 1;";
-    sqlite3(&place.path(), lose);
+    run_on(&place.path(), lose);
     assert_eq!(cure(&place).unwrap().cure, Cure::RebuildFullText);
     assert_whole(&place.path());
 }
@@ -333,7 +339,7 @@ fn a_file_that_is_no_database_is_left_alone() {
 #[test]
 fn a_database_in_use_is_not_repaired() {
     let place = filled();
-    sqlite3(&place.path(), "insert into messages_fts (messages_fts) values ('delete-all');");
+    run_on(&place.path(), "insert into messages_fts (messages_fts) values ('delete-all');");
     let _reader = place.read();
     assert_eq!(cure(&place).unwrap_err().kind(), ErrorKind::Locked);
     assert!(!place.file_names().iter().any(|name| name.contains("damaged")));
@@ -348,7 +354,7 @@ fn a_missing_database_is_an_error_not_a_finding() {
 #[test]
 fn a_file_cut_short_that_hermes_agent_had_extended_is_saved_and_both_copies_are_kept() {
     let place = filled();
-    sqlite3(&place.path(), "create table state_meta (key text primary key, value text)");
+    run_on(&place.path(), "create table state_meta (key text primary key, value text)");
     for copies in 1..=2 {
         let length = std::fs::metadata(place.path()).unwrap().len();
         let file = std::fs::OpenOptions::new().write(true).open(place.path()).unwrap();

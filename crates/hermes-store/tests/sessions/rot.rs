@@ -9,7 +9,8 @@ use hermes_store::sessions::{
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
 
-use crate::support::{Place, sqlite3};
+use crate::sql::run_on;
+use crate::support::Place;
 
 const FRAME_HEAD: usize = 24;
 const LOG_HEAD: usize = 32;
@@ -68,7 +69,7 @@ fn each_flipped_bit_in_a_message_is_named() {
     let place = Place::ours();
     let texts = texts(40);
     say(&mut keeping(&place), &texts);
-    sqlite3(&place.path(), "vacuum");
+    run_on(&place.path(), "vacuum");
     let whole = place.bytes();
     assert_eq!(compared(&place).differing, []);
     let mut chance = chance(5);
@@ -122,7 +123,7 @@ fn messages_come_back_from_a_copy_and_are_found_again() {
     drop(store);
     let copy = Place::empty();
     spoil(&copy.path(), &place.bytes());
-    sqlite3(
+    run_on(
         &place.path(),
         "drop trigger messages_fts_update;
          update messages set content = 'nOte 3: rotten' where id = 4;
@@ -139,7 +140,7 @@ fn messages_come_back_from_a_copy_and_are_found_again() {
     // The seventh number was given out again: what had it stays in the copy.
     let added: Vec<&str> = brought.added.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(added, ["message 8", "message 9"]);
-    let all = sqlite3(&place.path(), "select count(*), max(id) from messages");
+    let all = run_on(&place.path(), "select count(*), max(id) from messages");
     assert_eq!(all.trim(), "9|9");
     assert_eq!(compared(&place).differing, []);
     let report = hermes_store::sessions::check(
@@ -162,7 +163,7 @@ fn numbers_that_are_given_out_again_are_compared_with_what_they_are_now() {
     assert_eq!((behind.acknowledged, behind.found), (5, 0));
     drop(store);
     // Another program writes, which keeps no sums.
-    sqlite3(
+    run_on(
         &place.path(),
         "insert into sessions (id, source, started_at) values ('other', 'cli', 1);
          insert into messages (session_id, role, content, timestamp) values ('other', 'user', 'new', 2);",

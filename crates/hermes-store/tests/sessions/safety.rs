@@ -10,7 +10,8 @@ use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use hermes_store::{Error, ErrorKind, sqlite};
 
 use crate::layouts::{v22, v30};
-use crate::support::{Place, assert_whole, converse, minute, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, converse, minute};
 
 fn open_fails(place: &Place) -> Error {
     let read = SessionStore::open(&place.path(), Access::Read, DEFAULT_WAIT).unwrap_err();
@@ -228,7 +229,7 @@ fn a_new_database_is_for_its_owner_alone() {
     let place = Place::ours();
     assert_eq!(place.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(place.file_names(), ["state.db"]);
-    assert_eq!(sqlite3(&place.path(), "pragma journal_mode;"), "wal");
+    assert_eq!(run_on(&place.path(), "pragma journal_mode;"), "wal");
 }
 
 #[test]
@@ -236,7 +237,7 @@ fn transcripts_that_a_later_version_upgrades_while_they_are_open_are_written_no_
     let place = Place::ours();
     let mut store = place.write();
     let id = converse(&mut store, 1, 0, &["hello"]);
-    sqlite3(&place.path(), "pragma user_version = 99");
+    run_on(&place.path(), "pragma user_version = 99");
     let bytes = || [place.bytes(), std::fs::read(place.beside("-wal")).unwrap()];
     let before = bytes();
     let message = NewMessage::text("user", "nobody keeps this", minute(1));
@@ -253,7 +254,7 @@ fn damaged_transcripts_of_a_later_version_are_not_made_anew_by_this_one() {
         (0..200).map(|number| format!("{number} {}", "x".repeat(200))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     converse(&mut place.write(), 1, 0, &texts);
-    sqlite3(&place.path(), "pragma user_version = 99");
+    run_on(&place.path(), "pragma user_version = 99");
     let mut bytes = place.bytes();
     let middle = bytes.len() / 2 / 4096 * 4096;
     bytes[middle..middle + 8192].fill(0xaa);

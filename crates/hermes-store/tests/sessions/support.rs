@@ -1,13 +1,13 @@
-//! What the tests share: folders, stores, the sqlite3 program.
+//! What the tests share: folders, stores, SQLite as other programs use it.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use hermes_store::sessions::{NewMessage, NewSession, SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
 use tempfile::TempDir;
+
+use crate::sql::run_on;
 
 /// A folder with the path of a state.db in it.
 pub(crate) struct Place {
@@ -26,10 +26,10 @@ impl Place {
         place
     }
 
-    /// With a database made of SQL text by the sqlite3 program.
+    /// With a database made of SQL text by another program.
     pub(crate) fn foreign(sql: &str) -> Place {
         let place = Place::empty();
-        sqlite3(&place.path(), sql);
+        run_on(&place.path(), sql);
         place
     }
 
@@ -75,31 +75,14 @@ impl Place {
     }
 }
 
-/// Runs the stock sqlite3 program on a file; fails the test if the program is missing or objects.
-pub(crate) fn sqlite3(path: &Path, sql: &str) -> String {
-    let mut child = Command::new("/usr/bin/sqlite3")
-        .arg("-bail")
-        .arg(path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(sql.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && complaint.is_empty(), "sqlite3 objects: {complaint}");
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
-}
-
-/// Fails the test unless the file and its full-text index are whole by the stock program.
+/// Fails the test unless the file and its full-text index are whole as SQLite itself says.
 pub(crate) fn assert_whole(path: &Path) {
-    assert_eq!(sqlite3(path, "pragma integrity_check; pragma foreign_key_check;"), "ok");
-    sqlite3(path, "insert into messages_fts (messages_fts, rank) values ('integrity-check', 1);");
+    assert_eq!(run_on(path, "pragma integrity_check; pragma foreign_key_check;"), "ok");
+    run_on(path, "insert into messages_fts (messages_fts, rank) values ('integrity-check', 1);");
 }
 
 pub(crate) fn schema(path: &Path) -> String {
-    sqlite3(path, "select type, name, tbl_name, sql from sqlite_master order by 1, 2;")
+    run_on(path, "select type, name, tbl_name, sql from sqlite_master order by 1, 2;")
 }
 
 pub(crate) fn at(text: &str) -> Timestamp {

@@ -4,7 +4,8 @@ use hermes_store::sessions::{ImportReport, SessionStore, Window};
 use serde_json::{Value, json};
 
 use crate::layouts::{V6, v22, v30};
-use crate::support::{Place, assert_whole, converse, minute, sqlite3};
+use crate::sql::run_on;
+use crate::support::{Place, assert_whole, converse, minute};
 
 fn export(store: &SessionStore) -> String {
     let mut out = Vec::new();
@@ -46,7 +47,7 @@ fn export_import_export_is_equal() {
         update messages set tool_calls = '[{\"n\": 1.5, \"big\": 123456789012}]', timestamp = 0.1
         where id = 4;
         update messages set content = null where id = 5;";
-    sqlite3(&place.path(), odd);
+    run_on(&place.path(), odd);
     let exported = export(&place.read());
     assert_eq!(exported.lines().count(), 2);
 
@@ -207,7 +208,7 @@ const REFUSE_A_LINE: &str = "
 #[test]
 fn a_session_that_breaks_a_rule_is_reported_and_the_rest_goes_on() {
     let place = Place::ours();
-    sqlite3(&place.path(), REFUSE_A_LINE);
+    run_on(&place.path(), REFUSE_A_LINE);
     let good = |id: &str| {
         json!({"id": id, "title": "tea", "messages": [{"role": "user", "content": id}]}).to_string()
     };
@@ -222,7 +223,7 @@ fn a_session_that_breaks_a_rule_is_reported_and_the_rest_goes_on() {
     assert!(place.read().find("long").is_err());
     assert_whole(&place.path());
 
-    sqlite3(&place.path(), "drop trigger no_such_line;");
+    run_on(&place.path(), "drop trigger no_such_line;");
     assert_eq!(import(&place, &text).messages_added, 4500);
     let store = place.read();
     assert_eq!(store.session(&store.find("long").unwrap()).unwrap().message_count, 4500);
@@ -233,7 +234,7 @@ fn an_import_that_was_cut_short_is_counted_right_when_run_again() {
     let place = Place::ours();
     import(&place, &long_session());
     // As an import left it that was killed on the way.
-    sqlite3(&place.path(), "delete from messages where id > 2000;");
+    run_on(&place.path(), "delete from messages where id > 2000;");
     let report = import(&place, &long_session());
     assert_eq!((report.sessions_extended, report.messages_added), (1, 2500));
     let store = place.read();
@@ -257,10 +258,10 @@ fn counters_are_of_what_is_live_whatever_the_import_says() {
     let counters = "select message_count, tool_call_count from sessions;";
     let place = Place::ours();
     import(&place, &line(&[]));
-    assert_eq!(sqlite3(&place.path(), counters), "2|2");
+    assert_eq!(run_on(&place.path(), counters), "2|2");
     let more = json!({"role": "assistant", "timestamp": 4, "tool_calls": {"id": "c"}});
     import(&place, &line(&[more]));
-    assert_eq!(sqlite3(&place.path(), counters), "3|3");
+    assert_eq!(run_on(&place.path(), counters), "3|3");
 }
 
 #[test]
@@ -276,7 +277,7 @@ fn ids_with_blanks_and_titles_that_are_none_stop_nothing() {
     let report = import(&place, text);
     assert_eq!((report.sessions_added, &report.problems[..]), (6, &[][..]));
     assert_eq!((report.titles_changed, report.parents_dropped), (vec![], vec![]));
-    assert_eq!(sqlite3(&place.path(), "select count(*) from sessions where title is null;"), "6");
+    assert_eq!(run_on(&place.path(), "select count(*) from sessions where title is null;"), "6");
     let store = place.read();
     let id = store.find("abc").unwrap();
     assert_eq!(store.messages(&id, Window::All).unwrap()[0].text, "hello");

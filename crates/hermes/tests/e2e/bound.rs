@@ -9,8 +9,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::listening::{Answer, Listening};
 use crate::sandbox::Sandbox;
-use crate::server::{Answer, Listening};
 
 /// A daemon with something of everybody's, something of the owner's, and a token that is ana's.
 struct Shared {
@@ -20,17 +20,6 @@ struct Shared {
     fact: String,
     lesson: i64,
     event: i64,
-}
-
-pub(crate) fn sql(sandbox: &Sandbox, database: &str, statement: &str) -> String {
-    let ran = std::process::Command::new("sqlite3")
-        .args(["-cmd", ".timeout 10000"])
-        .arg(sandbox.path(database))
-        .arg(statement)
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    String::from_utf8(ran.stdout).unwrap().trim().to_owned()
 }
 
 impl Shared {
@@ -49,16 +38,15 @@ impl Shared {
             { "role": "user", "text": "We decided to buy the boat" }] }),
         );
         let memory = &daemon.sandbox;
-        sql(
-            memory,
+        memory.sql(
             "memory.db",
             "insert into event (uid, user_id, at, kind, text, trust, recorded_at)
             values (randomblob(16), 0, 1, 'decision', 'The boat is bought', 2, 1);
             update procedure set user_id = 0",
         );
-        let fact = sql(memory, "memory.db", "select id from fact where user_id = 0");
+        let fact = memory.sql("memory.db", "select id from fact where user_id = 0");
         let number = |table: &str| {
-            sql(memory, "memory.db", &format!("select id from {table} where user_id = 0"))
+            memory.sql("memory.db", &format!("select id from {table} where user_id = 0"))
         };
         Shared {
             ana: format!("Authorization: Bearer {}", token.trim()),
@@ -76,7 +64,7 @@ impl Shared {
 
     /// What belongs to all, as it is now.
     fn of_all(&self) -> [String; 5] {
-        let memory = |statement| sql(&self.daemon.sandbox, "memory.db", statement);
+        let memory = |statement| self.daemon.sandbox.sql("memory.db", statement);
         [
             self.daemon.sandbox.read("SOUL.md"),
             self.daemon.sandbox.read("memories/MEMORY.md"),
@@ -230,11 +218,10 @@ fn a_token_for_one_user_changes_nothing_that_belongs_to_all() {
     let id = own.unwrap()["id"].as_str().unwrap().to_owned();
     let history = shared.ask("GET", &format!("/api/v1/facts/{id}/history"), "").text;
     assert!(history.contains("api:phone"), "{history}");
-    let kept = sql(
-        &shared.daemon.sandbox,
-        "memory.db",
-        "select origin, trust from fact where statement = 'Ana likes tea'",
-    );
+    let kept = shared
+        .daemon
+        .sandbox
+        .sql("memory.db", "select origin, trust from fact where statement = 'Ana likes tea'");
     assert_eq!(kept, "agent|1");
     // The owner's token goes on doing all of it.
     let path = format!("/api/v1/facts/{}", shared.fact);

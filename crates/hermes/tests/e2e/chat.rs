@@ -1,50 +1,11 @@
 //! Conversations that remember: whole stories, piped, against a model on the loopback.
 
-use std::process::Stdio;
-
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::model_server::{KEY, ModelServer, Reply, Seen};
-use crate::sandbox::{Ran, Sandbox};
-
-/// Talks: each line is a message; every provider is at the server.
-pub(crate) fn talk(
-    sandbox: &Sandbox,
-    server: &ModelServer,
-    arguments: &[&str],
-    lines: &[&str],
-) -> Ran {
-    use std::io::Write as _;
-    let all: Vec<&str> = ["chat"].into_iter().chain(arguments.iter().copied()).collect();
-    let mut command = sandbox.command(&all);
-    server.point(&mut command);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let ran = Ran::of(&child.wait_with_output().unwrap());
-    assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(KEY));
-    ran
-}
-
-/// One question and its answer.
-pub(crate) fn ask(sandbox: &Sandbox, server: &ModelServer, question: &str) -> Ran {
-    let ran = talk(sandbox, server, &["-q", question], &[]);
-    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    ran
-}
-
-/// A database of the home, as any program would open it.
-#[expect(clippy::disallowed_methods, reason = "tests look at the files as another program would")]
-pub(crate) fn database(sandbox: &Sandbox, name: &str) -> Connection {
-    Connection::open(sandbox.path(name)).unwrap()
-}
-
-pub(crate) fn state(sandbox: &Sandbox) -> Connection {
-    database(sandbox, "state.db")
-}
+use crate::model_server::{ModelServer, Reply, Seen};
+use crate::sandbox::Sandbox;
+use crate::talks::{ask, events, state, talk};
 
 /// The last request the server has seen.
 fn last(server: &ModelServer) -> Seen {
@@ -308,12 +269,6 @@ fn a_resumed_session_goes_on_with_the_same_prompt() {
     assert_eq!(talk(&sandbox, &server, &["--resume", "night work", "-q", "hm"], &[]).code, 0);
 }
 
-/// What `--json` printed, an event a line.
-pub(crate) fn events(ran: &Ran) -> Vec<Value> {
-    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn a_nod_recalls_nothing() {
     let sandbox = Sandbox::ready();
@@ -349,7 +304,8 @@ fn what_is_recalled_leaves_a_receipt_and_is_not_said_twice() {
     assert_eq!(recalled.len(), 1, "{recalled:?}");
     let said = server.requests()[1].body.to_string();
     assert_eq!(said.matches("is called Ines").count(), 1, "{said}");
-    let uses: i64 = database(&sandbox, "memory.db")
+    let uses: i64 = sandbox
+        .database("memory.db")
         .query_row("select max(uses) from fact", [], |row| row.get(0))
         .unwrap();
     assert!(uses >= 1);

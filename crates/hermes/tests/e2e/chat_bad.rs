@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::chat::{ask, events, talk};
 use crate::model_server::{ModelServer, Reply};
 use crate::sandbox::{Ran, Sandbox};
+use crate::talks::{ask, events, talk};
 
 #[test]
 fn without_a_model_or_a_key_nothing_is_recorded() {

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::chat::{ask, database, talk};
 use crate::model_server::{ModelServer, Reply};
 use crate::sandbox::Sandbox;
+use crate::talks::{ask, talk};
 
 /// How each task went, in the order of the tasks.
 fn outcomes(sandbox: &Sandbox) -> Vec<(String, String)> {
-    let memory = database(sandbox, "memory.db");
+    let memory = sandbox.database("memory.db");
     let mut tasks = memory.prepare("select title, outcome from task order by id").unwrap();
     let rows = tasks.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     rows.collect::<Result<_, _>>().unwrap()

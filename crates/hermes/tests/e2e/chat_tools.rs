@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::chat::{ask, events, state, talk};
 use crate::model_server::{ModelServer, Reply};
 use crate::sandbox::Sandbox;
+use crate::talks::{ask, events, state, talk};
 
 #[test]
 fn every_protocol_calls_tools_and_keeps_what_it_did() {

@@ -267,11 +267,8 @@ fn every_profile_has_its_schedules_and_what_was_missed_comes_once() {
         until("the schedule is kept", || schedule(&sandbox, profile)["name"] == "vacuum");
         assert_eq!(schedule(&sandbox, profile)["last_run"], Value::Null);
     }
-    let mut sqlite = sandbox.command_of("/usr/bin/sqlite3".as_ref(), &[]);
-    sqlite
-        .arg(sandbox.path("profiles/coder/memory.db"))
-        .arg("update schedule set next_run = 1000 where name = 'vacuum'");
-    assert!(sqlite.status().unwrap().success());
+    let overdue = "update schedule set next_run = 1000 where name = 'vacuum'";
+    sandbox.sql("profiles/coder/memory.db", overdue);
     send(pid, Signal::SIGUSR1);
     until("it is made up for", || schedule(&sandbox, 1)["last_run"] != Value::Null);
     assert_eq!(schedule(&sandbox, 0)["last_run"], Value::Null);

@@ -1,7 +1,7 @@
 //! The edges of recording: locked, damaged, killed, half understood. Nothing is lost, and what is said is true.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -11,12 +11,6 @@ use crate::daemon::send;
 use crate::model_server::{ModelServer, Reply};
 use crate::sandbox::{Holder, Ran, Sandbox, until};
 
-pub(crate) fn sqlite3(sandbox: &Sandbox, file: &str, sql: &str) -> String {
-    let output = Command::new("sqlite3").arg(sandbox.path(file)).arg(sql).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 fn check(sandbox: &Sandbox, name: &str) -> Value {
     let report: Value = serde_json::from_str(&sandbox.run(&["doctor", "--json"]).stdout).unwrap();
     let found = report["results"].as_array().unwrap().iter().find(|check| check["name"] == name);
@@ -24,11 +18,11 @@ fn check(sandbox: &Sandbox, name: &str) -> Value {
 }
 
 fn messages(sandbox: &Sandbox) -> String {
-    sqlite3(sandbox, "memory.db", "select text from message order by id")
+    sandbox.sql("memory.db", "select text from message order by id")
 }
 
 fn transcript(sandbox: &Sandbox) -> String {
-    sqlite3(sandbox, "state.db", "select content from messages order by id")
+    sandbox.sql("state.db", "select content from messages order by id")
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn two_users_of_one_session_keep_their_words_whenever_the_program_is_killed() {
     assert_eq!(sandbox.json(&["memory", "catch-up"])["problems"], json!([]));
     let whose = "select u.name || '|' || m.text from message m
         join session s on s.id = m.id >> 12 join user u on u.id = s.user_id";
-    for line in sqlite3(&sandbox, "memory.db", whose).lines() {
+    for line in sandbox.sql("memory.db", whose).lines() {
         let (name, text) = line.split_once('|').unwrap();
         assert_eq!(name, format!("telegram-{}", &text[..1]), "{line}");
     }
@@ -312,7 +306,7 @@ fn who_is_unlinked_is_nobody_in_particular_again() {
             "select m.text from message m join session s on s.id = m.id >> 12
             join user u on u.id = s.user_id where u.name = '{name}'"
         );
-        sqlite3(&sandbox, "memory.db", &sql)
+        sandbox.sql("memory.db", &sql)
     };
     assert_eq!(
         (of("ana").as_str(), of("telegram-7").as_str()),
@@ -323,7 +317,7 @@ fn who_is_unlinked_is_nobody_in_particular_again() {
 #[test]
 fn the_memory_is_written_ahead_or_not_as_the_settings_say() {
     let sandbox = Sandbox::ready();
-    let mode = || sqlite3(&sandbox, "memory.db", "pragma journal_mode");
+    let mode = || sandbox.sql("memory.db", "pragma journal_mode");
     sandbox.ok(&["memory", "fact", "add", "The ladder is in the cellar"]);
     assert_eq!(mode(), "wal");
     sandbox.ok(&["config", "set", "memory.wal_mode", "false"]);
@@ -339,7 +333,7 @@ fn the_memory_is_written_ahead_or_not_as_the_settings_say() {
 #[test]
 fn names_of_what_was_erased_do_not_come_back_by_an_import() {
     let sandbox = Sandbox::ready();
-    let names = || sqlite3(&sandbox, "memory.db", "select name from entity order by name");
+    let names = || sandbox.sql("memory.db", "select name from entity order by name");
     sandbox.ok(&["memory", "fact", "add", "BrightCart is deployed in Porto"]);
     let kept = names();
     over(&sandbox, "secret", "I work with Zebulon at Quixmart in Zanzibar.");

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::json;
 
+use crate::folk::{CANARY, echo, said_and_repeated};
+use crate::listening::Listening;
 use crate::pages::Visitor;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
-use crate::turns::found;
-
-/// A word that stands nowhere else, as one token.
-pub(crate) const CANARY: &str = "zqvoxcanary";
+use crate::talks::found;
 
 /// What becomes of a table when somebody is forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -296,19 +294,6 @@ fn the_dashboard_forgets_a_user_as_the_command_does_and_shows_the_receipt() {
     must_be_gone(&daemon.sandbox);
 }
 
-/// A turn in which a tool of some name answered what was remembered.
-fn echo(sandbox: &Sandbox, session: &str, tool: &str) {
-    let calls =
-        json!([{"id": "c1", "name": tool, "input": {"query": format!("where is the {CANARY}")}}]);
-    let turn = json!({"session_id": session, "messages": [
-        {"role": "user", "text": "Where did we put it?"},
-        {"role": "assistant", "text": "", "tool_calls": calls},
-        {"role": "tool", "text": format!("[episode:1] the {CANARY} is behind the piano"), "tool_call_id": "c1"},
-        {"role": "assistant", "text": "I found it."}]});
-    let ran = sandbox.feed(&["memory", "turn", "-"], turn.to_string().as_bytes());
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-}
-
 fn remembered(sandbox: &Sandbox) -> Vec<String> {
     let hits = sandbox.json(&["memory", "search", CANARY, "--type", "all"]);
     let hits = hits["results"].as_array().unwrap().clone();
@@ -342,17 +327,6 @@ fn what_the_memory_answered_is_never_taken_in_again() {
     assert!(found(&sandbox, &["Where did we put it"]).len() >= 2);
     assert_eq!(remembered(&sandbox), Vec::<String>::new());
     assert_eq!(tables_with(&sandbox, "memory.db", CANARY), BTreeSet::new());
-}
-
-/// Something that was said in a session, and a tool's answer in another that repeats it, as an older version took it in:
-/// it knew no tool by its name.
-pub(crate) fn said_and_repeated(sandbox: &Sandbox) {
-    let said = json!({"session_id": "first", "messages": [
-        {"role": "user", "text": format!("The {CANARY} is behind the piano")},
-        {"role": "assistant", "text": "Noted."}]});
-    let ran = sandbox.feed(&["memory", "turn", "-"], said.to_string().as_bytes());
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    echo(sandbox, "second", "lookup");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::listening::Listening;
 use crate::pages::Visitor;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
 
 /// What one request may cost, whatever is in it.
 const MOST: Duration = Duration::from_secs(2);

@@ -13,7 +13,6 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::daemon::send;
-use crate::edges::sqlite3;
 use crate::moments::is_full;
 use crate::sandbox::{Ran, Sandbox, until};
 
@@ -127,19 +126,10 @@ impl Talk<'_> {
     }
 }
 
-/// What the memory answers; whoever writes to it is waited for.
-pub(crate) fn patient_sqlite3(sandbox: &Sandbox, sql: &str) -> String {
-    let mut command = std::process::Command::new("sqlite3");
-    command.args(["-cmd", ".timeout 20000"]).arg(sandbox.path("memory.db")).arg(sql);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// How often each text is in the memory.
 fn kept(sandbox: &Sandbox) -> BTreeMap<String, usize> {
     let mut kept = BTreeMap::new();
-    for line in patient_sqlite3(sandbox, "select text from message").lines() {
+    for line in sandbox.sql("memory.db", "select text from message").lines() {
         *kept.entry(line.to_owned()).or_default() += 1;
     }
     kept
@@ -310,12 +300,8 @@ fn a_program_and_a_home_with_spaces_and_quotes_are_found_by_a_shell() {
     let talk = claude.talk("quoted");
     talk.send("UserPromptSubmit", &json!({"prompt": "Where is the wren?"}));
     talk.send("Stop", &json!({"last_assistant_message": "Under the eaves."}));
-    let kept = std::process::Command::new("sqlite3")
-        .arg(home.join("memory.db"))
-        .arg("select count(*) from message where text = 'Under the eaves.'")
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&kept.stdout).trim(), "1");
+    let kept = "select count(*) from message where text = 'Under the eaves.'";
+    assert_eq!(sandbox.sql("../a `home` of 'mine'/memory.db", kept), "1");
 }
 
 #[test]
@@ -368,10 +354,10 @@ fn the_doctor_runs_hooks_as_the_agent_would_and_leaves_no_trace() {
     let sandbox = Sandbox::ready();
     sandbox.ok(&["memory", "fact", "add", "How we work on this project: trunk-based."]);
     sandbox.ok(&["integrate", "claude-code", "--no-mcp", "--yes"]);
-    let before = sqlite3(&sandbox, "memory.db", "select count(*) from message");
+    let before = sandbox.sql("memory.db", "select count(*) from message");
     let well = sandbox.run(&["doctor"]).stdout;
     assert!(well.contains("claude-code: its hook answered with"), "{well}");
-    assert_eq!(sqlite3(&sandbox, "memory.db", "select count(*) from message"), before);
+    assert_eq!(sandbox.sql("memory.db", "select count(*) from message"), before);
     assert!(!sandbox.path("hermesd/hooks.json").exists());
     assert!(!sandbox.path("hermesd/hook-sessions").exists());
     let path = sandbox.folder().join(".claude/settings.json");

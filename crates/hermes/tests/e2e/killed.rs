@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::compacting::{all_are_there, old_talk, open, owner};
-use crate::edges::sqlite3;
 use crate::moments::{Fell, Work};
 use crate::reflect::{lessons, marks};
 use crate::sandbox::Sandbox;
@@ -23,14 +22,14 @@ fn reading(sandbox: &Sandbox, arguments: &[&str], file: &str) -> Command {
 }
 
 fn rows(sandbox: &Sandbox, file: &str, sql: &str) -> Vec<String> {
-    sqlite3(sandbox, file, sql).lines().map(str::to_owned).collect()
+    sandbox.sql(file, sql).lines().map(str::to_owned).collect()
 }
 
 fn count(sandbox: &Sandbox, sql: &str) -> usize {
     if !sandbox.path("memory.db").exists() {
         return 0;
     }
-    sqlite3(sandbox, "memory.db", sql).parse().unwrap()
+    sandbox.sql("memory.db", sql).parse().unwrap()
 }
 
 fn none_twice(lines: &[String]) {

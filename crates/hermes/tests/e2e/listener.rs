@@ -9,8 +9,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use crate::listening::{Answer, Listening};
 use crate::sandbox::{Sandbox, until};
-use crate::server::{Answer, Listening};
 
 /// The code that the terminal prints.
 fn code(daemon: &Listening) -> String {

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
+use crate::listening::Listening;
 use crate::moments::is_full;
 use crate::sandbox::{Sandbox, until};
-use crate::server::Listening;
 
 /// No answer takes longer: a request waits twice for its turn, for ten seconds each, and is worked on for thirty.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -4,12 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::edges::sqlite3;
-use crate::pg_server::{self, Flavour};
-use crate::postgres::{found, join};
+use crate::listening::Listening;
 use crate::recall::{remembering, search};
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
 
 /// A home with a fact, a session and a backup; the id of that.
 fn home() -> (Sandbox, String) {
@@ -43,6 +40,10 @@ fn missing(sandbox: &Sandbox) -> Value {
     let missing = status["profiles"][0]["missing"].clone();
     assert_eq!(ran.code, if missing.is_null() { 0 } else { 6 }, "{}", ran.stdout);
     missing
+}
+
+fn found(sandbox: &Sandbox, question: &str) -> String {
+    sandbox.json(&["memory", "search", question]).to_string()
 }
 
 /// Runs a command as it was printed.
@@ -116,7 +117,7 @@ fn lost_sessions_are_not_made_anew() {
 #[test]
 fn one_session_alone_does_not_stand_for_all_that_were_lost() {
     let (sandbox, backup) = home();
-    let id = sqlite3(&sandbox, "state.db", "select id from sessions");
+    let id = sandbox.sql("state.db", "select id from sessions");
     lose(&sandbox, "state.db");
     let restore = ["backup", "restore", &backup, "--session", &id];
     sandbox.fails(&restore, 10, &["state.db", "missing", "--path state.db"]);
@@ -220,7 +221,7 @@ fn a_home_of_an_earlier_version_takes_over_the_id_of_its_memory() {
     let (sandbox, _) = home();
     // As it was before homes had a note: sidecars name the id that is in the memory.
     fs::remove_file(sandbox.path("hermesd/databases.json")).unwrap();
-    let id = sqlite3(&sandbox, "memory.db", "select value from meta where key = 'home_id'");
+    let id = sandbox.sql("memory.db", "select value from meta where key = 'home_id'");
     sandbox.ok(&["memory", "fact", "add", "The crane stands in Porto"]);
     assert_eq!(noted(&sandbox)["home_id"], id.as_str());
     lose(&sandbox, "memory.db");
@@ -260,28 +261,6 @@ fn a_setting_that_names_another_place_does_not_empty_the_memory() {
     fs::remove_file(&elsewhere).unwrap();
     let command = format!("backup restore {backup} --path memory.db && mv {}", here.display());
     sandbox.fails(&["memory", "fact", "list"], 10, &[&command]);
-}
-
-#[test]
-fn a_memory_on_a_server_needs_no_file() {
-    let server = pg_server::shared(Flavour::Plain);
-    let url = server.fresh_database();
-    let sandbox = Sandbox::ready();
-    sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
-    sandbox.feed(&["config", "set", "HERMES_DB_URL", "-"], format!("{url}\n").as_bytes());
-    sandbox.ok(&["config", "set", "memory.connection_string", "${HERMES_DB_URL}"]);
-    sandbox.ok(&["db", "copy", "--to", "postgres"]);
-    join(&sandbox, &url);
-    lose(&sandbox, "memory.db");
-    assert!(found(&sandbox, "staging port").contains("5433"));
-    assert_eq!(missing(&sandbox), Value::Null);
-    let made = sandbox.json(&["backup", "create", "--plaintext"]);
-    assert_eq!(made["damaged"], json!([]), "{made}");
-    sandbox.ok(&["config", "set", "memory.backend", "sqlite"]);
-    sandbox.fails(&["memory", "fact", "list"], 10, &["memory.db", "missing"]);
-    // What is copied from the server is not made out of nothing.
-    sandbox.ok(&["db", "copy", "--to", "sqlite"]);
-    assert!(found(&sandbox, "staging port").contains("5433"));
 }
 
 fn turn(daemon: &Listening, text: &str) -> Value {

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::pty::Terminal;
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -103,12 +104,11 @@ fn what_other_programs_wrote_cannot_drive_the_terminal() {
     for arguments in
         ["sessions list", "sessions search blue", "sessions show last", "sessions prune"]
     {
-        // `script` gives the program a terminal, so that colours are on.
-        let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_hermes"));
-        let mut process =
-            sandbox.command_of("/usr/bin/script".as_ref(), &["-qec", &command, "/dev/null"]);
-        let output = process.env("TERM", "xterm").output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // On a terminal colours are on.
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let mut terminal = Terminal::start(sandbox.command(&words));
+        terminal.end();
+        let text = String::from_utf8_lossy(&terminal.raw()).into_owned();
         for escape in ["\u{1b}[31m", "\u{1b}[2J", "\u{1b}]0;", "\u{1b}[5m"] {
             assert!(!text.contains(escape), "{arguments}: {text:?}");
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use rusqlite::Connection;
 
@@ -81,24 +80,20 @@ impl OldHome {
     pub(crate) fn unpacked(&self) -> Sandbox {
         let sandbox = Sandbox::empty();
         let archive = fixtures().join(format!("{}.tar.zst", self.name));
-        let unpacked = Command::new("tar")
-            .args(["--zstd", "--extract", "--file"])
-            .arg(&archive)
-            .arg("--directory")
-            .arg(sandbox.folder())
-            .status();
-        assert!(unpacked.unwrap().success(), "{}", archive.display());
+        let plain = zstd::Decoder::new(fs::File::open(&archive).unwrap()).unwrap();
+        tar::Archive::new(plain).unpack(sandbox.folder()).unwrap();
         sandbox
     }
 }
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/homes")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/hermes/tests/fixtures/homes")
 }
 
 /// The number of the newest schema file of `memory`, `postgres` or `state`.
 pub(crate) fn newest(of: &str) -> i64 {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hermes-store/migrations").join(of);
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/hermes-store/migrations").join(of);
     i64::try_from(fs::read_dir(folder).unwrap().count()).unwrap()
 }
 

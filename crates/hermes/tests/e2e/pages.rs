@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::listening::{Answer, Listening};
 use crate::sandbox::Sandbox;
-use crate::server::{Answer, Listening};
 
 /// Somebody who was let in.
 pub(crate) struct Visitor<'a> {

@@ -1,9 +1,9 @@
 //! Files, sessions, skills, procedures, backups, people, jobs, integrations, settings and carrying, without a script.
 
+use crate::listening::Listening;
 use crate::pages::Visitor;
 use crate::reflect;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
 
 /// Every page that needs no id.
 const PAGES: [&str; 10] = [

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
+use crate::listening::Listening;
 use crate::pages::Visitor;
 use crate::pty::Terminal;
 use crate::sandbox::{Sandbox, until};
-use crate::server::Listening;
 
 fn turn(sandbox: &Sandbox, turn: &Value) {
     let ran = sandbox.feed(&["memory", "turn", "-"], turn.to_string().as_bytes());

@@ -1,69 +1,12 @@
 //! People as a whole: merged, given all that is theirs, forgotten for good, also after a restore.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::folk::{facts, holding, names, three_people};
 use crate::sandbox::Sandbox;
-use crate::turns::found;
-
-/// Ana talked, is known, has files and an identity; ben and the owner too, so that there is something to mix up.
-pub(crate) fn three_people(sandbox: &Sandbox) {
-    sandbox.ok(&["config", "set", "users.mode", "several"]);
-    for (user, word) in [("ana", "marmalade"), ("ben", "porridge"), ("owner", "espresso")] {
-        sandbox.ok(&["user", "add", user]);
-        let text = format!("I had {word} this morning");
-        let turn = ["memory", "turn", "--user", user, "--user-text", &text];
-        sandbox.ok(&[&turn[..], &["--assistant-text", "Enjoy."]].concat());
-        sandbox.ok(&["memory", "fact", "add", &format!("{word} is good"), "--user", user]);
-        sandbox.ok(&["memory", "fact", "add", "Tea is served at four", "--user", user]);
-        let note = format!("Likes {word} a lot");
-        match user {
-            "owner" => sandbox.ok(&["memory", "add", "--file", "user", &note]),
-            _ => sandbox.ok(&["memory", "add", "--file", "user", "--user", user, &note]),
-        };
-    }
-    sandbox.ok(&["memory", "fact", "add", "The office is in Lisbon", "--user", "ana", "--shared"]);
-    sandbox.ok(&["user", "link", "telegram", "7", "ana"]);
-}
-
-pub(crate) fn facts(sandbox: &Sandbox, user: &str) -> Vec<String> {
-    let listed = sandbox.json(&["memory", "fact", "list", "--user", user]);
-    let mut texts: Vec<String> = listed["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|fact| fact["text"].as_str().unwrap().to_owned())
-        .collect();
-    texts.sort();
-    texts
-}
-
-pub(crate) fn names(sandbox: &Sandbox) -> Vec<String> {
-    let listed = sandbox.json(&["user", "list"]);
-    let all = listed["results"].as_array().unwrap().clone();
-    all.iter().map(|user| user["name"].as_str().unwrap().to_owned()).collect()
-}
-
-/// The files below a folder that hold a word, backups aside.
-pub(crate) fn holding(folder: &Path, word: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(holding(&path, word));
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let name = path.display().to_string();
-        let has = |bytes: &[u8]| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-        if has(&bytes) || has(name.as_bytes()) {
-            found.push(name);
-        }
-    }
-    found
-}
+use crate::talks::found;
 
 #[test]
 fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
@@ -251,10 +194,9 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
     assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
     assert!(coder(&["memory", "timeline"]).contains("Handed over"));
     for (profile, action) in [("coder", "handover.give"), ("writer", "handover.take")] {
-        let path = sandbox.path(&format!("profiles/{profile}/memory.db"));
         let sql = format!("select count(*) from audit where action = '{action}'");
-        let ran = std::process::Command::new("sqlite3").arg(path).arg(sql).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "1", "{profile}");
+        let noted = sandbox.sql(&format!("profiles/{profile}/memory.db"), &sql);
+        assert_eq!(noted, "1", "{profile}");
     }
     let again = sandbox.json(&["handover", "coder", "writer", "--query", "parser Rust", "--yes"]);
     assert_eq!(again["kept"]["facts"], json!([]), "{again}");

@@ -2,13 +2,10 @@
 //! row by row.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::edges::sqlite3;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Holder, Sandbox};
 
 const TURNS: usize = 30;
 
@@ -34,7 +31,7 @@ fn talked() -> Sandbox {
 /// No bytes of earlier states are left in the files.
 fn compact(sandbox: &Sandbox) {
     sandbox.ok(&["memory", "vacuum"]);
-    sqlite3(sandbox, "state.db", "vacuum; pragma wal_checkpoint(truncate)");
+    sandbox.sql("state.db", "vacuum; pragma wal_checkpoint(truncate)");
 }
 
 /// Flips a bit of each of some parts, wherever they are in a file.
@@ -68,7 +65,7 @@ fn deep(sandbox: &Sandbox) -> Vec<String> {
 }
 
 fn vectors(sandbox: &Sandbox, count: usize) -> Vec<Vec<u8>> {
-    let hex = sqlite3(sandbox, "memory.db", &format!("select hex(v) from vector limit {count}"));
+    let hex = sandbox.sql("memory.db", &format!("select hex(v) from vector limit {count}"));
     let bytes = |line: &str| -> Vec<u8> {
         let pairs = (0..line.len()).step_by(2);
         pairs.map(|at| u8::from_str_radix(&line[at..at + 2], 16).unwrap()).collect()
@@ -115,7 +112,7 @@ fn flipped_bytes_are_named_by_doctor_and_by_the_next_backup_and_come_back_row_by
     assert_eq!(rows["memory"]["lost"], json!([]));
     sandbox.run(&["doctor", "--deep", "--fix"]);
     assert_eq!(deep(&sandbox), Vec::<String>::new());
-    let shown = sqlite3(&sandbox, "state.db", "select content from messages where id = 1");
+    let shown = sandbox.sql("state.db", "select content from messages where id = 1");
     assert_eq!(shown, text(0));
     assert!(sandbox.ok(&["sessions", "search", "harbour"]).contains("Harbour"));
     let again = sandbox.json(&["backup", "create", "--plaintext"]);
@@ -159,35 +156,10 @@ fn a_kept_version_that_was_altered_is_named() {
     assert!(found.iter().any(|line| line.contains(&inside)), "{found:#?}");
 }
 
-/// Somebody who has a database open, so that its log stays where it is.
-struct Reader(Child);
-
-impl Reader {
-    fn of(sandbox: &Sandbox, file: &str) -> Reader {
-        let mut child = Command::new("sqlite3")
-            .arg(sandbox.path(file))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.as_mut().unwrap().write_all(b"select count(*) from sqlite_schema;\n").unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        Reader(child)
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_database_that_lost_its_end_is_said_until_it_is_back_or_accepted() {
     let sandbox = talked();
-    let readers = ["state.db", "memory.db"].map(|file| Reader::of(&sandbox, file));
+    let readers = ["state.db", "memory.db"].map(|file| Holder::reading(&sandbox, file));
     let turn = json!({"session_id": "main", "messages": [
         {"role": "user", "text": "the last words"}, {"role": "assistant", "text": "kept"}]});
     let ran = sandbox.feed(&["memory", "turn", "-"], turn.to_string().as_bytes());

@@ -1,11 +1,16 @@
 //! A temporary folder with a home in it, and the program run inside.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write};
+use std::io::Write;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
+use rusqlite::config::DbConfig;
 use serde_json::Value;
+
+#[path = "../../../hermes-store/tests/sql/mod.rs"]
+mod sql;
 
 /// A scratch folder that is the user's folder, with the home below it.
 pub(crate) struct Sandbox {
@@ -22,6 +27,8 @@ pub(crate) struct Ran {
 impl Sandbox {
     /// No home yet.
     pub(crate) fn empty() -> Sandbox {
+        let program = Path::new(env!("CARGO_BIN_EXE_hermes"));
+        assert!(program.exists(), "{} is missing: `cargo build` makes it", program.display());
         Sandbox { folder: tempfile::tempdir().unwrap() }
     }
 
@@ -56,9 +63,13 @@ impl Sandbox {
     }
 
     /// A database as another program opens it, which makes one that is not there.
-    #[expect(clippy::disallowed_methods, reason = "tests open databases as other programs do")]
     pub(crate) fn database(&self, inside_home: &str) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.path(inside_home)).unwrap()
+        sql::open(&self.path(inside_home))
+    }
+
+    /// Runs statements on a database as another program does; the rows are lines, with `|` between the values.
+    pub(crate) fn sql(&self, inside_home: &str, statements: &str) -> String {
+        sql::run_on(&self.path(inside_home), statements)
     }
 
     /// The program with a clean environment; only the sandbox is its world.
@@ -73,6 +84,28 @@ impl Sandbox {
         command.env("HOME", self.folder()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.env("TZ", "UTC").env("LANG", "C.UTF-8").stdin(Stdio::null());
         command
+    }
+
+    /// The program as a user that file modes hold for, and who owns the sandbox: root itself is stopped by none.
+    pub(crate) fn command_as_nobody(&self, arguments: &[&str]) -> Command {
+        const NOBODY: u32 = 65534;
+        if !nix::unistd::geteuid().is_root() {
+            return self.command(arguments);
+        }
+        let program = self.folder().join("program");
+        if !program.exists() {
+            fs::copy(env!("CARGO_BIN_EXE_hermes"), &program).unwrap();
+            let owner = format!("{NOBODY}:{NOBODY}");
+            let given = Command::new("chown").args(["-R", &owner]).arg(self.folder()).status();
+            assert!(given.unwrap().success());
+        }
+        let mut command = self.command_of(&program, arguments);
+        command.uid(NOBODY).gid(NOBODY);
+        command
+    }
+
+    pub(crate) fn run_as_nobody(&self, arguments: &[&str]) -> Ran {
+        Ran::of(&self.command_as_nobody(arguments).output().unwrap())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
@@ -170,40 +203,27 @@ fn collect(folder: &Path, files: &mut std::collections::BTreeMap<PathBuf, Vec<u8
     }
 }
 
-/// The stock program with a database open until it is dropped.
-pub(crate) struct Holder(Child);
+/// Somebody who has a database open until this is dropped. What was written meanwhile stays in its log then, as when a
+/// program is killed.
+pub(crate) struct Holder {
+    _connection: rusqlite::Connection,
+}
 
 impl Holder {
     /// Holds the write lock.
     pub(crate) fn of(sandbox: &Sandbox, file: &str) -> Holder {
-        Holder::with(sandbox, file, "begin immediate;\nselect 'held';\n")
+        Holder::with(sandbox, file, "begin immediate")
     }
 
     /// Has it open, so that what others write stays in its log.
     pub(crate) fn reading(sandbox: &Sandbox, file: &str) -> Holder {
-        Holder::with(sandbox, file, "begin;\nselect 'held' from sqlite_schema limit 1;\n")
+        Holder::with(sandbox, file, "begin; select 1 from sqlite_schema limit 1")
     }
 
     fn with(sandbox: &Sandbox, file: &str, statements: &str) -> Holder {
-        let mut child = Command::new("sqlite3")
-            .arg(sandbox.path(file))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = child.stdin.as_mut().unwrap();
-        input.write_all(statements.as_bytes()).unwrap();
-        input.flush().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), "held");
-        Holder(child)
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let connection = sandbox.database(file);
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        sql::run(&connection, statements);
+        Holder { _connection: connection }
     }
 }

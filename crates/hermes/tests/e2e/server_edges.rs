@@ -1,8 +1,6 @@
-//! The listener at its edges: over TLS, under a crowd, killed at work, and for people whom channels know by ids.
+//! The listener at its edges: under a crowd, killed at work, and for people whom channels know by ids.
 
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,61 +9,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
+use crate::listening::Listening;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
-
-/// A certificate for 127.0.0.1 that nobody vouches for but itself.
-fn certificate(folder: &Path) -> (String, String) {
-    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
-        .args(["-days", "2", "-subj", "/CN=hermes", "-addext", "subjectAltName=IP:127.0.0.1"])
-        .arg("-out")
-        .arg(&certificate)
-        .arg("-keyout")
-        .arg(&key)
-        .stderr(Stdio::null())
-        .status();
-    assert!(made.unwrap().success());
-    (certificate.display().to_string(), key.display().to_string())
-}
-
-fn curl(arguments: &[&str]) -> (Option<i32>, String) {
-    let done = Command::new("curl").args(["-sS", "--max-time", "30"]).args(arguments).output();
-    let done = done.unwrap();
-    (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
-}
-
-#[test]
-fn with_a_certificate_it_speaks_tls_and_nothing_else_and_may_listen_to_others() {
-    let sandbox = Sandbox::ready();
-    let (certificate, key) = certificate(sandbox.folder());
-    sandbox.ok(&["config", "set", "server.tls_cert", &certificate]);
-    sandbox.ok(&["config", "set", "server.tls_key", &key]);
-    sandbox.ok(&["config", "set", "server.bind", "0.0.0.0"]);
-    let daemon = Listening::at(sandbox);
-    let port = daemon.address.rsplit(':').next().unwrap().to_owned();
-    let url = |path: &str| format!("https://127.0.0.1:{port}{path}");
-    let trusted = ["--cacert", certificate.as_str()];
-    let (code, text) = curl(&[&trusted[..], &[url("/health").as_str()]].concat());
-    assert_eq!(code, Some(0), "{text}");
-    let told = daemon.sandbox.json(&["status"]);
-    assert!(told["daemon"]["url"].as_str().unwrap().starts_with("https://"), "{told}");
-    let bearer = format!("Authorization: Bearer {}", daemon.token);
-    let status = url("/api/v1/status");
-    let asked = [&trusted[..], &["-H", bearer.as_str(), status.as_str()]].concat();
-    assert!(curl(&asked).1.contains("\"messages\""), "{:?}", curl(&asked));
-    // Without a token, without trust, without TLS: nothing.
-    let (_, refused) = curl(&[&trusted[..], &[status.as_str()]].concat());
-    assert!(refused.contains("unauthorized"), "{refused}");
-    assert_eq!(curl(&["-H", &bearer, &status]).0, Some(60));
-    let (code, text) = curl(&["-H", &bearer, &format!("http://127.0.0.1:{port}/api/v1/status")]);
-    assert!(code != Some(0) && !text.contains("messages"), "{code:?} {text}");
-    // A name that is not ours is refused over TLS as well.
-    let foreign = ["-H", "Host: evil.example", "-H", bearer.as_str(), status.as_str()];
-    let (_, text) = curl(&[&trusted[..], &foreign].concat());
-    assert!(text.contains("\"error\""), "{text}");
-}
 
 #[test]
 fn ten_thousand_connections_at_once_are_let_in_or_told_to_come_back() {

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::pty::Terminal;
 use crate::sandbox::Sandbox;
 
 const OF_HERMES_AGENT: &str = "---
@@ -240,11 +241,10 @@ fn what_a_stranger_wrote_cannot_drive_the_terminal() {
     sandbox.write("skills/odd/SKILL.md", text);
     sandbox.write("skills/worse/SKILL.md", "---\nname: \"x\\e[5m\"\ndescription: d\n---\n");
     for arguments in ["skills list", "skills show odd", "skills validate"] {
-        let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_hermes"));
-        let mut process =
-            sandbox.command_of("/usr/bin/script".as_ref(), &["-qec", &command, "/dev/null"]);
-        let output = process.env("TERM", "xterm").output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let mut terminal = Terminal::start(sandbox.command(&words));
+        terminal.end();
+        let text = String::from_utf8_lossy(&terminal.raw()).into_owned();
         for escape in ["\u{1b}[31m b", "\u{1b}[2J", "\u{1b}[5m"] {
             assert!(!text.contains(escape), "{arguments}: {text:?}");
         }

@@ -1,43 +1,20 @@
 //! Turns: recorded in both databases, taken in from other programs, healed after a kill, never twice.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::sandbox::{Holder, Sandbox};
-
-pub(crate) fn turn(sandbox: &Sandbox, turn: &Value) -> Value {
-    let ran = sandbox.feed(&["memory", "turn", "-", "--json"], turn.to_string().as_bytes());
-    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    serde_json::from_str::<Value>(&ran.stdout).unwrap()["results"][0].clone()
-}
-
-pub(crate) fn said(session: &str, asked: &str, answered: &str) -> Value {
-    json!({"session_id": session, "messages": [
-        {"role": "user", "text": asked}, {"role": "assistant", "text": answered}]})
-}
-
-fn sqlite3(sandbox: &Sandbox, file: &str, sql: &str) -> String {
-    let output = Command::new("sqlite3").arg(sandbox.path(file)).arg(sql).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// The texts that a search of the memory finds.
-pub(crate) fn found(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
-    let all = [&["memory", "search", "--type", "episodes"][..], arguments].concat();
-    let results = sandbox.json(&all)["results"].as_array().unwrap().clone();
-    results.iter().map(|hit| hit["text"].as_str().unwrap().to_owned()).collect()
-}
+use crate::talks::{found, said, turn};
 
 fn finds(sandbox: &Sandbox, word: &str) -> bool {
     found(sandbox, &[word]).iter().any(|text| text.contains(word))
 }
 
 fn messages(sandbox: &Sandbox) -> Vec<String> {
-    let texts = sqlite3(sandbox, "memory.db", "select text from message order by id");
+    let texts = sandbox.sql("memory.db", "select text from message order by id");
     texts.lines().map(str::to_owned).collect()
 }
 
@@ -84,7 +61,7 @@ fn a_turn_that_is_sent_again_is_recognised() {
         assert_eq!((send(&second), send(&first)), ((2, 0), (2, 0)), "{from:?}");
     }
     assert_eq!(messages(&sandbox).len(), 12);
-    assert_eq!(sqlite3(&sandbox, "state.db", "select count(*) from messages"), "6");
+    assert_eq!(sandbox.sql("state.db", "select count(*) from messages"), "6");
 }
 
 #[test]
@@ -108,12 +85,12 @@ fn other_words_under_a_known_id_are_kept() {
 fn a_turn_in_the_transcript_is_answered_as_stored_whatever_is_wrong_with_the_memory() {
     let sandbox = Sandbox::ready();
     turn(&sandbox, &said("s1", "Hello?", "Hello."));
-    let version = sqlite3(&sandbox, "memory.db", "pragma user_version");
-    sqlite3(&sandbox, "memory.db", "pragma user_version = 9999");
+    let version = sandbox.sql("memory.db", "pragma user_version");
+    sandbox.sql("memory.db", "pragma user_version = 9999");
     let told = turn(&sandbox, &said("s1", "Where is the shop?", "In Porto."));
     assert_eq!((&told["kept_in"], &told["state_messages"]), (&json!("state_db"), &json!([3, 4])));
     assert!(told["because"].as_str().unwrap().contains("9999"), "{told}");
-    sqlite3(&sandbox, "memory.db", &format!("pragma user_version = {version}"));
+    sandbox.sql("memory.db", &format!("pragma user_version = {version}"));
     sandbox.ok(&["memory", "catch-up"]);
     assert!(finds(&sandbox, "Porto"));
     assert_eq!(messages(&sandbox).len(), 4);
@@ -145,14 +122,14 @@ fn what_another_program_wrote_is_taken_in_once_and_taken_out_when_taken_back() {
             "insert into messages (session_id, role, content, timestamp)
             values ('{id}', 'user', '{text}', unixepoch());"
         );
-        sqlite3(&sandbox, "state.db", &sql);
+        sandbox.sql("state.db", &sql);
     };
     add("The lantern is in the cellar.");
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 2);
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 0);
     assert!(finds(&sandbox, "lantern") && finds(&sandbox, "kettle"));
     add("The ladder is in the shed.");
-    sqlite3(&sandbox, "state.db", "update messages set active = 0 where content like '%lantern%'");
+    sandbox.sql("state.db", "update messages set active = 0 where content like '%lantern%'");
     let report = sandbox.json(&["memory", "catch-up"]);
     assert_eq!((&report["added"], &report["retired"]), (&json!(1), &json!(1)));
     assert!(!finds(&sandbox, "lantern") && finds(&sandbox, "kettle") && finds(&sandbox, "ladder"));
@@ -191,7 +168,7 @@ fn tools_and_their_failures_are_noted() {
         {"role": "tool", "tool_call_id": "b", "text": "two files"},
         {"role": "assistant", "text": "There is no makefile."}]}),
     );
-    let steps = sqlite3(&sandbox, "memory.db", "select tool, failed from step order by number");
+    let steps = sandbox.sql("memory.db", "select tool, failed from step order by number");
     assert_eq!(steps, "shell|1\nlook|0");
     assert_eq!(messages(&sandbox).len(), 4);
 }
@@ -272,11 +249,8 @@ fn every_turn_that_was_acknowledged_is_there_once_whenever_the_program_is_killed
     }
     sandbox.ok(&["memory", "catch-up"]);
     assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
-    let kept = sqlite3(
-        &sandbox,
-        "state.db",
-        "select content from messages where role = 'user' order by id",
-    );
+    let kept =
+        sandbox.sql("state.db", "select content from messages where role = 'user' order by id");
     let mut kept: Vec<&str> = kept.lines().collect();
     let mut remembered = messages(&sandbox);
     remembered.retain(|text| !text.starts_with("answer") && text != "warm" && text != "timed");

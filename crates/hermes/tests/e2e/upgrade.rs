@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::edges::sqlite3;
 use crate::old_homes::{
     COUNTED, NEVER_LEFT, OldHome, WITH_FILES, answers, connect, is_whole, new_memory, newest,
     nothing_is_lost, number_of, schema_of, with,
@@ -23,7 +22,7 @@ fn opened(home: &OldHome) -> (Sandbox, PathBuf) {
 }
 
 fn rows(sandbox: &Sandbox, table: &str) -> usize {
-    sqlite3(sandbox, "memory.db", &format!("select count(*) from {table}")).parse().unwrap()
+    sandbox.sql("memory.db", &format!("select count(*) from {table}")).parse().unwrap()
 }
 
 #[test]
@@ -111,7 +110,7 @@ fn every_single_text_of_an_old_memory_is_found_by_its_own_words() {
 fn transcripts_of_an_old_home_are_shown_and_found() {
     for home in WITH_FILES {
         let (sandbox, _) = opened(home);
-        let count = sqlite3(&sandbox, "state.db", "select count(*) from messages");
+        let count = sandbox.sql("state.db", "select count(*) from messages");
         let stats = sandbox.json(&["sessions", "stats"]);
         assert_eq!(stats["messages"].to_string(), count, "{}", home.name);
         assert_eq!(stats["full_text_rows"], stats["messages"], "{}", home.name);
@@ -192,7 +191,7 @@ fn the_log_that_a_killed_old_version_left_is_part_of_the_upgrade() {
         }
         sandbox.ok(&["memory", "fact", "list"]);
         let kept = "select value from meta where key = 'said at the end'";
-        assert_eq!(sqlite3(&sandbox, "memory.db", kept), "not lost", "{}", home.name);
+        assert_eq!(sandbox.sql("memory.db", kept), "not lost", "{}", home.name);
         assert_eq!(number_of(&connect(&path)), newest("memory"), "{}", home.name);
         is_whole(&sandbox);
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::sandbox::Sandbox;
-use crate::turns::found;
+use crate::talks::found;
 
 fn says(sandbox: &Sandbox, identity: &[&str], text: &str) {
     let all =
@@ -86,8 +86,7 @@ fn sessions_of_another_program_go_to_whom_they_belong() {
         insert into messages (session_id, role, content, timestamp) values
             ('a', 'user', 'The heron is back.', unixepoch()), ('b', 'user', 'The beaver is back.', unixepoch()),
             ('c', 'user', 'The report is due.', unixepoch());";
-    let ran = std::process::Command::new("sqlite3").arg(sandbox.path("state.db")).arg(sql).status();
-    assert!(ran.unwrap().success());
+    sandbox.sql("state.db", sql);
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 2);
     assert!(!remembers(&sandbox, "owner", "heron") && !remembers(&sandbox, "owner", "beaver"));
     assert!(remembers(&sandbox, "telegram-42", "heron"));

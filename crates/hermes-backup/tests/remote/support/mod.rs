@@ -1,16 +1,10 @@
-//! Archives to send, and the programs that take them.
+//! Archives to send, and a service that answers as it is told.
 
 pub(crate) mod answers;
 pub(crate) mod bucket;
-pub(crate) mod proxy;
-pub(crate) mod sshd;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use hermes_backup::manifest::Sidecar;
 use hermes_backup::name::ArchiveName;
@@ -19,11 +13,6 @@ use sha2::{Digest, Sha256};
 
 /// The name of the archive that most tests send.
 pub(crate) const NAME: &str = "hermes-all-20261116T033000Z-0000002a.tar.zst.age";
-
-/// Whether the long-running counts are wanted.
-pub(crate) fn full() -> bool {
-    std::env::vars().any(|(name, value)| name == "HERMES_TEST_FULL" && value == "1")
-}
 
 /// Numbers that are the same in each run.
 pub(crate) struct Numbers(u64);
@@ -123,53 +112,4 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 pub(crate) fn said<T>(result: Result<T>) -> String {
     let error = result.err().unwrap();
     format!("{error} | {}", error.hint().unwrap_or_default())
-}
-
-/// A program at the other end, which ends with this value, or with the test if that is killed.
-pub(crate) struct Server {
-    child: Child,
-}
-
-impl Server {
-    /// Starts it and waits for a line on its standard error that `ready` finds something in.
-    pub(crate) fn start<T: Send + 'static>(
-        program: &[&str],
-        ready: impl Fn(&str) -> Option<T> + Send + 'static,
-    ) -> (Server, T) {
-        let mut child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL"])
-            .args(program)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap());
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut all = String::new();
-            let mut line = String::new();
-            while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
-                all.push_str(&line);
-                if let Some(found) = ready(&line) {
-                    tell.send(Ok(found)).unwrap();
-                    // What else it writes has to go somewhere.
-                    let _ = std::io::copy(&mut lines.by_ref(), &mut std::io::sink());
-                    return;
-                }
-                line.clear();
-            }
-            let _ = tell.send(Err(all));
-        });
-        let server = Server { child };
-        let found = told.recv_timeout(Duration::from_secs(120)).expect("it did not begin in time");
-        (server, found.unwrap_or_else(|wrote| panic!("{program:?} wrote: {wrote}")))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::people::{facts, names, three_people};
+use crate::folk::{facts, names, three_people};
 use crate::pg_server::{self, Flavour, Server};
 use crate::postgres::{as_app_role, database, found, home_on, join};
 use crate::sandbox::{Ran, Sandbox};

@@ -18,7 +18,7 @@ fn python() -> PathBuf {
 
 /// Runs a command of `peer.py` on the home and returns what it says.
 fn peer(sandbox: &Sandbox, command: &str) -> Value {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/peer.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/program/peer.py");
     let mut process = sandbox.command_of(&python(), &[script, command]);
     let output = process.env("HERMES_HOME", sandbox.home()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -135,16 +135,16 @@ fn our_conversation_in_a_home_of_hermes_agent_is_in_its_own_database() {
     fs::create_dir_all(sandbox.home()).unwrap();
     peer(&sandbox, "make");
     let schema = |sandbox: &Sandbox| -> Vec<String> {
-        let db = crate::chat::state(sandbox);
+        let db = crate::talks::state(sandbox);
         let mut rows =
             db.prepare("select coalesce(sql, name) from sqlite_master order by 1").unwrap();
         rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
     };
     let before = schema(&sandbox);
     let server = ModelServer::start(vec![Reply::text("An armadillo.")]);
-    let ran = crate::chat::ask(&sandbox, &server, "Which animal rolls up?");
+    let ran = crate::talks::ask(&sandbox, &server, "Which animal rolls up?");
     assert_eq!(ran.stdout, "An armadillo.\n");
-    crate::chat::talk(&sandbox, &server, &["-c", "-q", "And again?"], &[]);
+    crate::talks::talk(&sandbox, &server, &["-c", "-q", "And again?"], &[]);
     assert!(server.requests()[1].body.to_string().contains("Which animal rolls up?"));
     assert_eq!(schema(&sandbox), before);
     let hits = sandbox.json(&["sessions", "search", "armadillo"]);

@@ -4,12 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::erased::{CANARY, said_and_repeated};
-use crate::people::{facts, holding, names, three_people};
+use crate::folk::{CANARY, said_and_repeated};
+use crate::folk::{facts, holding, names, three_people};
 use crate::pg_server::{self, Flavour, Server};
 use crate::postgres::{as_app_role, database, home_on, join};
 use crate::sandbox::Sandbox;
-use crate::turns::found;
+use crate::talks::found;
 
 /// Three people in a memory on a server, used as the role of daemons.
 fn people_on(server: &Server) -> (Sandbox, String) {

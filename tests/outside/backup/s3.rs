@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use crate::support::bucket::{Service, place};
-use crate::support::proxy::{Proxy, Way};
-use crate::support::{NAME, Numbers, full, quiet, said, sample, sha256};
+use crate::proxy::{Proxy, Way};
+use crate::s3_service::{Service, python};
+use crate::sealing::full;
+use crate::support::answers::start;
+use crate::support::bucket::{EMPTY, keys, place};
+use crate::support::{NAME, Numbers, quiet, said, sample, sha256};
 
 const PART: u64 = 16 << 20;
 const SIZE: usize = 2 * PART as usize + 5_000_001;
@@ -137,4 +140,56 @@ fn a_long_list_comes_in_pages_and_is_whole() {
     }
     let listed: Vec<String> = remote.list().unwrap().into_iter().map(|file| file.name).collect();
     assert_eq!(listed, names);
+}
+
+/// The signature that Amazon's own library makes for a request of ours.
+const SIGN: &str = r#"
+import sys
+from urllib.parse import urlsplit, parse_qs
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+method, url, md5, key, secret = sys.argv[1:]
+query = parse_qs(urlsplit(url).query, keep_blank_values=True)
+headers = {'content-md5': md5} if 'content-md5' in query['X-Amz-SignedHeaders'][0] else {}
+request = AWSRequest(method=method, url=url.split('&X-Amz-Signature=')[0], headers=headers)
+request.context['timestamp'] = query['X-Amz-Date'][0]
+signer = S3SigV4QueryAuth(Credentials(key, secret), 's3', 'us-east-1')
+text = signer.string_to_sign(request, signer.canonical_request(request))
+print(signer.signature(text, request))
+"#;
+
+#[test]
+fn requests_are_signed_as_amazon_signs_them() {
+    let work = tempfile::tempdir().unwrap();
+    let sample = sample(work.path(), (16 << 20) + 1, 1);
+    let (port, asked) = start(vec![
+        ("200 OK", EMPTY),
+        ("200 OK", "<VersioningConfiguration/>"),
+        ("200 OK", "<ListMultipartUploadsResult/>"),
+        ("200 OK", "<R><UploadId>a/b+c=</UploadId></R>"),
+        ("200 OK\r\netag: \"x\"", ""),
+        ("200 OK\r\netag: \"y\"", ""),
+        ("403 Forbidden", ""),
+    ]);
+    let remote = place(port, "backups", "my laptop/a+b~é");
+    remote.list().unwrap();
+    remote.warnings().unwrap();
+    assert!(remote.put(&sample.path, NAME, &sample.sha256, &mut quiet()).is_err());
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.len(), 7);
+    for request in asked.iter() {
+        let mut words = request.split(' ');
+        let (method, path) = (words.next().unwrap(), words.next().unwrap());
+        let md5 = request.lines().find_map(|line| line.strip_prefix("content-md5: "));
+        let url = format!("http://127.0.0.1:{port}{path}");
+        let keys = keys();
+        let output = std::process::Command::new(python())
+            .args(["-c", SIGN, method, &url, md5.unwrap_or_default(), &keys.id, &keys.secret])
+            .output()
+            .unwrap();
+        let signature = String::from_utf8(output.stdout).unwrap();
+        let ours = path.rsplit_once("X-Amz-Signature=").unwrap().1;
+        assert_eq!(signature.trim(), ours, "{request} {}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use hermes_backup::remote::{self, Remote};
 
-use super::Server;
+use crate::service::Server;
 
 pub(crate) struct Sshd {
     pub(crate) port: u16,

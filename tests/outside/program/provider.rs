@@ -16,7 +16,7 @@ fn python() -> PathBuf {
 
 /// Runs a command of `provider.py` in the home and returns what it says.
 fn agent(sandbox: &Sandbox, command: &str) -> Value {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/provider.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/program/provider.py");
     let mut process = sandbox.command_of(&python(), &[script, command]);
     let output = process.env("HERMES_HOME", sandbox.home()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

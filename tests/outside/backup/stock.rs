@@ -7,13 +7,15 @@ use hermes_backup::create::create;
 use hermes_backup::name::Compression;
 use hermes_backup::seal::{Passphrase, Sealing};
 
-use crate::support::{Place, check_database, run, untar};
+use crate::places::{Place, check_database, run};
 
 #[test]
 fn tar_restores_every_database_under_its_own_name() {
     let place = Place::new();
     let created = place.create(1).unwrap();
-    let restored = untar(&created.backup.path);
+    let restored = tempfile::tempdir().unwrap();
+    let archive = &created.backup.path;
+    run(Command::new("tar").args(["--zstd", "-xf"]).arg(archive).arg("-C").arg(restored.path()));
     let home = restored.path().join(".hermes");
     for database in ["state.db", "profiles/coder/state.db", "profiles/coder/memory.db"] {
         assert_eq!(check_database(&home.join(database)), 200, "{database}");

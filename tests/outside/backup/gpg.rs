@@ -8,7 +8,8 @@ use hermes_backup::name::Format;
 use hermes_backup::seal::keyring::{self, NewKey};
 use hermes_backup::seal::{Keys, Sealing};
 
-use crate::support::{Gpg, commands, noise, now, opened, passphrase, sealed, write};
+use crate::gpg_program::{Gpg, commands};
+use crate::sealing::{Case, full, noise, now, opened, passphrase, sealed, write};
 
 const USER: &str = "Mira <mira@example.org>";
 
@@ -272,4 +273,20 @@ fn without_the_right_key_the_error_says_for_whom_it_is() -> Result<()> {
         assert!(matches!(error, Error::NoKey { to, .. } if to == "a passphrase"), "{error}");
     }
     Ok(())
+}
+
+#[test]
+fn archives_for_an_rsa_key_that_were_changed_are_refused() -> Result<()> {
+    let gpg = Gpg::new()?;
+    let key = gpg.new_key("mira", &["rsa2048", "default", "never"])?;
+    gpg.run(&["--passphrase", "", "--quick-add-key", &key, "rsa2048", "encr", "never"], b"")?;
+    let folder = tempfile::tempdir()?;
+    keyring::import(folder.path(), &gpg.public("mira")?, now())?;
+    let file = write(folder.path(), "private", &gpg.private("mira")?)?;
+    let sealing = keyring::sealing_to(folder.path(), &[key], now())?;
+    let case = Case::new("a.gpg", &sealing, Keys::read(&[file], None)?)?;
+    for bit in 0..20 * 8 {
+        case.flip(bit)?;
+    }
+    case.many(if full() { 2_000 } else { 60 })
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::support::proxy::{Proxy, Way};
-use crate::support::sshd::Sshd;
-use crate::support::{NAME, Numbers, Sample, full, names, quiet, said, sample};
+use crate::proxy::{Proxy, Way};
+use crate::sealing::full;
+use crate::sshd::Sshd;
+use crate::support::{NAME, Numbers, Sample, names, quiet, said, sample};
 
 const SIZE: usize = 6 << 20;
 

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::listening::Listening;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
 
 /// The Python with the client packages; `./test` installs it.
 fn python() -> PathBuf {
@@ -18,7 +18,7 @@ fn python() -> PathBuf {
 
 /// Runs a script beside this file and reads the JSON it prints.
 fn script(sandbox: &Sandbox, name: &str, arguments: &[&str]) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/e2e").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("program").join(name);
     let mut command = sandbox.command_of(&python(), &[]);
     command.arg(path).args(arguments).stdin(Stdio::null());
     let output = command.output().unwrap();

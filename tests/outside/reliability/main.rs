@@ -6,11 +6,11 @@ mod contents;
 mod daemon;
 mod doors;
 mod kills;
-#[path = "../e2e/model_server.rs"]
+#[path = "../../../crates/hermes/tests/e2e/model_server.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod model_server;
 mod power;
-#[path = "../e2e/sandbox.rs"]
+#[path = "../../../crates/hermes/tests/e2e/sandbox.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod sandbox;
 mod small_disk;

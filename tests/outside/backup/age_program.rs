@@ -10,7 +10,8 @@ use hermes_backup::name::Format;
 use hermes_backup::seal::keyring::{self, NewKey};
 use hermes_backup::seal::{Keys, Sealing};
 
-use crate::support::{fed, noise, now, opened, passphrase, sealed, write};
+use crate::gpg_program::fed;
+use crate::sealing::{noise, now, opened, passphrase, sealed, write};
 
 fn text() -> Vec<u8> {
     noise(300_001)

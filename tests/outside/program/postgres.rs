@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::chat::{ask, state, talk};
 use crate::model_server::{ModelServer, Reply};
 use crate::pg_server::proxy::Proxy;
 use crate::pg_server::{self, Flavour, Server};
 use crate::sandbox::{Sandbox, until};
-use crate::turns::{said, turn};
+use crate::talks::{ask, said, state, talk, turn};
 
 /// A home whose memory is on a server.
 pub(crate) fn home_on(url: &str) -> Sandbox {
@@ -360,4 +359,29 @@ fn homes_that_call_their_session_the_same_keep_every_message() {
     }
     let count = server.sql(database(&url), "select count(*) from hermes.message");
     assert!(count.contains("30"), "{count}");
+}
+
+#[test]
+fn a_memory_on_a_server_needs_no_file() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
+    sandbox.feed(&["config", "set", "HERMES_DB_URL", "-"], format!("{url}\n").as_bytes());
+    sandbox.ok(&["config", "set", "memory.connection_string", "${HERMES_DB_URL}"]);
+    sandbox.ok(&["db", "copy", "--to", "postgres"]);
+    join(&sandbox, &url);
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(sandbox.path(&format!("memory.db{ending}")));
+    }
+    assert!(!sandbox.path("memory.db").exists());
+    assert!(found(&sandbox, "staging port").contains("5433"));
+    assert!(sandbox.json(&["status"])["profiles"][0]["missing"].is_null());
+    let made = sandbox.json(&["backup", "create", "--plaintext"]);
+    assert_eq!(made["damaged"], serde_json::json!([]), "{made}");
+    sandbox.ok(&["config", "set", "memory.backend", "sqlite"]);
+    sandbox.fails(&["memory", "fact", "list"], 10, &["memory.db", "missing"]);
+    // What is copied from the server is not made out of nothing.
+    sandbox.ok(&["db", "copy", "--to", "sqlite"]);
+    assert!(found(&sandbox, "staging port").contains("5433"));
 }

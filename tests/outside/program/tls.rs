@@ -12,8 +12,8 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::listening::Listening;
 use crate::sandbox::Sandbox;
-use crate::server::Listening;
 
 /// An authority of the test's own, in a folder.
 struct Authority(tempfile::TempDir);
@@ -313,4 +313,51 @@ fn models_and_buckets_are_talked_to_when_they_prove_who_they_are() {
             assert!(!said.contains("sk-test") && !said.contains("not-to-be-shown"), "{said}");
         }
     }
+}
+
+/// A certificate for 127.0.0.1 that nobody vouches for but itself.
+fn certificate(folder: &Path) -> (String, String) {
+    let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+        .args(["-days", "2", "-subj", "/CN=hermes", "-addext", "subjectAltName=IP:127.0.0.1"])
+        .arg("-out")
+        .arg(&certificate)
+        .arg("-keyout")
+        .arg(&key)
+        .stderr(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+    (certificate.display().to_string(), key.display().to_string())
+}
+
+#[test]
+fn with_a_certificate_it_speaks_tls_and_nothing_else_and_may_listen_to_others() {
+    let sandbox = Sandbox::ready();
+    let (certificate, key) = certificate(sandbox.folder());
+    sandbox.ok(&["config", "set", "server.tls_cert", &certificate]);
+    sandbox.ok(&["config", "set", "server.tls_key", &key]);
+    sandbox.ok(&["config", "set", "server.bind", "0.0.0.0"]);
+    let daemon = Listening::at(sandbox);
+    let port = daemon.address.rsplit(':').next().unwrap().to_owned();
+    let url = |path: &str| format!("https://127.0.0.1:{port}{path}");
+    let trusted = ["--cacert", certificate.as_str()];
+    let (code, text) = curl(&[&trusted[..], &[url("/health").as_str()]].concat());
+    assert_eq!(code, Some(0), "{text}");
+    let told = daemon.sandbox.json(&["status"]);
+    assert!(told["daemon"]["url"].as_str().unwrap().starts_with("https://"), "{told}");
+    let bearer = format!("Authorization: Bearer {}", daemon.token);
+    let status = url("/api/v1/status");
+    let asked = [&trusted[..], &["-H", bearer.as_str(), status.as_str()]].concat();
+    assert!(curl(&asked).1.contains("\"messages\""), "{:?}", curl(&asked));
+    // Without a token, without trust, without TLS: nothing.
+    let (_, refused) = curl(&[&trusted[..], &[status.as_str()]].concat());
+    assert!(refused.contains("unauthorized"), "{refused}");
+    assert_eq!(curl(&["-H", &bearer, &status]).0, Some(60));
+    let (code, text) = curl(&["-H", &bearer, &format!("http://127.0.0.1:{port}/api/v1/status")]);
+    assert!(code != Some(0) && !text.contains("messages"), "{code:?} {text}");
+    // A name that is not ours is refused over TLS as well.
+    let foreign = ["-H", "Host: evil.example", "-H", bearer.as_str(), status.as_str()];
+    let (_, text) = curl(&[&trusted[..], &foreign].concat());
+    assert!(text.contains("\"error\""), "{text}");
 }

@@ -1,0 +1,43 @@
+//! A memory on a server as a caller sees it: all that holds for a file, and what only a server can do.
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the tests are told by variables where their servers are"
+)]
+
+#[path = "../../../crates/hermes-store/tests/memory/agreeing.rs"]
+mod agreeing;
+#[path = "../../../crates/hermes-store/tests/memory/carrying.rs"]
+mod carrying;
+#[path = "../../../crates/hermes-store/tests/memory/compared.rs"]
+mod compared;
+mod cutting;
+#[path = "../../../crates/hermes-store/tests/memory/drawing.rs"]
+mod drawing;
+mod isolation;
+#[path = "../../../crates/hermes-store/tests/memory/model.rs"]
+mod model;
+#[path = "../../../crates/hermes-store/tests/memory/model_facts.rs"]
+mod model_facts;
+#[path = "../../../crates/hermes-store/tests/memory/model_index.rs"]
+mod model_index;
+#[path = "../../../crates/hermes-store/tests/memory/model_nouns.rs"]
+mod model_nouns;
+#[path = "../../../crates/hermes-store/tests/memory/model_upkeep.rs"]
+mod model_upkeep;
+mod near;
+#[path = "../../../crates/hermes-store/tests/memory/operations.rs"]
+mod operations;
+#[path = "../pg_server/mod.rs"]
+#[allow(dead_code, reason = "the tests of connections use the rest")]
+mod pg_server;
+mod place;
+#[path = "../../../crates/hermes-store/tests/memory/reads.rs"]
+mod reads;
+mod several;
+#[path = "../../../crates/hermes-store/tests/memory/story.rs"]
+mod story;
+#[path = "../../../crates/hermes-store/tests/memory/support.rs"]
+mod support;
+mod tables;
