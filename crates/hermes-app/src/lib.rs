@@ -44,6 +44,7 @@ pub mod text;
 pub mod turn;
 pub mod users;
 pub mod variables;
+pub mod writer;
 
 pub use app::App;
 pub use asker::Asker;

@@ -53,7 +53,7 @@ fn direct(app: &App, home: &Home, turn: &Turn) -> anyhow::Result<()> {
         anyhow::bail!("{slip}");
     }
     // Their sessions are not in state.db: it need not be opened.
-    turn::record(app, home, turn, &mut Ok(None)).map(drop)
+    turn::Recorder::without_transcripts().record(app, home, turn).map(drop)
 }
 
 fn wait(

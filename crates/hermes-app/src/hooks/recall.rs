@@ -34,27 +34,21 @@ pub fn text(
         _ => (opening(project.as_deref()), START_TOKENS),
     };
     let is_prompt = event.moment == Moment::Prompt;
-    let mut wish = Wish {
+    let wish = Wish {
         task: &task,
         session: event.session.as_deref(),
         project: project.as_deref(),
         budget: Some(budget),
+        most_characters: Some(MOST_CHARACTERS),
         // They come at the beginning of a session, and stay.
         no_files: is_prompt,
         ..Wish::default()
     };
-    for _ in 0..3 {
-        let given = context::give(app, home, (store, &Asker::owner()), &wish)?;
-        if is_prompt && !belongs(&given.context) {
-            return Ok(None);
-        }
-        if given.text.chars().count() <= MOST_CHARACTERS {
-            let text = Some(given.text).filter(|text| !text.is_empty());
-            return Ok(text.map(|text| (text, given.context)));
-        }
-        wish.budget = wish.budget.map(|budget| budget / 2);
+    let given = context::give(app, home, (store, &Asker::owner()), &wish)?;
+    if given.text.is_empty() || (is_prompt && !belongs(&given.context)) {
+        return Ok(None);
     }
-    Ok(None)
+    Ok(Some((given.text, given.context)))
 }
 
 /// The repository around a folder, else the folder.

@@ -3,6 +3,7 @@
 mod candidates;
 mod load;
 mod looks;
+mod named;
 mod outdated;
 mod places;
 mod question;

@@ -183,6 +183,19 @@ impl SqliteMemory {
         heeded.map_err(|source| Error::from_sqlite(&self.path, source))
     }
 
+    /// Waits so long at most for others who write, from now on.
+    pub fn wait_at_most(&mut self, wait: Duration) -> Result<()> {
+        match &mut self.connection {
+            Connection::Sqlite(file) => {
+                file.busy_timeout(wait).map_err(|source| Error::from_sqlite(&self.path, source))
+            }
+            Connection::Postgres(server) => {
+                server.wait_at_most(wait);
+                Ok(())
+            }
+        }
+    }
+
     /// Whether others wait for this connection, or it would not notice what they write: where no file can be made beside
     /// the database it is read as it stands, and let go after one question.
     pub fn is_still(&self) -> bool {

@@ -223,7 +223,7 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
         project: scoped.project.as_deref(),
         channel: None,
         budget: asked.budget_tokens.map(|tokens| tokens as usize),
-        no_files: false,
+        ..context::Wish::default()
     };
     let (app, home, memory) = seat.reader()?;
     let asker = scoped.whom.asker(&memory.store)?;

@@ -101,6 +101,7 @@ fn give(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         channel: body.channel.as_deref(),
         budget: body.budget_tokens.map(|tokens| tokens as usize),
         no_files: body.files == Some(false),
+        ..Wish::default()
     };
     let (app, home, memory) = seat.reader()?;
     let mode = app.config(home)?.config.users.mode;

@@ -22,8 +22,9 @@ use crate::memory::{Admin, Scope};
 use crate::migrate;
 
 pub(super) use self::cells::storable;
+pub(super) use self::given::List;
 pub(super) use self::params::{Params, params_from_iter};
-pub(super) use self::postgres::{List, Postgres, can_pass, new_key};
+pub(super) use self::postgres::{Postgres, can_pass, new_key};
 pub(super) use self::statement::{Row, Rows, Statement};
 use crate::memory::text_hash;
 pub(super) use rusqlite::ToSql;

@@ -9,7 +9,7 @@ use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
 use super::dialect::{Translated, translated};
-use super::given::Given;
+use super::given::{Given, List};
 use super::{Error, Result, Who};
 use crate::memory::sqlite::near::Near;
 use crate::memory::sqlite::server::{LOCK_TO_WRITE, refuse_other_schema};
@@ -47,15 +47,6 @@ pub(crate) struct Ahead {
     pub(crate) of_episode: HashMap<i64, Vec<Message>>,
     /// Whether facts were drawn from an episode.
     pub(crate) has_facts: HashMap<i64, bool>,
-}
-
-/// Many values that are asked for at once.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum List<'a> {
-    /// Numbers of rows.
-    Numbers(&'a [i64]),
-    /// Texts.
-    Words(&'a [&'a str]),
 }
 
 /// What is going on at one moment.
@@ -99,6 +90,12 @@ impl Postgres {
             near: OnceCell::new(),
             lost_near: Cell::new(false),
         }
+    }
+
+    /// Waits so long at most for a connection and for others who write, from now on.
+    pub(crate) fn wait_at_most(&mut self, wait: Duration) {
+        self.wait = wait;
+        self.pool = self.pool.impatient(wait);
     }
 
     /// What the server finds the nearest vectors with, if it can.
