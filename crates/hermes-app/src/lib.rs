@@ -40,6 +40,8 @@ pub mod server_copy;
 pub mod sessions;
 pub mod settings;
 pub mod skills;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod turn;
 pub mod users;

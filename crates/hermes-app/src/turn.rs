@@ -284,3 +284,36 @@ fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
         _ => cause.downcast_ref::<StoreError>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Place, said};
+
+    #[test]
+    fn turns_one_after_the_other_open_the_memory_once() {
+        let Place { app, home, .. } = &Place::new();
+        let mut recorder = Recorder::open(home);
+        for number in 0..20 {
+            let turn = said("s", &format!("Turn number {number}."));
+            let told = recorder.record(app, home, &turn).unwrap();
+            assert!(matches!(told, Told::Memory(_)), "{told:?}");
+        }
+        assert_eq!(app.openings(), 1);
+        // The same turn again adds nothing.
+        let again = recorder.record(app, home, &said("s", "Turn number 7.")).unwrap();
+        let Told::Memory(again) = again else { panic!("{again:?}") };
+        assert_eq!(again.recorded.added, 0);
+    }
+
+    #[test]
+    fn a_memory_that_is_put_in_the_place_of_the_open_one_is_not_taken_for_it() {
+        let Place { app, home, .. } = &Place::new();
+        let mut recorder = Recorder::without_transcripts();
+        recorder.record(app, home, &said("s", "Said before.")).unwrap();
+        let path = app.memory_path(home).unwrap();
+        std::fs::rename(&path, path.with_extension("aside")).unwrap();
+        let told = recorder.record(app, home, &said("s", "Said after.")).unwrap();
+        assert!(matches!(told, Told::Spool { .. }) && told.is_for_damage(), "{told:?}");
+    }
+}

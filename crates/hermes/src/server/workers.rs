@@ -114,7 +114,7 @@ impl Workers {
         deed: impl FnOnce(&Stop) -> anyhow::Result<T> + Send + 'static,
     ) -> Result<anyhow::Result<T>, Fault> {
         let Some(turn) = self.turn(who).await else { return Err(busy()) };
-        let waiting = Waiting(Stop::default());
+        let waiting = Waiting(Stop::within(self.limits.work));
         let stop = waiting.0.clone();
         let mut done = tokio::task::spawn_blocking(move || {
             let _turn = turn;
