@@ -175,7 +175,7 @@ impl App {
             env: self.env.clone(),
             now: clock::now(),
             actor: self.actor.clone(),
-            stop: self.stop.clone(),
+            stop: Stop::default(),
             wanted,
             flags,
             is_forgiving: self.is_forgiving,

@@ -28,7 +28,8 @@ impl Place {
 
 /// A turn of another program's session in which a user says one thing.
 pub(crate) fn said(session: &str, text: &str) -> Turn {
-    let messages = [json!({ "role": "user", "text": text, "external_id": text })];
+    let id: String = text.chars().filter(|c| c.is_alphanumeric()).take(60).collect();
+    let messages = [json!({ "role": "user", "text": text, "external_id": id })];
     let turn = json!({ "from": "test", "session_id": session, "messages": messages });
     Turn::from_json(&turn, &TimeZone::UTC).unwrap()
 }

@@ -77,42 +77,29 @@ mod tests {
     use crate::testing::{Place, said};
     use crate::turn::Recorder;
 
-    /// Long in characters, cheap in tokens: as tables are.
-    fn table() -> String {
-        let rows = format!("{}\n", "-".repeat(190)).repeat(60);
-        format!("The staging server of the shop, in a table:\n{rows}")
-    }
-
     #[test]
-    fn what_is_too_long_is_left_out_and_the_rest_is_told_after_one_search() {
+    fn what_is_too_long_is_left_out_alone_after_one_search() {
         let Place { app, home, .. } = &Place::new();
-        let mut recorder = Recorder::without_transcripts();
-        for (session, text) in
-            [("a", "The staging server of the shop is called heron."), ("b", &table())]
-        {
-            recorder.record(app, home, &said(session, text)).unwrap();
-        }
+        let said = said("a", "The staging server of the shop is called heron.");
+        Recorder::without_transcripts().record(app, home, &said).unwrap();
+        // Long in characters, cheap in tokens: as tables are.
+        let row = |number| format!("- row {number} {}\n", "=".repeat(190));
+        let table: String = (0..60).map(row).collect();
+        let file = home.folder().join("memories/MEMORY.md");
+        hermes_home::atomic::write(&file, format!("# Memory\n\n{table}").as_bytes()).unwrap();
         let memory = app.memory(home, Access::Read).unwrap();
-        let asked = "What is the staging server of the shop called?";
-        // A quarter of the tokens is still too long, so that no smaller budget would have helped.
-        let quarter = Wish {
-            task: asked,
-            budget: Some(PROMPT_TOKENS / 4),
-            no_files: true,
-            ..Wish::default()
-        };
+        let task = opening(None);
+        // A quarter of the tokens is too long as well: no smaller budget would have helped.
+        let quarter = Wish { task: &task, budget: Some(START_TOKENS / 4), ..Wish::default() };
         let whose = (&memory.store, &Asker::owner());
         let given = context::give(app, home, whose, &quarter).unwrap();
-        assert!(given.text.chars().count() > MOST_CHARACTERS);
-        let event = Event {
-            session: Some("now".to_owned()),
-            prompt: Some(asked.to_owned()),
-            ..Event::new("UserPromptSubmit", Moment::Prompt)
-        };
-        let (text, context) = super::text(app, home, &memory.store, &event).unwrap().unwrap();
-        assert!(text.contains("heron") && !text.contains("-----"), "{text}");
-        assert!(text.chars().count() <= MOST_CHARACTERS);
-        let left_out = context.dropped.iter().find(|one| one.item.text.contains("-----"));
-        assert!(left_out.unwrap().dropped.contains("characters"), "{left_out:?}");
+        assert!(given.text.chars().count() > MOST_CHARACTERS, "{}", given.text);
+        let event =
+            Event { session: Some("now".to_owned()), ..Event::new("SessionStart", Moment::Start) };
+        let (told, context) = text(app, home, &memory.store, &event).unwrap().unwrap();
+        assert!(told.contains("heron") && !told.contains("====="), "{told}");
+        assert!(told.chars().count() <= MOST_CHARACTERS);
+        let left_out = context.dropped.iter().find(|one| one.item.text.contains("====="));
+        assert!(left_out.is_some_and(|one| one.dropped.contains("characters")), "{context:?}");
     }
 }
