@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_home::layout::MemoryTarget;
-use hermes_home::redaction::Policy;
 use hermes_home::{Home, memory_file, places};
 use hermes_memory::remember::suspicion;
-use hermes_memory::retrieval::{self, Context, FileText, Request};
+use hermes_memory::retrieval::{self, Context, FileText, Request, Size};
 use hermes_memory::search::Looks;
 use hermes_store::memory::{
     ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _,
@@ -34,6 +33,8 @@ pub struct Wish<'a> {
     pub channel: Option<&'a str>,
     /// How many tokens it may have; none: as the settings say.
     pub budget: Option<usize>,
+    /// How many characters it may have; none: as many as the tokens make.
+    pub most_characters: Option<usize>,
     /// Whether the files that are always loaded are left out.
     pub no_files: bool,
 }
@@ -89,14 +90,13 @@ pub fn give_among(
     let zone = app.zone_of(home, store, scope.user())?;
     let settings = &app.config(home)?.config.memory.retrieval;
     let remark = remark(app, home, (store, scope), wish.session)?;
-    let cost = remark.as_deref().map_or(0, retrieval::remark_cost);
-    let budget = wish.budget.unwrap_or(settings.context_budget_tokens as usize);
+    let budget_tokens = wish.budget.unwrap_or(settings.context_budget_tokens as usize);
     let request = Request {
         task: wish.task,
         session: wish.session,
         project: wish.project,
         channel: wish.channel,
-        budget_tokens: budget.saturating_sub(cost),
+        budget_tokens,
         recency_episodes: knobs.recency.unwrap_or(settings.recency_episodes as usize),
         semantic_top_k: knobs.top_k.unwrap_or(settings.semantic_top_k as usize),
         min_relevance: knobs.min_relevance.unwrap_or(settings.min_relevance_score),
@@ -104,26 +104,24 @@ pub fn give_among(
         zone: &zone,
         files: &files,
     };
-    let mut context =
-        retrieval::context_among(looks, store, answering.embedder.as_deref(), scope, &request)?;
-    withhold(app.config(home)?.config.recording.secrets, &mut context);
+    let mut gathered =
+        retrieval::gather(looks, store, answering.embedder.as_deref(), scope, &request)?;
+    // Names in place of secrets that lie in files, or were recorded before that was done.
+    let secrets = app.config(home)?.config.recording.secrets;
+    gathered.reword(&|text| match secrets.clean(text) {
+        Cow::Owned(clean) => Some(clean),
+        Cow::Borrowed(_) => None,
+    });
+    let room =
+        Size { tokens: budget_tokens, characters: wish.most_characters.unwrap_or(usize::MAX) };
+    let room = remark.as_deref().map_or(room, |text| room.without(retrieval::remark_size(text)));
+    let mut context = gathered.fit(room);
     context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
     let text = match &remark {
         Some(remark) => retrieval::text_with(&context, remark),
         None => retrieval::text(&context),
     };
     Ok(Given { text, context })
-}
-
-/// Puts names in place of secrets that lie in files, or were recorded before that was done.
-fn withhold(secrets: Policy, context: &mut Context) {
-    let shown = context.sections.iter_mut().flat_map(|filled| &mut filled.items);
-    let dropped = context.dropped.iter_mut().map(|dropped| &mut dropped.item);
-    for text in shown.chain(dropped).flat_map(|item| [&mut item.text, &mut item.head]) {
-        if let Cow::Owned(clean) = secrets.clean(text) {
-            *text = clean;
-        }
-    }
 }
 
 /// What a model should know about the memory itself when a session begins: that nobody keeps it up.

@@ -61,12 +61,15 @@ pub mod sessions;
 pub mod settings;
 pub mod skills;
 pub mod status;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod tokens;
 mod transcript;
 pub mod turn;
 pub mod users;
 pub mod variables;
+pub mod writer;
 
 pub use app::App;
 pub use asker::Asker;

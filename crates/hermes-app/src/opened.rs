@@ -27,7 +27,14 @@ pub fn has_foreign_database(home: &Home) -> bool {
 
 /// What this process knows of the files of memories, by their paths.
 #[derive(Clone, Default)]
-pub struct Opened(Arc<Mutex<HashMap<PathBuf, Known>>>);
+pub struct Opened(Arc<Mutex<Seen>>);
+
+/// What was opened, and how often.
+#[derive(Default)]
+struct Seen {
+    known: HashMap<PathBuf, Known>,
+    openings: u64,
+}
 
 /// A memory that was opened.
 struct Known {
@@ -41,8 +48,8 @@ impl Opened {
     /// Fails if another memory is where this process has opened one, or none is. The same one is taken for what it
     /// is: somebody brought it back.
     pub fn refuse_stranger(&self, home: &Home, path: &Path) -> Result<(), StoreError> {
-        let known = self.lock();
-        let Some(known) = known.get(path) else { return Ok(()) };
+        let seen = self.lock();
+        let Some(known) = seen.known.get(path) else { return Ok(()) };
         let found = process::identity(path);
         if found == known.file || process::identity(home.folder()) != known.folder {
             return Ok(());
@@ -61,11 +68,19 @@ impl Opened {
     pub fn note(&self, home: &Home, store: &SqliteMemory) -> Result<(), StoreError> {
         let id = store.home_id(Admin)?;
         let (path, folder) = (store.path().to_owned(), process::identity(home.folder()));
-        self.lock().insert(path.clone(), Known { file: process::identity(&path), folder, id });
+        let known = Known { file: process::identity(&path), folder, id };
+        let mut seen = self.lock();
+        seen.known.insert(path, known);
+        seen.openings += 1;
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+    /// How often a memory was opened.
+    pub fn openings(&self) -> u64 {
+        self.lock().openings
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

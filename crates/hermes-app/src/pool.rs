@@ -13,6 +13,7 @@ use crate::clock;
 use crate::context::{self, Handed};
 use crate::memory::Memory;
 use crate::process::{self, Identity};
+use crate::writer::Writer;
 
 /// After so long without a request a memory is closed, so that nobody finds a database in use for nothing.
 const IDLE: Duration = Duration::from_secs(30);
@@ -36,7 +37,7 @@ pub struct Seat {
     /// The profile.
     pub home: Home,
     read: Option<(Memory, Option<Identity>)>,
-    write: Option<(Memory, Option<Identity>)>,
+    write: Writer,
     /// What was handed out and is noted later, all at once: a change of the file each time would cost
     /// whoever reads next what they have in memory of it. None: it is noted at once.
     handed: Option<Vec<Handed>>,
@@ -81,6 +82,11 @@ impl Pool {
         let home = self.home.sibling(hermes_home::layout::parse_profile(name)?);
         home.must_exist()?;
         Ok(home)
+    }
+
+    /// How often memories in files were opened.
+    pub fn openings(&self) -> u64 {
+        lock(&self.app).openings()
     }
 
     /// The root home.
@@ -142,7 +148,7 @@ impl Seat {
             app,
             home,
             read: None,
-            write: None,
+            write: Writer::default(),
             handed: None,
             is_lasting: false,
             stamp: Stamp::default(),
@@ -160,10 +166,10 @@ impl Seat {
     /// Ends what is read from now on when the flag says so.
     pub fn heed(&mut self, stop: &Stop) -> anyhow::Result<()> {
         self.app.stop = stop.clone();
-        for (memory, _) in [&mut self.read, &mut self.write].into_iter().flatten() {
+        if let Some((memory, _)) = &mut self.read {
             memory.store.heed(stop)?;
         }
-        Ok(())
+        Ok(self.write.heed(stop)?)
     }
 
     /// The settings, the home and the memory to read; a missing one is read as an empty one.
@@ -186,11 +192,11 @@ impl Seat {
     /// The same through the connection that writes, where it is open: its own changes cost it nothing to see.
     pub fn either(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
         self.close_replaced();
-        if self.write.is_none() {
+        if self.write.opened().is_none() {
             return self.reader();
         }
-        match &self.write {
-            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
+        match self.write.opened() {
+            Some(memory) => Ok((&self.app, &self.home, memory)),
             None => Err(anyhow::anyhow!("the memory could not be opened")),
         }
     }
@@ -198,15 +204,14 @@ impl Seat {
     /// The same to write; a missing memory is made.
     pub fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut Memory)> {
         self.close_replaced();
-        if self.write.is_none() {
-            let memory = self.app.memory(&self.home, Access::Write)?;
-            let identity = process::identity(&memory.path);
-            self.write = Some((memory, identity));
-        }
-        match &mut self.write {
-            Some((memory, _)) => Ok((&self.app, &self.home, memory)),
-            None => Err(anyhow::anyhow!("the memory could not be opened")),
-        }
+        let Seat { app, home, write, .. } = self;
+        let memory = write.memory(app, home, app.lock_wait(home)?)?;
+        Ok((app, home, memory))
+    }
+
+    /// The settings, the home and the connection that writes, for one who opens it when it is needed.
+    pub fn parts(&mut self) -> (&App, &Home, &mut Writer) {
+        (&self.app, &self.home, &mut self.write)
     }
 
     /// Notes what was handed out, or keeps it to be noted soon.
@@ -242,14 +247,8 @@ impl Seat {
     /// A database that was put in the place of ours is opened anew: nothing goes to the old one.
     fn close_replaced(&mut self) {
         self.close_still();
-        for place in [&mut self.read, &mut self.write] {
-            let is_same = place
-                .as_ref()
-                .is_none_or(|(memory, identity)| process::identity(&memory.path) == *identity);
-            if !is_same {
-                *place = None;
-            }
-        }
+        self.read.take_if(|(memory, identity)| process::identity(&memory.path) != *identity);
+        self.write.close_replaced();
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Kind {
     WrongKey,
     /// A model or server cannot be had now.
     Unavailable,
+    /// It took longer than it may.
+    TimedOut,
 }
 
 /// An error of the program itself, in words for people.
@@ -157,7 +159,8 @@ fn of_store(error: &hermes_store::Error) -> (Kind, Option<String>) {
         ErrorKind::Missing => Kind::Missing,
         ErrorKind::Locked => Kind::Locked,
         ErrorKind::Unauthorized => Kind::WrongKey,
-        ErrorKind::Unreachable | ErrorKind::Stopped => Kind::Unavailable,
+        ErrorKind::Unreachable => Kind::Unavailable,
+        ErrorKind::Stopped => Kind::TimedOut,
         _ => Kind::Failure,
     };
     (kind, store_hint(error))

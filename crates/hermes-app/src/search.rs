@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use hermes_home::Home;
-use hermes_memory::search::{self, Filter, Item, Question};
+use hermes_memory::search::{self, Item, Question};
 use hermes_store::memory::{ItemKind, Lifecycle as _, SqliteMemory};
 use hermes_store::sessions::{SearchFilter, SearchRequest};
 use hermes_store::sqlite::Access;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +15,8 @@ use super::hit::{self, Hit};
 use crate::app::App;
 use crate::asker::{Asker, LONGEST_NAME};
 use crate::problem::Problem;
+
+pub use hermes_memory::search::Filter;
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,22 +81,8 @@ pub struct Wish<'a> {
     pub kind: Kind,
     /// At most so many.
     pub limit: usize,
-    /// Only in this session.
-    pub session: Option<&'a str>,
-    /// Only in conversations of this channel.
-    pub channel: Option<&'a str>,
-    /// Only in conversations about this project: its folder, or the last part of it.
-    pub project: Option<&'a str>,
-    /// Only what comes from there: `user`, `agent`, `conversation`, `import`, `provider`.
-    pub source: Option<&'a str>,
-    /// Only what mentions this name.
-    pub entity: Option<&'a str>,
-    /// Only since this time.
-    pub since: Option<Timestamp>,
-    /// Only before this time.
-    pub until: Option<Timestamp>,
-    /// What held and was known at this time.
-    pub as_of: Option<Timestamp>,
+    /// What else narrows the answer.
+    pub filter: Filter<'a>,
 }
 
 /// What was found.
@@ -125,7 +112,8 @@ pub fn find(
         }
         kind => {
             let mut answer = in_memory(app, home, (store, asker), wish)?;
-            if kind == Kind::All && wish.takes_files() {
+            // Entries of files have no session, channel or hour, so what asks for these leaves them out.
+            if kind == Kind::All && wish.filter.is_empty() {
                 let entries = entries::find(app, home, asker, wish.text)?;
                 answer.results = hit::join(answer.results, entries);
             }
@@ -158,17 +146,7 @@ fn in_memory(
     let question = Question {
         text: wish.text,
         kinds: wish.kind.items(),
-        filter: Filter {
-            session: wish.session,
-            except_session: None,
-            channel: wish.channel,
-            project: wish.project,
-            source: wish.source,
-            entity: wish.entity,
-            since: wish.since,
-            until: wish.until,
-            as_of: wish.as_of,
-        },
+        filter: wish.filter.clone(),
         limit: wish.limit,
         now: app.now,
         zone: &zone,
@@ -199,13 +177,14 @@ fn in_sessions(
     let store = app.sessions(home, Access::Read)?;
     let user = asker.sessions(memory)?;
     let find = |session| store.find_of(session, user.as_ref());
-    let session = wish.session.map(find).transpose()?;
+    let asked = &wish.filter;
+    let session = asked.session.map(find).transpose()?;
     let filter = SearchFilter {
         user,
         session,
-        source: wish.channel.map(str::to_owned),
-        since: wish.since,
-        until: wish.until,
+        source: asked.channel.map(str::to_owned),
+        since: asked.since,
+        until: asked.until,
         ..SearchFilter::default()
     };
     let request =
@@ -213,7 +192,7 @@ fn in_sessions(
     let answer = store.search(&request)?;
     let results = answer.results.into_iter().map(Hit::of_session).collect();
     let mut notes: Vec<String> = answer.note.into_iter().collect();
-    if [wish.project, wish.source, wish.entity].iter().any(Option::is_some) {
+    if [asked.project, asked.source, asked.entity].iter().any(Option::is_some) {
         notes.push("whole conversations are not narrowed by project, source or name".to_owned());
     }
     Ok(Answer { results, notes })
@@ -228,20 +207,14 @@ impl Wish<'_> {
             let what = format!("a text of {length} bytes cannot be looked for: {most} is the most");
             return Err(Problem::usage(what).hint("look for a few words or one sentence of it"));
         }
-        let names = [self.session, self.channel, self.project, self.entity];
+        let Filter { session, channel, project, entity, .. } = self.filter;
+        let names = [session, channel, project, entity];
         match names.iter().flatten().any(|name| name.len() > LONGEST_NAME) {
             false => Ok(()),
             true => Err(Problem::usage(format!(
                 "a session, channel, project or name has at most {LONGEST_NAME} bytes"
             ))),
         }
-    }
-
-    /// Entries of files have no session, channel or hour, so what asks for these leaves them out.
-    fn takes_files(&self) -> bool {
-        let Wish { session, channel, project, source, entity, since, until, as_of, .. } = self;
-        let words = [session, channel, project, source, entity].iter().all(|word| word.is_none());
-        words && [since, until, as_of].iter().all(|time| time.is_none())
     }
 }
 

@@ -11,7 +11,6 @@ use hermes_memory::record::spool::{self, Spooled};
 use hermes_memory::record::turn::{self, Kept, RecordedTurn, Settings, Turn};
 use hermes_store::memory::Vectors as _;
 use hermes_store::sessions::{SessionStore, random_bytes};
-use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind};
 use serde::Serialize;
 
@@ -20,9 +19,10 @@ use crate::app::App;
 use crate::embedding;
 use crate::memory::Memory;
 use crate::transcript;
+use crate::writer::Writer;
 
 /// Whoever reports a turn must not be kept waiting by somebody else's long write.
-const PATIENCE: Duration = Duration::from_millis(300);
+pub const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Where a turn is now.
 #[derive(Debug, Serialize)]
@@ -87,23 +87,56 @@ impl From<&Error> for Why {
     }
 }
 
-/// Both halves; what cannot be written in time waits.
+/// The transcripts, or why they cannot be opened; none if there are none.
+pub type Transcripts = Result<Option<SessionStore>, StoreError>;
+
+/// The databases that a turn goes to.
+pub struct Databases<'a> {
+    /// The transcripts.
+    pub sessions: &'a mut Transcripts,
+    /// The memory, opened when the transcript has the turn, and left open for the next one.
+    pub memory: &'a mut Writer,
+    /// How long others who write to the memory are waited for.
+    pub wait: Duration,
+}
+
+/// Records turns one after the other: both databases are opened once.
+pub struct Recorder {
+    sessions: Transcripts,
+    memory: Writer,
+}
+
+impl Recorder {
+    /// For turns whose transcript is kept here.
+    pub fn open(home: &Home) -> Recorder {
+        Recorder { sessions: open_sessions(home), memory: Writer::default() }
+    }
+
+    /// For turns of programs that keep their own transcripts.
+    pub fn without_transcripts() -> Recorder {
+        Recorder { sessions: Ok(None), memory: Writer::default() }
+    }
+
+    /// Records a turn; what cannot be written in time waits.
+    pub fn record(&mut self, app: &App, home: &Home, turn: &Turn) -> anyhow::Result<Told> {
+        let Recorder { sessions, memory } = self;
+        record(app, home, turn, Databases { sessions, memory, wait: PATIENCE })
+    }
+
+    /// The transcripts, when all is recorded.
+    pub fn into_sessions(self) -> Transcripts {
+        self.sessions
+    }
+}
+
+/// Both halves of a turn; what cannot be written in time waits.
 pub fn record(
     app: &App,
     home: &Home,
     turn: &Turn,
-    sessions: &mut Result<Option<SessionStore>, StoreError>,
+    databases: Databases<'_>,
 ) -> anyhow::Result<Told> {
-    record_in(app, home, turn, (sessions, None))
-}
-
-/// The same with a memory that is open already.
-pub fn record_in(
-    app: &App,
-    home: &Home,
-    turn: &Turn,
-    (sessions, memory): (&mut Result<Option<SessionStore>, StoreError>, Option<&mut Memory>),
-) -> anyhow::Result<Told> {
+    let Databases { sessions, memory, wait } = databases;
     let zone = app.zone(home)?;
     let config = &app.config(home)?.config;
     let random = random_bytes();
@@ -130,12 +163,9 @@ pub fn record_in(
         }
         Err(error) => return Err(error.into()),
     };
-    match memory {
-        Some(memory) => recording.remember(app, (sessions, memory), kept, settings),
-        None => match open_memory(app, home) {
-            Ok(mut memory) => recording.remember(app, (sessions, &mut memory), kept, settings),
-            Err(error) => recording.wait(kept, &settings, error),
-        },
+    match memory.memory(app, home, wait) {
+        Ok(memory) => recording.remember(app, (sessions, memory), kept, settings),
+        Err(error) => recording.wait(kept, &settings, error),
     }
 }
 
@@ -233,12 +263,8 @@ impl Recording<'_> {
 }
 
 /// The transcripts, opened to be written if they may be; none if there are none.
-pub fn open_sessions(home: &Home) -> Result<Option<SessionStore>, StoreError> {
+pub fn open_sessions(home: &Home) -> Transcripts {
     transcript::to_write(home, PATIENCE)
-}
-
-fn open_memory(app: &App, home: &Home) -> anyhow::Result<Memory> {
-    app.memory_within(home, Access::Write, PATIENCE)
 }
 
 /// Whether a database is what went wrong, and not the turn.
@@ -257,4 +283,37 @@ fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
         Some(Error::Store(store)) => Some(store),
         _ => cause.downcast_ref::<StoreError>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Place, said};
+
+    #[test]
+    fn turns_one_after_the_other_open_the_memory_once() {
+        let Place { app, home, .. } = &Place::new();
+        let mut recorder = Recorder::open(home);
+        for number in 0..20 {
+            let turn = said("s", &format!("Turn number {number}."));
+            let told = recorder.record(app, home, &turn).unwrap();
+            assert!(matches!(told, Told::Memory(_)), "{told:?}");
+        }
+        assert_eq!(app.openings(), 1);
+        // The same turn again adds nothing.
+        let again = recorder.record(app, home, &said("s", "Turn number 7.")).unwrap();
+        let Told::Memory(again) = again else { panic!("{again:?}") };
+        assert_eq!(again.recorded.added, 0);
+    }
+
+    #[test]
+    fn a_memory_that_is_put_in_the_place_of_the_open_one_is_not_taken_for_it() {
+        let Place { app, home, .. } = &Place::new();
+        let mut recorder = Recorder::without_transcripts();
+        recorder.record(app, home, &said("s", "Said before.")).unwrap();
+        let path = app.memory_path(home).unwrap();
+        std::fs::rename(&path, path.with_extension("aside")).unwrap();
+        let told = recorder.record(app, home, &said("s", "Said after.")).unwrap();
+        assert!(matches!(told, Told::Spool { .. }) && told.is_for_damage(), "{told:?}");
+    }
 }

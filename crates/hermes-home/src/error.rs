@@ -164,6 +164,12 @@ pub enum Error {
         /// What was typed; not said for a secret.
         found: String,
     },
+    /// No external memory provider can be asked.
+    #[error("{why}")]
+    NoProviders {
+        /// Which one was asked for.
+        why: String,
+    },
     /// A config file cannot be changed without risk to the rest of it.
     #[error("could not change {key} in {}: {why}", path.display())]
     ConfigEdit {
@@ -306,7 +312,9 @@ impl Error {
             Error::NotUnicode { .. } | Error::BrokenLink { .. } => ErrorKind::Failure,
             Error::HomeMissing { .. } => ErrorKind::Missing,
             Error::HomeNotFolder { .. } | Error::ProfileExists { .. } => ErrorKind::Refused,
-            Error::DefaultProfile { .. } | Error::ConfigEdit { .. } => ErrorKind::Refused,
+            Error::DefaultProfile { .. } | Error::ConfigEdit { .. } | Error::NoProviders { .. } => {
+                ErrorKind::Refused
+            }
             Error::ConfigSyntax { .. } | Error::ConfigTooLarge { .. } => ErrorKind::Failure,
             Error::BadSettings { .. } => ErrorKind::Failure,
             Error::NoSuchSetting { .. } | Error::BadSetting { .. } => ErrorKind::Usage,
@@ -367,6 +375,9 @@ impl Error {
                 Some("`hermes config list` shows all".into())
             }
             Error::BadSetting { key, .. } => Some(format!("see `hermes config get {key}`")),
+            Error::NoProviders { .. } => Some(
+                "leave it empty; `hermes import` brings in what other programs remember".into(),
+            ),
             Error::ConfigEdit { .. } => Some("change it by hand with `hermes config edit`".into()),
             Error::Skill { name, trouble } => trouble.hint(name),
             _ => self.memory_file_hint(),

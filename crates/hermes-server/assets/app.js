@@ -69,7 +69,7 @@ function swap(text, address, keepPlace, isLive) {
 async function fetchPage(address, options = {}) {
   const headers = { "x-fragment": "1", accept: "text/html", ...options.headers };
   const answer = await fetch(address, { ...options, headers, credentials: "same-origin" });
-  if (answer.status === 401 || answer.status === 503) throw new Error("away");
+  if ([401, 503, 504].includes(answer.status)) throw new Error("away");
   return answer;
 }
 

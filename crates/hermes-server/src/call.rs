@@ -228,12 +228,21 @@ impl Fault {
             Kind::Locked if problem::is_passing_lock(error) => StatusCode::SERVICE_UNAVAILABLE,
             Kind::Locked => StatusCode::CONFLICT,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Kind::Failure | Kind::Partial | Kind::Findings | Kind::WrongKey => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         };
         let wait = (kind == Kind::Locked && status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
         Fault { status, kind: problem::word(kind), message, hint, wait }
+    }
+
+    /// The kind of problem for whoever is not told a status.
+    pub(super) fn problem_kind(&self) -> Kind {
+        match self.status {
+            StatusCode::GATEWAY_TIMEOUT => Kind::TimedOut,
+            _ => Kind::Unavailable,
+        }
     }
 
     /// What it says, and the next thing to try.

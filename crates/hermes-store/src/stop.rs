@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::{Error, Result};
 
@@ -10,17 +11,31 @@ pub(crate) const STEPS: i32 = 10_000;
 
 /// Says whether work is still wanted; every copy is the same flag.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+    /// When the end comes, whether anybody asks for it or not.
+    until: Option<Instant>,
+}
 
 impl Stop {
-    /// Asks for the end of the work.
-    pub fn ask(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// For work that may take so long.
+    pub fn within(limit: Duration) -> Stop {
+        Stop { asked: Arc::default(), until: Instant::now().checked_add(limit) }
     }
 
-    /// Whether the end was asked for.
+    /// How much time is left, where there is a limit.
+    pub fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Asks for the end of the work.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end was asked for, or has come.
     pub fn is_asked(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.asked.load(Ordering::Relaxed) || self.left().is_some_and(|left| left.is_zero())
     }
 
     /// Fails where the end was asked for: for loops that may be long.
@@ -57,5 +72,16 @@ mod tests {
         let ended = connection.query_row(LONG, [], |row| row.get::<_, i64>(0)).unwrap_err();
         assert!(matches!(Error::from_sqlite(Path::new("x"), ended), Error::Stopped));
         assert!(stop.check().is_err() && Stop::default().check().is_ok());
+    }
+
+    #[test]
+    fn a_statement_ends_when_its_time_is_over_though_nobody_asks() {
+        let mut connection = rusqlite::Connection::open_in_memory().unwrap();
+        let stop = Stop::within(Duration::from_millis(5));
+        let heeded = stop.clone();
+        connection.progress_handler(STEPS, Some(move || heeded.is_asked())).unwrap();
+        assert!(connection.query_row(LONG, [], |row| row.get::<_, i64>(0)).is_err());
+        assert!(stop.check().is_err() && stop.left() == Some(Duration::ZERO));
+        assert!(Stop::within(Duration::from_secs(3600)).check().is_ok());
     }
 }

@@ -61,7 +61,10 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (10, "there is no home or database there"),
     (11, "locked by another program"),
     (12, "a key, passphrase or password that is missing or does not fit"),
-    (13, "a model, a place off this host, or the server of the memory cannot be had now"),
+    (
+        13,
+        "a model, a place off this host, or the server of the memory cannot be had now, or does not answer in time",
+    ),
     (130, "interrupted"),
 ];
 
@@ -77,7 +80,7 @@ fn exit_code(kind: Kind) -> ExitCode {
         Kind::Missing => 10,
         Kind::Locked => 11,
         Kind::WrongKey => 12,
-        Kind::Unavailable => 13,
+        Kind::Unavailable | Kind::TimedOut => 13,
     })
 }
 

@@ -6,6 +6,7 @@ use hermes_store::memory::{
     Admin, Audit as _, ChainState, Episodes as _, Facts as _, Recall as _, RecallFilter,
     Upkeep as _, migrate_server,
 };
+use hermes_store::{Error, Stop};
 
 use crate::pg_server::proxy::Proxy;
 use crate::pg_server::{self, Flavour};
@@ -118,4 +119,21 @@ fn tables_are_made_whole_although_the_line_is_cut_anywhere() {
         assert_eq!(server.sql(&database, noted).trim(), "t", "after {} bytes", bytes * cut / cuts);
         Place::beside(&server.url(&database), "default").write();
     }
+}
+
+#[test]
+fn the_server_itself_ends_what_is_read_for_too_long() {
+    let place = Place::new();
+    place.write().add_fact(alice(), &fact("The gate is open."), by("user", 1)).unwrap();
+    let mut memory = place.read();
+    let url = place::database(Flavour::Plain);
+    let owner = pg_server::shared(Flavour::Plain).url(url.rsplit('/').next().unwrap());
+    let mut holder = place::pool(&owner).get().unwrap();
+    holder.batch_execute("begin; lock table hermes.fact in access exclusive mode").unwrap();
+    memory.heed(&Stop::within(Duration::from_millis(50))).unwrap();
+    let ended = memory.facts(alice(), &[1]).unwrap_err();
+    assert!(matches!(ended, Error::Stopped), "{ended}");
+    holder.batch_execute("rollback").unwrap();
+    memory.heed(&Stop::default()).unwrap();
+    assert_eq!(memory.facts(alice(), &[1]).unwrap().len(), 1, "the next one has all the time");
 }

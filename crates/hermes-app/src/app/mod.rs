@@ -152,7 +152,9 @@ impl App {
             let key = finding.key.as_deref().unwrap_or_default();
             let near = config::nearest(key).unwrap_or_default();
             let is_of = |section: &str| near.split('.').next() == Some(section);
-            finding.severity == Severity::Error && (is_of("memory") || is_of("users"))
+            finding.is_unknown_key
+                && finding.severity == Severity::Error
+                && (is_of("memory") || is_of("users"))
         };
         let found = self.config(home)?.warnings.iter().find(is_doubtful);
         Ok(found.map(ToString::to_string))
@@ -271,6 +273,11 @@ impl App {
     /// How far state.db had come when something was acknowledged.
     pub fn high_water(&self, home: &Home) -> HighWater {
         HighWater::at(home.high_water())
+    }
+
+    /// How often this process opened memories in files.
+    pub fn openings(&self) -> u64 {
+        self.opened.openings()
     }
 
     /// Who changes something now.

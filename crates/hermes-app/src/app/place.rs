@@ -21,8 +21,6 @@ use crate::variables::Variables;
 
 /// The variable that the connection string is kept in, where the settings name none.
 pub(super) const URL: &str = "HERMES_DB_URL";
-/// No server answers quicker than this, however short the patience is.
-const LEAST_WAIT: Duration = Duration::from_millis(250);
 
 /// The connections of this process, one pool for each server and profile.
 #[derive(Clone, Default)]
@@ -143,7 +141,7 @@ impl App {
         access: Access,
         wait: Duration,
     ) -> anyhow::Result<SqliteMemory> {
-        let pool = self.pool(home)?.impatient(wait.max(LEAST_WAIT));
+        let pool = self.pool(home)?.impatient(wait);
         let wanted = ServerMemory { pool: &pool, profile, owner: OWNER_NAME, access, wait };
         let migrates = self.config(home)?.config.memory.auto_migrate;
         let mut store = match SqliteMemory::on_server(wanted, self.change()) {

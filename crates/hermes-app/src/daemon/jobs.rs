@@ -9,6 +9,7 @@ use hermes_store::memory::{
 };
 use jiff::{SignedDuration, Timestamp};
 
+use super::pruning::{self, PRUNE};
 use super::work::Worker;
 use super::{CATCH_UP, compaction, life, reflection};
 use crate::app::App;
@@ -83,6 +84,7 @@ pub const KINDS: &[Kind] = &[
     kind("look_back", At::Home, "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), reflection::look_back),
     kind("learn", At::Home, "draft skills from tasks that went well", Comes::ByRule(learn_rule), reflection::learn),
     kind("compact", At::Anywhere, "tell old conversations by a summary", Comes::ByRule(compaction::rule), compaction::compact),
+    kind(PRUNE, At::Home, "delete sessions that are older than the settings keep them", Comes::ByRule(pruning::rule), pruning::prune),
     kind("vacuum", At::Anywhere, "give back free space", Comes::ByRule(vacuum_rule), vacuum),
     kind("reembed", At::Anywhere, "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), reembed),
 ];

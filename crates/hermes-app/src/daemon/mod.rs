@@ -6,6 +6,7 @@ pub mod jobs;
 pub mod life;
 pub mod log;
 pub mod look;
+pub mod pruning;
 pub mod reflection;
 pub mod schedule;
 pub mod work;

@@ -9,7 +9,7 @@ use super::Check;
 use crate::app::App;
 use crate::background;
 use crate::clock;
-use crate::daemon::{self, jobs};
+use crate::daemon::{self, jobs, pruning};
 use crate::hooks::finish;
 use crate::problem::message;
 use crate::running::{self, Found};
@@ -23,6 +23,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let mut results = vec![running(app, home, &found)];
     results.extend(failed(app, home));
     results.extend(model(app, home));
+    results.extend(pruned(app, home, &found));
     results.push(spooled(app, home));
     results
 }
@@ -100,6 +101,18 @@ fn model(app: &App, home: &Home) -> Option<Check> {
         trouble.error
     );
     Some(Check::warn("model", evidence).repair(format!("hermes model test {}", trouble.model)))
+}
+
+/// What the settings say is deleted every night, and what came of it.
+fn pruned(app: &App, home: &Home, found: &Found) -> Option<Check> {
+    match (pruning::state(app, home), found.pid) {
+        (Ok(said), Some(_)) => said.map(|said| Check::ok("pruning", said)),
+        (Ok(said), None) => said.map(|said| {
+            Check::warn("pruning", format!("no daemon runs, so nothing is deleted; {said}"))
+                .repair("hermes start")
+        }),
+        (Err(error), _) => Some(Check::fail("pruning", message(&error))),
+    }
 }
 
 /// What could not be recorded at once should be taken in soon.

@@ -13,13 +13,15 @@ use serde_json::Value;
 
 use super::{elsewhere, session};
 use crate::app::App;
-use crate::turn;
+use crate::turn::Recorder;
 
 /// Records turns; each leaves the file of its session when it is in the memory, or waits elsewhere.
 pub fn record_all(app: &App, home: &Home, path: &Path, told: &[Value]) -> anyhow::Result<()> {
     let mut outcome = Ok(());
+    // Their sessions are not in state.db: it need not be opened.
+    let mut recorder = Recorder::without_transcripts();
     for turn in told {
-        let (is_somewhere, recorded) = record(app, home, turn);
+        let (is_somewhere, recorded) = record(app, home, turn, &mut recorder);
         if is_somewhere {
             // One that stays there is recorded again, with the same ids: nothing comes of it.
             let _ = session::change(path, |session| session.told.retain(|other| other != turn));
@@ -31,7 +33,12 @@ pub fn record_all(app: &App, home: &Home, path: &Path, told: &[Value]) -> anyhow
 
 /// Records one turn, or puts it where it waits: the home, else a folder of the user. Whether it is somewhere, and what
 /// went wrong.
-fn record(app: &App, home: &Home, told: &Value) -> (bool, anyhow::Result<()>) {
+fn record(
+    app: &App,
+    home: &Home,
+    told: &Value,
+    recorder: &mut Recorder,
+) -> (bool, anyhow::Result<()>) {
     let turn = match Turn::from_json(told, &TimeZone::UTC) {
         Ok(turn) => turn,
         // Nobody could ever record it.
@@ -40,7 +47,7 @@ fn record(app: &App, home: &Home, told: &Value) -> (bool, anyhow::Result<()>) {
     let recorded = match turn.messages.is_empty() {
         // That a session is over is the daemon's to note.
         true => return wait(app, home, &turn, Ok(())),
-        false => direct(app, home, &turn),
+        false => direct(app, home, &turn, recorder),
     };
     match recorded {
         Ok(()) => (true, Ok(())),
@@ -48,12 +55,11 @@ fn record(app: &App, home: &Home, told: &Value) -> (bool, anyhow::Result<()>) {
     }
 }
 
-fn direct(app: &App, home: &Home, turn: &Turn) -> anyhow::Result<()> {
+fn direct(app: &App, home: &Home, turn: &Turn, recorder: &mut Recorder) -> anyhow::Result<()> {
     if let Some(slip) = app.doubtful_memory(home)? {
         anyhow::bail!("{slip}");
     }
-    // Their sessions are not in state.db: it need not be opened.
-    turn::record(app, home, turn, &mut Ok(None)).map(drop)
+    recorder.record(app, home, turn).map(drop)
 }
 
 fn wait(

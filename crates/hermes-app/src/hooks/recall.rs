@@ -34,27 +34,21 @@ pub fn text(
         _ => (opening(project.as_deref()), START_TOKENS),
     };
     let is_prompt = event.moment == Moment::Prompt;
-    let mut wish = Wish {
+    let wish = Wish {
         task: &task,
         session: event.session.as_deref(),
         project: project.as_deref(),
         budget: Some(budget),
+        most_characters: Some(MOST_CHARACTERS),
         // They come at the beginning of a session, and stay.
         no_files: is_prompt,
         ..Wish::default()
     };
-    for _ in 0..3 {
-        let given = context::give(app, home, (store, &Asker::owner()), &wish)?;
-        if is_prompt && !belongs(&given.context) {
-            return Ok(None);
-        }
-        if given.text.chars().count() <= MOST_CHARACTERS {
-            let text = Some(given.text).filter(|text| !text.is_empty());
-            return Ok(text.map(|text| (text, given.context)));
-        }
-        wish.budget = wish.budget.map(|budget| budget / 2);
+    let given = context::give(app, home, (store, &Asker::owner()), &wish)?;
+    if given.text.is_empty() || (is_prompt && !belongs(&given.context)) {
+        return Ok(None);
     }
-    Ok(None)
+    Ok(Some((given.text, given.context)))
 }
 
 /// The repository around a folder, else the folder.
@@ -73,4 +67,39 @@ pub fn opening(project: Option<&str>) -> String {
 fn belongs(context: &Context) -> bool {
     let mut items = context.sections.iter().flat_map(|filled| &filled.items);
     items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::sqlite::Access;
+
+    use super::*;
+    use crate::testing::{Place, said};
+    use crate::turn::Recorder;
+
+    #[test]
+    fn what_is_too_long_is_left_out_alone_after_one_search() {
+        let Place { app, home, .. } = &Place::new();
+        let said = said("a", "The staging server of the shop is called heron.");
+        Recorder::without_transcripts().record(app, home, &said).unwrap();
+        // Long in characters, cheap in tokens: as tables are.
+        let row = |number| format!("- row {number} {}\n", "=".repeat(190));
+        let table: String = (0..60).map(row).collect();
+        let file = home.folder().join("memories/MEMORY.md");
+        hermes_home::atomic::write(&file, format!("# Memory\n\n{table}").as_bytes()).unwrap();
+        let memory = app.memory(home, Access::Read).unwrap();
+        let task = opening(None);
+        // A quarter of the tokens is too long as well: no smaller budget would have helped.
+        let quarter = Wish { task: &task, budget: Some(START_TOKENS / 4), ..Wish::default() };
+        let whose = (&memory.store, &Asker::owner());
+        let given = context::give(app, home, whose, &quarter).unwrap();
+        assert!(given.text.chars().count() > MOST_CHARACTERS, "{}", given.text);
+        let event =
+            Event { session: Some("now".to_owned()), ..Event::new("SessionStart", Moment::Start) };
+        let (told, context) = text(app, home, &memory.store, &event).unwrap().unwrap();
+        assert!(told.contains("heron") && !told.contains("====="), "{told}");
+        assert!(told.chars().count() <= MOST_CHARACTERS);
+        let left_out = context.dropped.iter().find(|one| one.item.text.contains("====="));
+        assert!(left_out.is_some_and(|one| one.dropped.contains("characters")), "{context:?}");
+    }
 }

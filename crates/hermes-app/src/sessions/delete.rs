@@ -68,6 +68,7 @@ pub fn delete(
     let exported_to = how.copy.map(Path::to_owned);
     let mut deleted =
         DeletedSessions { sessions: Vec::new(), messages: 0, exported_to, kept: Vec::new() };
+    restore::sweep(home, app.now);
     for id in sessions {
         let aside = match how.erase {
             true => None,

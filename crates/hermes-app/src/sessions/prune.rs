@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use hermes_home::{Home, pins};
-use hermes_store::sessions::{PrunePlan, PruneRequest, PrunedSession, SessionId};
+use hermes_store::sessions::{PrunePlan, PruneRequest, PrunedSession, SessionId, SessionStore};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::export;
+use super::{export, restore};
 use crate::app::App;
 
 /// Which sessions are old.
@@ -20,6 +20,9 @@ pub struct OldSessions {
     /// Only from this source.
     pub source: Option<String>,
 }
+
+/// Whether work goes on: asked before each session.
+type GoesOn<'a> = &'a mut dyn FnMut() -> anyhow::Result<()>;
 
 /// Sessions that go, or would go, because nothing happened in them for long.
 #[derive(Debug, Serialize)]
@@ -48,34 +51,76 @@ pub struct Pruning {
 
 /// What would go; nothing is deleted.
 pub fn plan(app: &App, home: &Home, old: &OldSessions) -> anyhow::Result<Pruning> {
-    let request = request(app, home, old)?;
+    let request = request(app, home, old, app.now)?;
     let plan = app.sessions(home, Access::Read)?.prune_plan(&request)?;
     Ok(Pruning::of(plan, true))
 }
 
-/// Deletes what is old; `copy` names a file to which it is written first.
+/// Deletes what is old; `copy` names a file to which it is written first. Each session can be brought back for a month.
 pub fn prune(
     app: &App,
     home: &Home,
     old: &OldSessions,
     copy: Option<&Path>,
 ) -> anyhow::Result<Pruning> {
-    let request = request(app, home, old)?;
+    let request = request(app, home, old, app.now)?;
     let mut store = app.sessions(home, Access::Write)?;
     let plan = store.prune_plan(&request)?;
     if let Some(path) = copy {
         let ids: Vec<SessionId> = plan.sessions.iter().map(|session| session.id.clone()).collect();
         export::save_lines(&store, &ids, path)?;
     }
-    let report = store.prune(&plan)?;
+    carry_out(home, &mut store, (plan, app.now), &mut || Ok(()))
+}
+
+/// The same at a moment, for one who may be told to end between two sessions.
+pub fn prune_in_steps(
+    app: &App,
+    home: &Home,
+    old: &OldSessions,
+    now: Timestamp,
+    goes_on: GoesOn<'_>,
+) -> anyhow::Result<Pruning> {
+    let request = request(app, home, old, now)?;
+    let mut store = app.sessions(home, Access::Write)?;
+    let plan = store.prune_plan(&request)?;
+    carry_out(home, &mut store, (plan, now), goes_on)
+}
+
+/// Deletes what a plan says, one session after the other; each is kept aside before it goes.
+fn carry_out(
+    home: &Home,
+    store: &mut SessionStore,
+    (plan, now): (PrunePlan, Timestamp),
+    goes_on: GoesOn<'_>,
+) -> anyhow::Result<Pruning> {
+    restore::sweep(home, now);
+    let (mut messages, mut changed) = (0, Vec::new());
+    for session in &plan.sessions {
+        goes_on()?;
+        let aside = restore::keep(home, store, &session.id, now)?;
+        let report = store.prune(std::slice::from_ref(session));
+        if !report.as_ref().is_ok_and(|report| report.changed.is_empty()) {
+            // It is still where it was.
+            let _ = std::fs::remove_file(aside);
+        }
+        let report = report?;
+        messages += report.messages;
+        changed.extend(report.changed);
+    }
     let mut pruned = Pruning::of(plan, false);
-    pruned.results.retain(|session| !report.changed.contains(&session.id));
-    pruned.messages = report.messages;
-    pruned.changed_meanwhile = report.changed;
+    pruned.results.retain(|session| !changed.contains(&session.id));
+    pruned.messages = messages;
+    pruned.changed_meanwhile = changed;
     Ok(pruned)
 }
 
-fn request(app: &App, home: &Home, old: &OldSessions) -> anyhow::Result<PruneRequest> {
+fn request(
+    app: &App,
+    home: &Home,
+    old: &OldSessions,
+    now: Timestamp,
+) -> anyhow::Result<PruneRequest> {
     let older_than = match old.older_than {
         Some(age) => age,
         None => {
@@ -84,7 +129,7 @@ fn request(app: &App, home: &Home, old: &OldSessions) -> anyhow::Result<PruneReq
         }
     };
     let keep = pins::read(home)?.into_iter().map(SessionId::from).collect();
-    Ok(PruneRequest { now: app.now, older_than, source: old.source.clone(), keep })
+    Ok(PruneRequest { now, older_than, source: old.source.clone(), keep })
 }
 
 impl Pruning {

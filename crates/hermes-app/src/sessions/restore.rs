@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hermes_home::{Home, atomic};
+use hermes_home::{Home, atomic, pins};
 use hermes_memory::catch_up;
 use hermes_memory::record::summaries;
 use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
@@ -53,6 +53,10 @@ pub fn restore(app: &App, home: &Home, wanted: &str) -> anyhow::Result<ImportRep
     let mut lines = BufReader::new(File::open(&found.file).with_context(failed)?);
     let report = super::import(app, home, &mut lines)?;
     note_as_known(app, home, &found.id)?;
+    if app.config(home)?.config.sessions.auto_prune && pins::set(home, &found.id, true)? {
+        app.note(format_args!("{} is pinned now, so that it is not pruned again", found.id));
+        app.hint("`hermes sessions unpin` lets it be pruned");
+    }
     if !report.is_partial() {
         let failed = || format!("could not remove {}", found.file.display());
         fs::remove_file(&found.file).with_context(failed)?;
@@ -99,7 +103,7 @@ fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Keeps a session that is about to be deleted; what was kept for a month goes.
+/// Keeps a session that is about to be deleted.
 pub(super) fn keep(
     home: &Home,
     store: &SessionStore,
@@ -108,16 +112,20 @@ pub(super) fn keep(
 ) -> anyhow::Result<PathBuf> {
     let folder = home.deleted_sessions();
     atomic::make_folder(&folder)?;
-    sweep(&folder, now);
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
     let name: String = id.as_str().chars().take(80).map(plain).collect();
-    let path = folder.join(format!("{}-{name}.jsonl", now.as_millisecond()));
+    let named = |more: String| folder.join(format!("{}-{name}{more}.jsonl", now.as_millisecond()));
+    // Two ids may differ only in what a file name cannot hold.
+    let more = (2..1_000).map(|number| named(format!("~{number}")));
+    let mut paths = std::iter::once(named(String::new())).chain(more);
+    let path = paths.find(|path| !path.exists()).unwrap_or_else(|| named("~".to_owned()));
     export::save_lines(store, std::slice::from_ref(id), &path)?;
     Ok(path)
 }
 
-fn sweep(folder: &Path, now: Timestamp) {
-    for path in files(folder) {
+/// What was kept for a month goes.
+pub(super) fn sweep(home: &Home, now: Timestamp) {
+    for path in files(&home.deleted_sessions()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stamp = name.split('-').next().and_then(|stamp| stamp.parse::<i64>().ok());
         let at = stamp.and_then(|stamp| Timestamp::from_millisecond(stamp).ok());

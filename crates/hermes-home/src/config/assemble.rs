@@ -10,6 +10,7 @@ use crate::config::document::{Content, Entry, Node};
 use crate::config::finding::{Finding, Severity};
 use crate::config::keys::{self, KEYS, Key, Kind};
 use crate::config::load::Origin;
+use crate::config::provider;
 use crate::env::Env;
 use crate::init::Owner;
 use crate::secret;
@@ -218,6 +219,8 @@ impl<'a> Assembly<'a> {
         };
         match accepted {
             Some(value) => {
+                let refused = provider::finding(self.sources.owner, given.key, &value, given.line);
+                self.findings.extend(refused);
                 self.note_written_form(&given);
                 self.chosen.insert(given.key.path, (value, given.origin));
             }
@@ -348,8 +351,7 @@ impl<'a> Assembly<'a> {
 pub(crate) fn accept(key: &Key, value: &Value) -> Option<Value> {
     let is_empty = value.as_str().is_some_and(str::is_empty);
     // No provider is an empty text, as in Hermes Agent, not a missing value.
-    let may_be_none =
-        matches!(key.kind, Kind::Text | Kind::TimeZone) && key.path != "memory.provider";
+    let may_be_none = matches!(key.kind, Kind::Text | Kind::TimeZone) && key.path != provider::KEY;
     if is_empty && may_be_none { Some(Value::Null) } else { key.kind.accept(value) }
 }
 

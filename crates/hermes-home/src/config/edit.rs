@@ -9,6 +9,7 @@ use crate::config::assemble::accept;
 use crate::config::document::{self, Format, Twice};
 use crate::config::keys::{self, Key, is_spelling_of};
 use crate::config::load::{read_text, syntax_error};
+use crate::config::provider;
 use crate::config::view::no_such_key;
 use crate::config::{edit_json, edit_yaml};
 use crate::error::{Error, Result};
@@ -60,7 +61,13 @@ pub fn write_setting(
 ) -> Result<()> {
     let (path, value) = match keys::find(key) {
         Some(_) if value == "null" => return clear_setting(home, owner, key, unknown).map(|_| ()),
-        Some(known) => (parts(known.path), typed_value(known, value)?),
+        Some(known) => {
+            let value = typed_value(known, value)?;
+            if let Some(why) = provider::refusal(owner, known, &value) {
+                return Err(Error::NoProviders { why });
+            }
+            (parts(known.path), value)
+        }
         None => {
             allow_unknown(owner, key, unknown)?;
             (parts(key), guessed_value(value))

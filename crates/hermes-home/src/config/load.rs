@@ -13,6 +13,7 @@ use crate::config::assemble::{Assembled, Sources, assemble};
 use crate::config::document::{self, Content, Fault, Node, Twice};
 use crate::config::finding::{Finding, Severity};
 use crate::config::keys;
+use crate::config::provider;
 use crate::env::Env;
 use crate::error::{Error, Result};
 use crate::init::Owner;
@@ -63,14 +64,16 @@ pub fn load(home: &Home, owner: Owner, env: &Env, flags: &[(String, String)]) ->
     load_but(home, owner, (env, flags), |_| false)
 }
 
-/// The same for whoever must go on: a name that no setting has is a warning, whatever it looks like.
+/// The same for whoever must go on: a name that no setting has is a warning, whatever it looks like, and so is a
+/// provider that cannot be asked.
 pub fn load_forgiving(
     home: &Home,
     owner: Owner,
     env: &Env,
     flags: &[(String, String)],
 ) -> Result<Loaded> {
-    load_but(home, owner, (env, flags), |finding| finding.is_unknown_key)
+    let is_provider = |finding: &Finding| finding.key.as_deref() == Some(provider::KEY);
+    load_but(home, owner, (env, flags), |finding| finding.is_unknown_key || is_provider(finding))
 }
 
 fn load_but(
@@ -108,7 +111,7 @@ pub fn check(
         Ok(document) => {
             let found = assemble_all(home, &document, (owner, env, flags));
             let mut findings = found.findings;
-            findings.extend(not_used_yet(&found.values.origins));
+            findings.extend(not_used_yet(owner, &found.values.origins));
             findings
         }
     };
@@ -196,8 +199,10 @@ fn syntax_finding(fault: &Fault) -> Finding {
     }
 }
 
-fn not_used_yet(origins: &BTreeMap<&'static str, Origin>) -> Vec<Finding> {
-    let said = |key: &&keys::Key| !key.acts && origins.get(key.path) != Some(&Origin::Default);
+fn not_used_yet(owner: Owner, origins: &BTreeMap<&'static str, Origin>) -> Vec<Finding> {
+    let is_theirs = |key: &keys::Key| owner == Owner::HermesAgent && key.in_hermes_agent;
+    let is_said = |key: &keys::Key| origins.get(key.path) != Some(&Origin::Default);
+    let said = |key: &&keys::Key| !key.acts && !is_theirs(key) && is_said(key);
     let note = |key: &keys::Key| Finding {
         severity: Severity::Note,
         key: Some(key.path.to_owned()),

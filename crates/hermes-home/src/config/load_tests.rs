@@ -434,7 +434,14 @@ fn check_lists_everything_the_worst_first() {
     use Severity::{Error, Note, Warning};
     assert_eq!(
         seen,
-        [(Error, None), (Error, Some(2)), (Error, Some(4)), (Warning, None), (Note, Some(3))],
+        [
+            (Error, None),
+            (Error, Some(2)),
+            (Error, Some(3)),
+            (Error, Some(4)),
+            (Warning, None),
+            (Note, Some(3))
+        ],
         "{findings:#?}"
     );
     let broken = check(&self::case("a: [\n").home(), Owner::Ours, &Env::default(), &[]);

@@ -9,6 +9,7 @@ pub(crate) mod edit_yaml;
 mod finding;
 mod keys;
 mod load;
+mod provider;
 mod reference;
 mod server;
 mod values;

@@ -6,6 +6,46 @@ use super::merge::is_always_shown;
 use super::{Context, Dropped, Filled, Item, Section, render};
 use crate::task::TaskType;
 
+/// How much there is room for, or how much something takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// In tokens.
+    pub tokens: usize,
+    /// In characters.
+    pub characters: usize,
+}
+
+impl Size {
+    /// So many tokens, whatever characters they have.
+    pub fn of_tokens(tokens: usize) -> Size {
+        Size { tokens, characters: usize::MAX }
+    }
+
+    /// What a text takes.
+    pub fn of_text(text: &str) -> Size {
+        Size { tokens: tokens::estimate(text), characters: text.chars().count() }
+    }
+
+    /// What is left of it when something was taken away.
+    pub fn without(self, taken: Size) -> Size {
+        let characters = match self.characters {
+            usize::MAX => usize::MAX,
+            characters => characters.saturating_sub(taken.characters),
+        };
+        Size { tokens: self.tokens.saturating_sub(taken.tokens), characters }
+    }
+
+    /// Both together.
+    pub fn with(self, other: Size) -> Size {
+        let characters = self.characters.saturating_add(other.characters);
+        Size { tokens: self.tokens.saturating_add(other.tokens), characters }
+    }
+
+    fn fits_into(self, room: Size) -> bool {
+        self.tokens <= room.tokens && self.characters <= room.characters
+    }
+}
+
 /// What a section may take of the room that the files leave, in hundredths. What it does not need
 /// goes to the others.
 fn share(section: Section) -> usize {
@@ -21,8 +61,8 @@ fn share(section: Section) -> usize {
 /// Takes the best items that fit, section by section, and says of each other one why it was left
 /// out. The items come best first. An item is shown whole or not at all, except that an episode can
 /// shrink to the part that belongs to the task.
-pub fn fit(ranked: Vec<Item>, budget: usize) -> Context {
-    let mut filling = Filling::new(budget);
+pub fn fit(ranked: Vec<Item>, room: Size) -> Context {
+    let mut filling = Filling::new(room);
     let (always, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(is_always_shown);
     // What is always shown comes first, so that no long find can push it out.
     for section in Section::ALL {
@@ -38,8 +78,8 @@ pub fn fit(ranked: Vec<Item>, budget: usize) -> Context {
 
 /// A context that is being filled.
 struct Filling {
-    budget: usize,
-    used: usize,
+    room: Size,
+    used: Size,
     room_after_files: usize,
     sections: Vec<Filled>,
     over_share: Vec<Item>,
@@ -47,7 +87,7 @@ struct Filling {
 }
 
 impl Filling {
-    fn new(budget: usize) -> Filling {
+    fn new(room: Size) -> Filling {
         let sections = Section::ALL.map(|section| Filled {
             section,
             title: section.title(),
@@ -55,9 +95,9 @@ impl Filling {
             items: Vec::new(),
         });
         Filling {
-            budget,
-            used: 0,
-            room_after_files: budget,
+            room,
+            used: Size { tokens: 0, characters: 0 },
+            room_after_files: room.tokens,
             sections: sections.into(),
             over_share: Vec::new(),
             dropped: Vec::new(),
@@ -66,7 +106,7 @@ impl Filling {
 
     fn note_room_after_files(&mut self, section: Section) {
         if section == Section::Files {
-            self.room_after_files = self.budget.saturating_sub(self.used);
+            self.room_after_files = self.room.without(self.used).tokens;
         }
     }
 
@@ -93,25 +133,38 @@ impl Filling {
     }
 
     /// What an item would add, with the headings it would bring; none if that is too much.
-    fn cost(&self, item: &Item, share: usize) -> Option<usize> {
+    fn cost(&self, item: &Item, share: usize) -> Option<Size> {
         let section = self.sections.iter().find(|filled| filled.section == item.section)?;
-        let heading =
-            if section.items.is_empty() { render::heading_cost(section.title) } else { 0 };
-        let head = if self.used == 0 { render::opening_cost() } else { 0 };
-        let cost = heading + item.tokens;
-        let fits = self.used + head + cost <= self.budget && section.tokens + cost <= share;
+        let item = self.size_of(item);
+        let cost = match section.items.is_empty() {
+            true => item.with(render::heading_size(section.title)),
+            false => item,
+        };
+        let used = self.used_with_opening().with(cost);
+        let fits = used.fits_into(self.room) && section.tokens + cost.tokens <= share;
         fits.then_some(cost)
+    }
+
+    /// What an item takes; characters are counted only where there is a limit for them.
+    fn size_of(&self, item: &Item) -> Size {
+        let characters = match self.room.characters {
+            usize::MAX => 0,
+            _ => render::item(item).chars().count(),
+        };
+        Size { tokens: item.tokens, characters }
+    }
+
+    /// What is used once there is anything at all.
+    fn used_with_opening(&self) -> Size {
+        if self.used.tokens == 0 { render::frame_size() } else { self.used }
     }
 
     fn add(&mut self, item: Item) {
         let Some(cost) = self.cost(&item, usize::MAX) else { return };
-        if self.used == 0 {
-            self.used = render::opening_cost();
-        }
-        self.used += cost;
+        self.used = self.used_with_opening().with(cost);
         let filled = self.sections.iter_mut().find(|filled| filled.section == item.section);
         if let Some(filled) = filled {
-            filled.tokens += cost;
+            filled.tokens += cost.tokens;
             filled.items.push(item);
         }
     }
@@ -119,9 +172,17 @@ impl Filling {
     /// What was over the share of its section may use what other sections left.
     fn add_what_others_left(&mut self) {
         for item in std::mem::take(&mut self.over_share) {
-            let left = self.budget.saturating_sub(self.used);
+            let left = self.room.without(self.used);
             if let Some(item) = self.add_within(item, usize::MAX) {
-                let dropped = format!("needs {} tokens, {left} are left", item.tokens);
+                let dropped = match self.size_of(&item) {
+                    size if size.characters > left.characters => {
+                        format!(
+                            "needs {} characters, {} are left",
+                            size.characters, left.characters
+                        )
+                    }
+                    size => format!("needs {} tokens, {} are left", size.tokens, left.tokens),
+                };
                 self.dropped.push(Dropped { item, dropped });
             }
         }
@@ -138,8 +199,8 @@ impl Filling {
         Context {
             sections: self.sections,
             dropped: self.dropped,
-            tokens: self.used,
-            budget: self.budget,
+            tokens: self.used.tokens,
+            budget: self.room.tokens,
             task_type: TaskType::General,
             names: Vec::new(),
             notes: Vec::new(),
@@ -193,7 +254,7 @@ mod tests {
     fn everything_is_kept_when_there_is_room() {
         let items =
             vec![item("fact:1", Section::Facts, "x", 0.9), item("a", Section::Files, "y", 1.0)];
-        let context = fit(items, 1000);
+        let context = fit(items, Size::of_tokens(1000));
         assert_eq!(names(&context), ["a", "fact:1"]);
         assert!(context.dropped.is_empty());
     }
@@ -204,7 +265,7 @@ mod tests {
         let items: Vec<Item> = (0..5)
             .map(|n| item(&format!("fact:{n}"), Section::Facts, &long, 1.0 - n as f64 / 10.0))
             .collect();
-        let context = fit(items, 200);
+        let context = fit(items, Size::of_tokens(200));
         assert_eq!(names(&context), ["fact:0", "fact:1"]);
         assert_eq!(context.dropped.len(), 3);
         assert!(context.dropped[0].dropped.contains("tokens"));
@@ -214,7 +275,7 @@ mod tests {
     fn an_episode_shrinks_to_its_relevant_part() {
         let mut long = item("episode:1", Section::Episodes, &"word ".repeat(300), 0.9);
         long.short = Some("the part that matters".to_owned());
-        let context = fit(vec![long], 120);
+        let context = fit(vec![long], Size::of_tokens(120));
         assert_eq!(
             context.items().next().map(|item| item.text.as_str()),
             Some("the part that matters")
@@ -227,15 +288,28 @@ mod tests {
         let mut latest = item("episode:9", Section::Episodes, "hello", 0.1);
         latest.passes = vec![Pass::Recency];
         let long = item("episode:1", Section::Episodes, &"word ".repeat(100), 0.9);
-        let context = fit(vec![long, latest], 150);
+        let context = fit(vec![long, latest], Size::of_tokens(150));
         assert_eq!(names(&context), ["episode:9"]);
     }
 
     #[test]
     fn a_budget_of_nothing_gives_nothing() {
-        let context = fit(vec![item("fact:1", Section::Facts, "x", 0.9)], 0);
+        let context = fit(vec![item("fact:1", Section::Facts, "x", 0.9)], Size::of_tokens(0));
         assert_eq!((context.tokens, context.sections.len(), context.dropped.len()), (0, 0, 1));
         assert_eq!(render::text(&context), "");
+    }
+
+    #[test]
+    fn what_is_cheap_in_tokens_and_long_in_characters_is_left_out_alone() {
+        let ruled = format!("a table\n{}", "-".repeat(5_000));
+        let items = vec![
+            item("fact:1", Section::Facts, &ruled, 0.9),
+            item("fact:2", Section::Facts, "x", 0.8),
+        ];
+        let room = Size { tokens: 1_000, characters: 2_000 };
+        let context = fit(items, room);
+        assert_eq!(names(&context), ["fact:2"]);
+        assert!(context.dropped[0].dropped.contains("characters"), "{:?}", context.dropped);
     }
 
     fn any_item() -> impl Strategy<Value = Item> {
@@ -258,10 +332,12 @@ mod tests {
         #[test]
         fn a_context_never_costs_more_than_its_budget_and_loses_nothing(
             items in proptest::collection::vec(any_item(), 0..20), budget in 0..1500_usize,
+            characters in prop_oneof![Just(usize::MAX), 0..4000_usize],
         ) {
             let count = items.len();
-            let context = fit(items, budget);
+            let context = fit(items, Size { tokens: budget, characters });
             prop_assert!(context.tokens <= budget);
+            prop_assert!(render::text(&context).chars().count() <= characters);
             prop_assert!(tokens::estimate(&render::text(&context)) <= context.tokens);
             prop_assert_eq!(context.items().count() + context.dropped.len(), count);
             prop_assert!(context.dropped.iter().all(|one| !one.dropped.is_empty()));

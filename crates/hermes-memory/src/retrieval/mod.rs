@@ -10,6 +10,7 @@ mod recency;
 mod render;
 mod semantic;
 
+use hermes_home::tokens;
 use hermes_llm::Embedder;
 use hermes_store::memory::{ItemKind, MemoryStore, Scope, Trust};
 use jiff::Timestamp;
@@ -20,9 +21,9 @@ use crate::Result;
 use crate::search::{self, Filter, Looks, Part, Question};
 use crate::task::{self, TaskType};
 
-pub use budget::fit;
+pub use budget::{Size, fit};
 pub use merge::merge;
-pub use render::{remark_cost, text, text_with, why};
+pub use render::{remark_size, text, text_with, why};
 
 /// What a context is asked for.
 #[derive(Debug, Clone)]
@@ -254,17 +255,30 @@ pub fn context(
     scope: Scope,
     request: &Request<'_>,
 ) -> Result<Context> {
-    context_among(&Looks::default(), store, embedder, scope, request)
+    let gathered = gather(&Looks::default(), store, embedder, scope, request)?;
+    Ok(gathered.fit(Size::of_tokens(request.budget_tokens)))
 }
 
-/// The same for one of several requests that have the task, the asker and the session in common.
-pub fn context_among(
+/// What was found for a task: all that is needed to fit it into a budget.
+#[derive(Debug, Clone)]
+pub struct Gathered {
+    /// What may be shown, best first.
+    ranked: Vec<Item>,
+    /// What no budget would let in.
+    dropped: Vec<Dropped>,
+    task_type: TaskType,
+    names: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Finds what belongs to a task. `looks` serves requests that have the task, the asker and the session in common.
+pub fn gather(
     looks: &Looks,
     store: &dyn MemoryStore,
     embedder: Option<&dyn Embedder>,
     scope: Scope,
     request: &Request<'_>,
-) -> Result<Context> {
+) -> Result<Gathered> {
     let note = search::bounded_note(request.task);
     let task = search::bounded(request.task);
     let request = &Request { task: &task, ..request.clone() };
@@ -284,17 +298,41 @@ pub fn context_among(
     }
     store.still_wanted()?;
     outdated::settle(&asking, &mut found)?;
-    let ranked = merge(found.candidates, request.now);
-    let mut context = fit(ranked, request.budget_tokens);
-    // What one pass left out may be there for another.
-    found.dropped.retain(|one| context.items().all(|item| item.name != one.item.name));
-    context.dropped.extend(found.dropped);
-    context.task_type = asking.task_type;
-    context.names = found.names;
-    found.notes.sort();
-    found.notes.dedup();
-    context.notes = found.notes;
-    Ok(context)
+    let Found { candidates, dropped, names, mut notes, .. } = found;
+    notes.sort();
+    notes.dedup();
+    Ok(Gathered { ranked: merge(candidates, request.now), dropped, task_type, names, notes })
+}
+
+impl Gathered {
+    /// Puts other words in the place of some, before anything is measured.
+    pub fn reword(&mut self, reword: &dyn Fn(&str) -> Option<String>) {
+        let dropped = self.dropped.iter_mut().map(|dropped| &mut dropped.item);
+        for item in self.ranked.iter_mut().chain(dropped) {
+            let texts = [Some(&mut item.text), Some(&mut item.head), item.short.as_mut()];
+            let mut is_other = false;
+            for text in texts.into_iter().flatten() {
+                if let Some(other) = reword(text) {
+                    *text = other;
+                    is_other = true;
+                }
+            }
+            if is_other {
+                item.tokens = tokens::estimate(&render::item(item));
+            }
+        }
+    }
+
+    /// What of it there is room for.
+    pub fn fit(self, room: Size) -> Context {
+        let mut context = fit(self.ranked, room);
+        // What one pass left out may be there for another.
+        let is_shown = |name: &str| context.items().any(|item| item.name == name);
+        let (_, dropped): (Vec<_>, Vec<_>) =
+            self.dropped.into_iter().partition(|one| is_shown(&one.item.name));
+        context.dropped.extend(dropped);
+        Context { task_type: self.task_type, names: self.names, notes: self.notes, ..context }
+    }
 }
 
 /// How sure we must be that anything we found belongs to the task. The setting goes from 0,

@@ -3,6 +3,7 @@
 use hermes_store::memory::{ChunkKey, ItemKind, MemoryStore, RecallFilter, Scope, SessionChoice};
 use jiff::Timestamp;
 
+use super::named::Named;
 use super::{Item, Question};
 use crate::Result;
 
@@ -37,35 +38,52 @@ pub(super) fn recall_filter(
     Ok(recall)
 }
 
-/// The thing a chunk belongs to, if it still holds and passes the question's filter.
-pub(super) fn item(
-    store: &dyn MemoryStore,
+/// Loads what was found for a question.
+pub(super) struct Loader<'a> {
+    store: &'a dyn MemoryStore,
     scope: Scope,
-    question: &Question<'_>,
-    key: ChunkKey,
-) -> Result<Option<Item>> {
-    let found = match key.kind() {
-        Some(ItemKind::Message) => message(store, scope, key)?,
-        Some(ItemKind::Fact) => fact(store, scope, question, key.item())?,
-        Some(ItemKind::Procedure) => {
-            let held = store.procedures(scope, &[key.item()])?.into_iter().next();
-            held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Procedure)
-        }
-        Some(ItemKind::Event) => {
-            let held = store.events(scope, &[key.item()])?.into_iter().next();
-            held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Event)
-        }
-        Some(ItemKind::Summary) => summary(store, scope, key.item())?,
-        None => None,
-    };
-    let Some(found) = found else { return Ok(None) };
-    if !is_in_time(&found, question)
-        || !is_from(&found, question)
-        || !mentions(store, scope, question, key, &found)?
-    {
-        return Ok(None);
+    question: &'a Question<'a>,
+    named: Option<Named<'a>>,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(
+        store: &'a dyn MemoryStore,
+        scope: Scope,
+        question: &'a Question<'a>,
+    ) -> Loader<'a> {
+        let named = question.filter.entity.map(|name| Named::new(store, scope, name));
+        Loader { store, scope, question, named }
     }
-    Ok(Some(found))
+
+    /// The thing a chunk belongs to, if it still holds and passes the question's filter.
+    pub(super) fn item(&self, key: ChunkKey) -> Result<Option<Item>> {
+        let Some(item) = self.held(key)? else { return Ok(None) };
+        if !is_in_time(&item, self.question) || !is_from(&item, self.question) {
+            return Ok(None);
+        }
+        let is_named = self.named.as_ref().map_or(Ok(true), |name| name.is_in(item.text(), key))?;
+        Ok(is_named.then_some(item))
+    }
+
+    fn held(&self, key: ChunkKey) -> Result<Option<Item>> {
+        let Loader { store, scope, question, .. } = *self;
+        Ok(match key.kind() {
+            Some(ItemKind::Message) => message(store, scope, key)?,
+            Some(ItemKind::Fact) => fact(store, scope, question, key.item())?,
+            Some(ItemKind::Procedure) => {
+                let held = store.procedures(scope, &[key.item()])?.into_iter().next();
+                held.filter(|held| held.retired_at.is_none() && !held.quarantined)
+                    .map(Item::Procedure)
+            }
+            Some(ItemKind::Event) => {
+                let held = store.events(scope, &[key.item()])?.into_iter().next();
+                held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Event)
+            }
+            Some(ItemKind::Summary) => summary(store, scope, key.item())?,
+            None => None,
+        })
+    }
 }
 
 fn message(store: &dyn MemoryStore, scope: Scope, key: ChunkKey) -> Result<Option<Item>> {
@@ -128,27 +146,4 @@ fn is_from(item: &Item, question: &Question<'_>) -> bool {
         })
     };
     filter.project.is_none_or(is_in) && filter.source.is_none_or(|from| item.source() == Some(from))
-}
-
-/// Whether a thing mentions the name that was asked for: as noted, or in its own words.
-fn mentions(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    question: &Question<'_>,
-    key: ChunkKey,
-    item: &Item,
-) -> Result<bool> {
-    let Some(name) = question.filter.entity else { return Ok(true) };
-    if item.text().to_lowercase().contains(&name.to_lowercase()) {
-        return Ok(true);
-    }
-    let (Some(kind), Some(entity)) = (key.kind(), store.entity(scope, name)?) else {
-        return Ok(false);
-    };
-    let text = item.text().to_lowercase();
-    if entity.aliases.iter().any(|alias| text.contains(alias.as_str())) {
-        return Ok(true);
-    }
-    let id = if kind == ItemKind::Message { key.text() } else { key.item() };
-    Ok(store.mentions(scope, &entity, kind, 10_000)?.contains(&id))
 }

@@ -3,6 +3,7 @@
 mod candidates;
 mod load;
 mod looks;
+mod named;
 mod outdated;
 mod places;
 mod question;
@@ -45,7 +46,7 @@ pub struct Question<'a> {
 }
 
 /// What narrows an answer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter<'a> {
     /// Messages only of this session.
     pub session: Option<&'a str>,
@@ -65,6 +66,13 @@ pub struct Filter<'a> {
     pub until: Option<Timestamp>,
     /// What held and was known at this time.
     pub as_of: Option<Timestamp>,
+}
+
+impl Filter<'_> {
+    /// Whether it narrows nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Filter::default()
+    }
 }
 
 /// What was found, best first.

@@ -75,13 +75,14 @@ pub(super) fn search(
     let best = ranked.iter().take(question.limit);
     let best: Vec<ChunkKey> = best.map(|ranked| looked.chunks[ranked.chunk].key).collect();
     store.expect(scope, &best)?;
+    let loader = load::Loader::new(store, scope, question);
     for ranked in ranked {
         if results.len() == question.limit {
             break;
         }
         store.still_wanted()?;
         let chunk = &looked.chunks[ranked.chunk];
-        if let Some(item) = load::item(store, scope, question, chunk.key)? {
+        if let Some(item) = loader.item(chunk.key)? {
             let relevance = relevance::of(&looked, &scores, &ranked);
             let parts = parts(&scores, &ranked);
             let best = chunk.start..chunk.start + chunk.length;

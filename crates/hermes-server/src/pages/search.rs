@@ -12,7 +12,7 @@ use super::{Answer, Menu, Page, Visit, facts, shell_word};
 use hermes_app::clock;
 use hermes_app::hit::Hit;
 use hermes_app::pool::Seat;
-use hermes_app::search::{self as use_case, Kind, Source, Wish};
+use hermes_app::search::{self as use_case, Filter, Kind, Source, Wish};
 
 const NAME: &str = "Search";
 /// What is less likely is shown only where there is little else.
@@ -93,14 +93,16 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         text: &asked.q,
         kind: asked.place(),
         limit: ROWS,
-        session: visit.asked("session"),
-        channel: visit.asked("channel"),
-        project: visit.asked("project"),
-        source: visit.asked("source"),
-        entity: visit.asked("entity"),
-        since: moment("since")?,
-        until: moment("until")?,
-        as_of: None,
+        filter: Filter {
+            session: visit.asked("session"),
+            channel: visit.asked("channel"),
+            project: visit.asked("project"),
+            source: visit.asked("source"),
+            entity: visit.asked("entity"),
+            since: moment("since")?,
+            until: moment("until")?,
+            ..Filter::default()
+        },
     };
     let answer = match asked.q.is_empty() {
         true => use_case::Answer { results: Vec::new(), notes: Vec::new() },

@@ -73,6 +73,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, call: Call) -> Result<Reply, Fa
     let mut gauges = vec![
         ("hermes_http_workers_busy", "Requests that are worked on.", busy as u64),
         ("hermes_http_requests_waiting", "Requests that wait for a worker.", waiting as u64),
+        ("hermes_memory_openings", "How often memory.db was opened.", shared.pool.openings()),
     ];
     if let Ok(one) = Arc::clone(&shared.counting).try_acquire_owned() {
         let profile = call.grant.profile.unwrap_or_else(|| "default".to_owned());

@@ -97,6 +97,8 @@ fn responses(route: &Route) -> Value {
     let mut all = json!({
         "200": done,
         "4XX": { "description": "Not done, and why", "content": error },
+        "503": { "description": "Busy or locked; try again", "content": error },
+        "504": { "description": "It took too long, and was ended", "content": error },
         "5XX": { "description": "It failed, and why", "content": error },
     });
     if route.method == "POST" {

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Shared, lock};
 use crate::call::{Fault, Reply};
+use hermes_app::problem::{self, Kind};
 
 /// How many requests are worked on at the same time.
 pub(super) const WORKERS: usize = 8;
@@ -18,15 +19,26 @@ pub(super) const WORKERS: usize = 8;
 const EACH: usize = WORKERS / 2;
 /// How long a request waits for its turn.
 pub(super) const TURN: Duration = Duration::from_secs(10);
-/// How long a request may take to be worked on.
-const WORK: Duration = Duration::from_secs(30);
-/// How long work may take to end after it was told to.
-const ENDING: Duration = Duration::from_secs(2);
 /// So many tokens and visitors are remembered before those that ask for nothing are forgotten.
 const REMEMBERED: usize = 64;
 
+/// How long somebody waits, and is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// How long a request waits for its turn.
+    turn: Duration,
+    /// How long a request may take to be worked on.
+    work: Duration,
+    /// How long work may take to end after it was told to.
+    ending: Duration,
+}
+
+const LIMITS: Limits =
+    Limits { turn: TURN, work: Duration::from_secs(30), ending: Duration::from_secs(2) };
+
 /// The turns that there are.
 pub(super) struct Workers {
+    limits: Limits,
     all: Arc<Semaphore>,
     each: Mutex<HashMap<String, Arc<Semaphore>>>,
     waiting: AtomicUsize,
@@ -65,7 +77,12 @@ impl Drop for Waiting {
 
 impl Workers {
     pub(super) fn new() -> Workers {
+        Workers::within(LIMITS)
+    }
+
+    fn within(limits: Limits) -> Workers {
         Workers {
+            limits,
             all: Arc::new(Semaphore::new(WORKERS)),
             each: Mutex::default(),
             waiting: AtomicUsize::new(0),
@@ -81,12 +98,40 @@ impl Workers {
     async fn turn(&self, who: &str) -> Option<Turn> {
         let _queued = Queued::new(&self.waiting);
         let own = self.own(who);
-        let turn = tokio::time::timeout(TURN, async {
+        let turn = tokio::time::timeout(self.limits.turn, async {
             let own = own.acquire_owned().await.ok()?;
             let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
             Some(Turn { _own: own, _all: all })
         });
         turn.await.ok().flatten()
+    }
+
+    /// Works in a thread of its own, when its turn has come; a panic there is a failure here. Work that takes too long
+    /// is told to end: what is read ends, a change that is being written is finished.
+    async fn work<T: Send + 'static>(
+        &self,
+        who: &str,
+        deed: impl FnOnce(&Stop) -> anyhow::Result<T> + Send + 'static,
+    ) -> Result<anyhow::Result<T>, Fault> {
+        let Some(turn) = self.turn(who).await else { return Err(busy()) };
+        let waiting = Waiting(Stop::within(self.limits.work));
+        let stop = waiting.0.clone();
+        let mut done = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            deed(&stop)
+        });
+        let mut ended = tokio::time::timeout(self.limits.work, &mut done).await;
+        if ended.is_err() {
+            waiting.0.ask();
+            ended = tokio::time::timeout(self.limits.ending, done).await;
+        }
+        match ended {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(_)) => {
+                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "a bug ended it"))
+            }
+            Err(_) => Err(out_of_time(self.limits.work)),
+        }
     }
 
     fn own(&self, who: &str) -> Arc<Semaphore> {
@@ -107,38 +152,24 @@ pub(super) async fn in_turn(
     worked(shared, who, deed).await?.map_err(|error| Fault::of(&error))
 }
 
-/// In a thread of its own, when its turn has come; a panic there is a failure here.
+/// The same; what went wrong with the work itself is the caller's to tell.
 pub(super) async fn worked<T: Send + 'static>(
     shared: &Arc<Shared>,
     who: &str,
     deed: impl FnOnce(&Shared, &Stop) -> anyhow::Result<T> + Send + 'static,
 ) -> Result<anyhow::Result<T>, Fault> {
-    let Some(turn) = shared.workers.turn(who).await else { return Err(busy()) };
-    let waiting = Waiting(Stop::default());
-    let (shared, stop) = (Arc::clone(shared), waiting.0.clone());
-    let mut done = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        deed(&shared, &stop)
-    });
-    let mut ended = tokio::time::timeout(WORK, &mut done).await;
-    if ended.is_err() {
-        waiting.0.ask();
-        ended = tokio::time::timeout(ENDING, done).await;
-    }
-    match ended {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(_)) => {
-            Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "a bug ended it"))
-        }
-        Err(_) => Err(Fault::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            format!(
-                "it takes longer than {} seconds and goes on: what was asked may still be done",
-                WORK.as_secs()
-            ),
-        )),
-    }
+    let given = Arc::clone(shared);
+    shared.workers.work(who, move |stop| deed(&given, stop)).await
+}
+
+/// A change was being written when the time was over, and is finished now.
+fn out_of_time(limit: Duration) -> Fault {
+    let what = format!(
+        "it took longer than {} seconds; a change that was being written is still finished",
+        limit.as_secs()
+    );
+    Fault::new(StatusCode::GATEWAY_TIMEOUT, &problem::word(Kind::TimedOut), what)
+        .hint("look whether it was done, or send it again: what has an `external_id` is kept once")
 }
 
 fn busy() -> Fault {
@@ -159,8 +190,7 @@ mod tests {
 
     #[test]
     fn one_asker_takes_half_of_the_turns_and_leaves_the_others_to_others() {
-        let mut runtime = tokio::runtime::Builder::new_current_thread();
-        runtime.enable_all().build().unwrap().block_on(async {
+        run(async {
             let workers = Workers::new();
             let mut held = Vec::new();
             for _ in 0..EACH {
@@ -187,5 +217,71 @@ mod tests {
         }
         assert!(lock(&workers.each).len() <= REMEMBERED);
         assert!(Arc::ptr_eq(&kept, &workers.own("kept")));
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(future)
+    }
+
+    fn hasty() -> Workers {
+        let short = Duration::from_millis(1);
+        Workers::within(Limits { turn: short, work: short, ending: Duration::from_secs(60) })
+    }
+
+    /// What somebody hears who asked for this work.
+    async fn told(
+        workers: &Workers,
+        deed: impl FnOnce(&Stop) -> anyhow::Result<()> + Send + 'static,
+    ) -> Fault {
+        let done = workers.work("a", deed).await;
+        done.and_then(|done| done.map_err(|error| Fault::of(&error))).unwrap_err()
+    }
+
+    #[test]
+    fn reading_that_takes_too_long_ends_and_is_told_apart_from_a_listener_that_is_busy() {
+        run(async {
+            let workers = hasty();
+            let reads_for_ever = |stop: &Stop| -> anyhow::Result<()> {
+                loop {
+                    stop.check()?;
+                    std::thread::yield_now();
+                }
+            };
+            let fault = told(&workers, reads_for_ever).await;
+            assert_eq!(fault.status, StatusCode::GATEWAY_TIMEOUT, "{fault:?}");
+            assert_eq!(fault.wait, None);
+            assert_eq!(workers.counts(), (0, 0), "the reading is over, and its turn is free");
+            let mut held = Vec::new();
+            for _ in 0..EACH {
+                held.push(workers.turn("a").await.unwrap());
+            }
+            let fault = told(&workers, |_| Ok(())).await;
+            assert_eq!((fault.status, fault.wait), (StatusCode::SERVICE_UNAVAILABLE, Some(1)));
+        });
+    }
+
+    #[test]
+    fn a_change_that_is_being_written_is_finished_after_its_asker_was_told() {
+        run(async {
+            let short = Duration::from_millis(1);
+            let workers = Workers::within(Limits { turn: TURN, work: short, ending: short });
+            let (go_on, waits) = std::sync::mpsc::channel();
+            let (finished, is_finished) = std::sync::mpsc::channel();
+            let writes = move |stop: &Stop| -> anyhow::Result<()> {
+                waits.recv()?;
+                assert!(stop.is_asked());
+                finished.send(())?;
+                Ok(())
+            };
+            let fault = told(&workers, writes).await;
+            assert_eq!(fault.status, StatusCode::GATEWAY_TIMEOUT, "{fault:?}");
+            assert_eq!(workers.counts().0, 1, "it holds its turn until it is done");
+            go_on.send(()).unwrap();
+            is_finished.recv().unwrap();
+            while workers.counts().0 > 0 {
+                tokio::task::yield_now().await;
+            }
+        });
     }
 }

@@ -39,6 +39,9 @@ impl Default for PoolSettings {
 /// How long a connection that lay unused may take to answer.
 const LOOK: Duration = Duration::from_secs(3);
 
+/// No server answers quicker than this, however short the patience is.
+const LEAST_WAIT: Duration = Duration::from_millis(250);
+
 /// Connections to one server. Clones share them.
 #[derive(Clone)]
 pub struct Pool {
@@ -92,10 +95,12 @@ impl Pool {
         Ok(Pool { shared: Arc::new(shared), patience })
     }
 
-    /// The same connections for one who cannot wait longer than this.
+    /// The same connections for one who cannot wait longer than this; nobody waits shorter than a server may need.
     pub fn impatient(&self, wait: Duration) -> Pool {
-        let Patience { lent, server } = self.patience;
-        let patience = Patience { lent: lent.min(wait), server: server.min(wait) };
+        let wait = wait.max(LEAST_WAIT);
+        let Shared { settings, address, .. } = &*self.shared;
+        let patience =
+            Patience { lent: settings.wait.min(wait), server: address.connect_timeout.min(wait) };
         Pool { shared: self.shared.clone(), patience }
     }
 

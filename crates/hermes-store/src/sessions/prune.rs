@@ -135,10 +135,10 @@ impl SessionStore {
         self.connection().prepare(LINKS)?.query_map([], row)?.collect()
     }
 
-    /// Takes away what the plan says, one session at a time; one that changed meanwhile stays.
-    pub fn prune(&mut self, plan: &PrunePlan) -> Result<PruneReport> {
+    /// Takes away sessions of a plan, one at a time; one that changed meanwhile stays.
+    pub fn prune(&mut self, planned: &[PrunedSession]) -> Result<PruneReport> {
         let mut report = PruneReport::default();
-        for planned in &plan.sessions {
+        for planned in planned {
             let step = self.begin()?;
             let failed = |source| step.fault(source);
             let id = planned.id.as_str();

@@ -90,7 +90,7 @@ fn a_plan_names_the_old_and_spares_the_pinned_and_the_unfinished() {
     let unfinished = store.prune_plan(&request("2026-06-21T18:00:00Z", 0)).unwrap();
     assert_eq!((unfinished.sessions.len(), unfinished.kept_unfinished), (2, 1));
 
-    let report = store.prune(&plan).unwrap();
+    let report = store.prune(&plan.sessions).unwrap();
     assert_eq!((report.sessions, report.messages), (1, 2));
     let left: Vec<_> =
         store.list(&SessionFilter::default()).unwrap().into_iter().map(|s| s.id).collect();
@@ -107,7 +107,7 @@ fn a_session_that_changed_after_the_plan_stays() {
     let plan = store.prune_plan(&request("2026-07-01T12:00:00Z", 15)).unwrap();
     let message = hermes_store::sessions::NewMessage::text("user", "back", minute(90));
     store.append(&id, &[message]).unwrap();
-    let report = store.prune(&plan).unwrap();
+    let report = store.prune(&plan.sessions).unwrap();
     assert_eq!((report.sessions, report.changed), (0, vec![id]));
 }
 
@@ -144,7 +144,7 @@ fn a_session_whose_index_rows_only_hermes_agent_can_drop_is_left_to_it() {
     let plan = store.prune_plan(&request("2027-01-01T00:00:00Z", 1)).unwrap();
     // What it continues stays with it.
     assert_eq!((plan.sessions.len(), plan.kept_for_owner, plan.kept_continued), (2, 1, 1));
-    assert_eq!(store.prune(&plan).unwrap().sessions, 2);
+    assert_eq!(store.prune(&plan.sessions).unwrap().sessions, 2);
     drop(store);
     let whole = "insert into messages_fts_trigram (messages_fts_trigram, rank)
         values ('integrity-check', 1);";

@@ -100,7 +100,7 @@ fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result
         channel: Some(&opening.channel),
         budget: Some(BUDGET),
         no_files: true,
-        session: None,
+        ..Wish::default()
     };
     let (app, home, memory) = seat.reader()?;
     context::give(app, home, (&memory.store, asker), &wish)

@@ -66,6 +66,7 @@ impl Conversation {
             channel: Some(&self.opening.channel),
             budget: Some(BUDGET),
             no_files: true,
+            ..Wish::default()
         };
         let held = self.held();
         let (app, home, memory) = self.seat.either()?;

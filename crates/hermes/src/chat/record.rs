@@ -16,7 +16,7 @@ use hermes_app::asker::Asker;
 use hermes_app::clock;
 use hermes_app::context;
 use hermes_app::pool::Seat;
-use hermes_app::turn::{self, Told};
+use hermes_app::turn::{self, Databases, Told};
 
 /// What our own agent is called in what is recorded.
 const AGENT: &str = "hermes";
@@ -41,13 +41,13 @@ impl Recorder<'_> {
     pub(super) fn record(&mut self, messages: Vec<TurnMessage>) -> anyhow::Result<Told> {
         self.seat.app.now = clock::now();
         let turn = self.turn(messages, false);
-        match self.seat.writer() {
-            Ok((app, home, memory)) => {
-                turn::record_in(app, home, &turn, (self.sessions, Some(memory)))
-            }
-            // What cannot be opened now waits, as everywhere.
-            Err(_) => turn::record(&self.seat.app, &self.seat.home, &turn, self.sessions),
-        }
+        self.keep(&turn)
+    }
+
+    fn keep(&mut self, turn: &Turn) -> anyhow::Result<Told> {
+        let (app, home, memory) = self.seat.parts();
+        let wait = app.lock_wait(home)?;
+        turn::record(app, home, turn, Databases { sessions: self.sessions, memory, wait })
     }
 
     fn turn(&self, messages: Vec<TurnMessage>, ended: bool) -> Turn {
@@ -250,9 +250,9 @@ impl Conversation {
         if let Ok(Some(sessions)) = &mut self.sessions {
             let _ = sessions.end_session(&session, now, "user_exit");
         }
-        let recorder = self.recorder();
+        let mut recorder = self.recorder();
         let turn = recorder.turn(Vec::new(), true);
-        let _ = turn::record(&recorder.seat.app, &recorder.seat.home, &turn, recorder.sessions);
+        let _ = recorder.keep(&turn);
         recorder.seat.app.now = now;
     }
 

@@ -23,7 +23,8 @@ use hermes_app::clock;
 use hermes_app::context::{self, Handed, Wish};
 use hermes_app::numbers::Numbers;
 use hermes_app::problem::Problem;
-use hermes_app::{rules, turn};
+use hermes_app::rules;
+use hermes_app::turn::Recorder;
 
 /// Who tells, and where.
 pub(super) struct Teller<'a> {
@@ -138,7 +139,7 @@ impl<'a> Teller<'a> {
         let random = [0; 3].map(|_| self.numbers.below(256) as u8);
         let id = SessionId::new(at, random);
         self.recall(&id, talk)?;
-        let mut sessions = turn::open_sessions(&self.home);
+        let mut recorder = Recorder::open(&self.home);
         let mut now = at;
         for (number, messages) in talk.turns.iter().enumerate() {
             let messages = timed(messages, &mut now);
@@ -155,10 +156,10 @@ impl<'a> Teller<'a> {
             };
             clock::at(now, || {
                 let app = self.app.for_profile(&self.home);
-                turn::record(&app, &self.home, &said, &mut sessions)
+                recorder.record(&app, &self.home, &said)
             })?;
         }
-        let sessions = sessions?.context("the home has no state.db")?;
+        let sessions = recorder.into_sessions()?.context("the home has no state.db")?;
         self.dress(sessions, &id, talk)
     }
 

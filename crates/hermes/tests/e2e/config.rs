@@ -194,3 +194,22 @@ fn the_config_editor_saves_and_checks() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(sandbox.ok(&["config", "get", "timezone"]), "Europe/Berlin\n");
 }
+
+#[test]
+fn a_provider_is_refused_until_one_can_be_asked() {
+    let sandbox = Sandbox::ready();
+    let before = sandbox.read("config.yaml");
+    sandbox.fails(&["config", "set", "memory.provider", "honcho"], 5, &["honcho", "hermes import"]);
+    assert_eq!(sandbox.read("config.yaml"), before);
+    sandbox.write("config.yaml", "memory:\n  provider: honcho\n");
+    sandbox.fails(&["memory", "search", "x"], 1, &["memory.provider", "honcho"]);
+    let check = sandbox.run(&["config", "check"]);
+    assert_eq!(check.code, 6, "{}", check.stdout);
+    assert!(check.stdout.contains("config unset memory.provider"), "{}", check.stdout);
+    sandbox.ok(&["config", "unset", "memory.provider"]);
+    sandbox.ok(&["memory", "search", "x"]);
+    // In a home of Hermes Agent it is that program's to ask.
+    sandbox.write("config.yaml", "_config_version: 1\nmemory:\n  provider: honcho\n");
+    sandbox.ok(&["memory", "search", "x"]);
+    sandbox.ok(&["config", "check"]);
+}

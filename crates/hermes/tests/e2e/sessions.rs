@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, until};
 
 /// A session with the given messages, user and assistant in turn; returns its id.
 fn conversation(sandbox: &Sandbox, title: &str, messages: &[&str]) -> String {
@@ -292,6 +292,9 @@ fn prune_shows_first_and_never_takes_what_is_pinned() {
     assert_eq!(sandbox.json(&["sessions", "stats"])["sessions"], 2);
     sandbox.ok(&["sessions", "import", "kept.jsonl"]);
     sandbox.ok(&["sessions", "show", "old2"]);
+    sandbox.ok(&["sessions", "prune", "--older-than", "1w", "--yes"]);
+    sandbox.ok(&["sessions", "restore", "old2"]);
+    sandbox.ok(&["sessions", "show", "old2"]);
     sandbox.fails(&["sessions", "prune", "--older-than", "tomorrow"], 2, &["tomorrow"]);
 }
 
@@ -320,6 +323,54 @@ fn the_configured_retention_is_used_when_no_age_is_given() {
     assert_eq!(sandbox.json(&["sessions", "prune"])["results"][0]["id"], "old");
     let long = sandbox.json(&["--set", "sessions.retention_days=36500", "sessions", "prune"]);
     assert_eq!(long["results"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn auto_prune_deletes_what_is_old_and_not_pinned_and_it_can_be_brought_back() {
+    let sandbox = Sandbox::ready();
+    let old = "{\"id\":\"old1\",\"source\":\"cli\",\"started_at\":1000,\"ended_at\":2000,\"messages\":[{\"role\":\"user\",\"content\":\"The ferry leaves at noon.\",\"timestamp\":1500}]}\n";
+    let lines = format!("{old}{}", old.replace("old1", "old2"));
+    sandbox.feed(&["sessions", "import", "-"], lines.as_bytes());
+    conversation(&sandbox, "new", &["fresh"]);
+    sandbox.ok(&["sessions", "pin", "old1"]);
+    let prune = || sandbox.json(&["jobs", "run", "prune"])["result"].as_str().unwrap().to_owned();
+    let check = || {
+        let report = sandbox.run(&["doctor", "--json"]).stdout;
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let checks = report["results"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "pruning")
+    };
+    assert!(prune().contains("sessions.auto_prune is off"));
+    assert_eq!(check(), None);
+    assert_eq!(sandbox.json(&["sessions", "stats"])["sessions"], 3);
+    sandbox.ok(&["config", "set", "sessions.auto_prune", "true"]);
+    let before = check().unwrap();
+    assert_eq!(before["status"], "warn", "{before}");
+    assert_eq!(
+        prune(),
+        "1 session with 1 message deleted after 90 days without activity, 1 kept: pinned"
+    );
+    sandbox.fails(&["sessions", "show", "old2"], 4, &["old2"]);
+    sandbox.ok(&["sessions", "show", "old1"]);
+    let known = sandbox.json(&["memory", "search", "When does the ferry leave?"]).to_string();
+    assert!(known.contains("noon"), "it was taken into the memory first: {known}");
+    let restored = sandbox.run(&["sessions", "restore", "old2"]);
+    assert!(restored.code == 0 && restored.stderr.contains("pinned now"), "{}", restored.stderr);
+    assert!(prune().starts_with("0 sessions"), "what was brought back stays");
+    sandbox.ok(&["sessions", "show", "old2"]);
+    sandbox.ok(&["start"]);
+    let is_planned = || {
+        let all = sandbox.json(&["status"])["profiles"][0]["schedules"].clone();
+        let found = all.as_array().unwrap().iter().find(|one| one["name"] == "prune").cloned();
+        found.is_some_and(|one| one["next_run"].is_string())
+    };
+    until("the daemon has it in its plan", is_planned);
+    let after = check().unwrap();
+    let evidence = after["evidence"].as_str().unwrap();
+    assert_eq!(after["status"], "ok", "{after}");
+    assert!(evidence.contains("90 days") && evidence.contains("last on"), "{evidence}");
+    sandbox.write("config.yaml", "_config_version: 1\nsessions:\n  auto_prune: true\n");
+    assert!(prune().contains("Hermes Agent prunes its own"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::listening::Listening;
 use crate::sandbox::{Holder, Sandbox};
 use crate::talks::{found, said, turn};
 
@@ -311,4 +312,34 @@ fn what_is_no_turn_is_refused_with_a_reason() {
     }
     assert_eq!(sandbox.run(&["memory", "turn"]).code, 2);
     assert!(!sandbox.path("memory.db").exists());
+}
+
+#[test]
+fn a_batch_of_turns_is_written_through_one_open_memory() {
+    const TURNS: u64 = 150;
+    let daemon = Listening::new();
+    let turn = |number: u64| {
+        let text = format!("Turn number {number} of the batch.");
+        let message = json!({"role": "user", "text": text, "external_id": number.to_string()});
+        json!({"from": "test", "session_id": "batch", "messages": [message]})
+    };
+    let count = |name: &str| -> u64 {
+        let page = daemon.get("/metrics").text;
+        let line = page.lines().find(|line| line.starts_with(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {page}"))[name.len()..].trim().parse().unwrap()
+    };
+    assert_eq!(daemon.post("/api/v1/turns", &turn(0)).status, 200);
+    let batch = json!({ "turns": (1..=TURNS).map(turn).collect::<Vec<_>>() });
+    let before = count("hermes_memory_openings");
+    let answer = daemon.post("/api/v1/turns", &batch).json();
+    // The daemon looks at what is new meanwhile, and opens it for that.
+    let opened = count("hermes_memory_openings") - before;
+    assert!(opened < TURNS / 2, "opened {opened} times for {TURNS} turns");
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results.len() as u64, TURNS, "{answer}");
+    assert!(results.iter().all(|one| one["kept_in"] == "memory"), "{answer}");
+    // The same request again adds nothing.
+    let messages = count("hermes_messages");
+    assert_eq!(daemon.post("/api/v1/turns", &batch).status, 200);
+    assert_eq!((messages, count("hermes_messages")), (TURNS + 1, TURNS + 1));
 }

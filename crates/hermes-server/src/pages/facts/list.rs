@@ -15,7 +15,7 @@ use hermes_app::hit::Hit;
 use hermes_app::memory::Memory;
 use hermes_app::pool::Seat;
 use hermes_app::reason::Reason;
-use hermes_app::search::{self, Kind, Wish};
+use hermes_app::search::{self, Filter, Kind, Wish};
 
 #[derive(Template, Serialize)]
 #[template(path = "facts.html")]
@@ -81,8 +81,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
                 text: &wanted.q,
                 kind: Kind::Facts,
                 limit: ROWS,
-                entity: visit.asked("entity"),
-                ..Wish::default()
+                filter: Filter { entity: visit.asked("entity"), ..Filter::default() },
             };
             let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
             let hits = answer.results.as_slice();

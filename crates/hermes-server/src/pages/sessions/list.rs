@@ -15,7 +15,7 @@ use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit};
 use hermes_app::hit::Hit;
 use hermes_app::pool::Seat;
-use hermes_app::search::{self, Kind, Wish};
+use hermes_app::search::{self, Filter, Kind, Wish};
 use hermes_app::text::thousands;
 
 #[derive(Template, Serialize)]
@@ -93,8 +93,12 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let source = visit.asked("source");
     let mut hits = Vec::new();
     if let Some(q) = q {
-        let wish =
-            Wish { text: q, kind: Kind::Sessions, limit: ROWS, channel: source, ..Wish::default() };
+        let wish = Wish {
+            text: q,
+            kind: Kind::Sessions,
+            limit: ROWS,
+            filter: Filter { channel: source, ..Filter::default() },
+        };
         let found = search::find(app, home, (&memory.store, &asker), &wish)?;
         hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
     }

@@ -32,7 +32,6 @@ use crate::call::Fault;
 use crate::whom::Whom;
 use hermes_app::pool::Seat;
 use hermes_app::problem;
-use hermes_app::problem::Kind;
 use hermes_app::problem::Problem;
 use hermes_app::tokens::Grant;
 use tool::{Entry, Told};
@@ -122,7 +121,7 @@ impl Door {
                     shared.pool.give_back(seat);
                     Ok(done)
                 });
-                done.await.map_err(|fault| Problem::new(Kind::Unavailable, fault.told().0))?
+                done.await.map_err(|fault| Problem::new(fault.problem_kind(), fault.told().0))?
             }
         }
     }

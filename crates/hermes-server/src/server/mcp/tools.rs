@@ -20,7 +20,7 @@ use hermes_app::facts;
 use hermes_app::items::{self, Wanted};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind as Failed, Problem};
-use hermes_app::search::{self, Kind, Wish};
+use hermes_app::search::{self, Filter, Kind, Wish};
 use hermes_app::text::one_line;
 use hermes_app::{context, rules};
 
@@ -174,11 +174,13 @@ fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
         text: &asked.query,
         kind: asked.types,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 50)),
-        entity: asked.entity.as_deref(),
-        since: moment(&asked.since)?,
-        until: moment(&asked.until)?,
-        as_of: moment(&asked.as_of)?,
-        ..Wish::default()
+        filter: Filter {
+            entity: asked.entity.as_deref(),
+            since: moment(&asked.since)?,
+            until: moment(&asked.until)?,
+            as_of: moment(&asked.as_of)?,
+            ..Filter::default()
+        },
     };
     found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish)
 }
@@ -223,7 +225,7 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
         project: scoped.project.as_deref(),
         channel: None,
         budget: asked.budget_tokens.map(|tokens| tokens as usize),
-        no_files: false,
+        ..context::Wish::default()
     };
     let (app, home, memory) = seat.reader()?;
     let asker = scoped.whom.asker(&memory.store)?;

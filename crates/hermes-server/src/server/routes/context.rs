@@ -12,7 +12,7 @@ use hermes_app::clock;
 use hermes_app::context::{self, Handed, Wish};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
-use hermes_app::search::{self, Kind, Source};
+use hermes_app::search::{self, Filter, Kind, Source};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +101,7 @@ fn give(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         channel: body.channel.as_deref(),
         budget: body.budget_tokens.map(|tokens| tokens as usize),
         no_files: body.files == Some(false),
+        ..Wish::default()
     };
     let (app, home, memory) = seat.reader()?;
     let mode = app.config(home)?.config.users.mode;
@@ -137,14 +138,17 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
         text: &asked.q,
         kind: asked.kind,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
-        session: asked.session.as_deref(),
-        channel: asked.channel.as_deref(),
-        project: asked.project.as_deref(),
-        source: asked.source.map(Source::word),
-        entity: asked.entity.as_deref(),
-        since: moment(&asked.since, app)?,
-        until: moment(&asked.until, app)?,
-        as_of: moment(&asked.as_of, app)?,
+        filter: Filter {
+            session: asked.session.as_deref(),
+            except_session: None,
+            channel: asked.channel.as_deref(),
+            project: asked.project.as_deref(),
+            source: asked.source.map(Source::word),
+            entity: asked.entity.as_deref(),
+            since: moment(&asked.since, app)?,
+            until: moment(&asked.until, app)?,
+            as_of: moment(&asked.as_of, app)?,
+        },
     };
     wish.must_be_short()?;
     let asker = call.asker(&memory.store)?;

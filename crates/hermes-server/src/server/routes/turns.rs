@@ -13,7 +13,7 @@ use crate::call::{Call, Identity, Reply};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Kind;
 use hermes_app::problem::Problem;
-use hermes_app::turn;
+use hermes_app::turn::{self, Databases, Told, Transcripts};
 
 /// One turn, or several in `turns`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -114,8 +114,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let mut sessions = turn::open_sessions(home);
     let mut results = Vec::new();
     for (number, one) in turns {
-        let done = must_be_own(seat, &one, sessions.as_ref().ok().and_then(Option::as_ref))
-            .and_then(|()| turn::record(&seat.app, &seat.home, &one, &mut sessions));
+        let done = record_one(seat, &one, &mut sessions);
         match done {
             Ok(told) => results.push(told),
             // What was stored before it is told, so that nobody sends all of it again.
@@ -126,6 +125,14 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         }
     }
     Reply::json(&json!({ "results": results, "problems": problems }))
+}
+
+/// Records one turn, unless its request ran out of time before it.
+fn record_one(seat: &mut Seat, turn: &Turn, sessions: &mut Transcripts) -> anyhow::Result<Told> {
+    seat.app.stop.check()?;
+    must_be_own(seat, turn, sessions.as_ref().ok().and_then(Option::as_ref))?;
+    let (app, home, memory) = seat.parts();
+    turn::record(app, home, turn, Databases { sessions, memory, wait: turn::PATIENCE })
 }
 
 /// Nobody adds to the conversation of another. Where the transcript cannot be read now, the memory says whose it is.

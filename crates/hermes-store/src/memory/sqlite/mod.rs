@@ -177,10 +177,29 @@ impl SqliteMemory {
         if self.access == Access::Write {
             return Ok(());
         }
-        let Connection::Sqlite(file) = &mut self.connection else { return Ok(()) };
+        let file = match &mut self.connection {
+            Connection::Sqlite(file) => file,
+            Connection::Postgres(server) => {
+                server.heed(stop);
+                return Ok(());
+            }
+        };
         let stop = stop.clone();
         let heeded = file.progress_handler(stop::STEPS, Some(move || stop.is_asked()));
         heeded.map_err(|source| Error::from_sqlite(&self.path, source))
+    }
+
+    /// Waits so long at most for others who write, from now on.
+    pub fn wait_at_most(&mut self, wait: Duration) -> Result<()> {
+        match &mut self.connection {
+            Connection::Sqlite(file) => {
+                file.busy_timeout(wait).map_err(|source| Error::from_sqlite(&self.path, source))
+            }
+            Connection::Postgres(server) => {
+                server.wait_at_most(wait);
+                Ok(())
+            }
+        }
     }
 
     /// Whether others wait for this connection, or it would not notice what they write: where no file can be made beside
@@ -239,6 +258,10 @@ impl SqliteMemory {
     fn failed(&self, source: db::Error) -> Error {
         match source {
             db::Error::Sqlite(source) => Error::from_sqlite(&self.path, source),
+            // The server ended it because its time was over.
+            db::Error::Postgres(source) if self.stop.is_asked() && db::is_cancelled(&source) => {
+                Error::Stopped
+            }
             db::Error::Postgres(source) => match self.connection.postgres() {
                 Some(server) => server.pool().address().refused(&source),
                 None => Error::from_sqlite(&self.path, rusqlite::Error::InvalidQuery),

@@ -17,7 +17,7 @@ use super::Tools;
 use crate::chat::opening;
 use hermes_app::clock;
 use hermes_app::problem;
-use hermes_app::search::{self, Kind, Wish};
+use hermes_app::search::{self, Filter, Kind, Wish};
 use hermes_app::text::one_line;
 
 /// Its name.
@@ -225,8 +225,12 @@ fn by_meaning(
 ) -> anyhow::Result<()> {
     let (asker, running) = (tools.asker.clone(), tools.session.to_string());
     let (app, home, memory) = tools.seat.reader()?;
-    let wish =
-        Wish { text: query, kind: Kind::Episodes, limit: HITS, since, until, ..Wish::default() };
+    let wish = Wish {
+        text: query,
+        kind: Kind::Episodes,
+        limit: HITS,
+        filter: Filter { since, until, ..Filter::default() },
+    };
     let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
     for hit in &answer.results {
         let Some(session) = hit.session_id.clone() else { continue };

@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         channel: arguments.channel.as_deref(),
         budget: arguments.budget,
         no_files: arguments.no_files,
+        ..Wish::default()
     };
     let given = context::give(app, &home, (&memory.store, &asker), &wish)?;
     for note in &given.context.notes {

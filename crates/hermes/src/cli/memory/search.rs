@@ -17,7 +17,7 @@ use crate::output::{Page, Show};
 use hermes_app::app::App;
 use hermes_app::clock;
 use hermes_app::problem::Problem;
-use hermes_app::search::{self, Answer, Kind, Source, Wish};
+use hermes_app::search::{self, Answer, Filter, Kind, Source, Wish};
 
 /// Shown below `hermes memory search --help`.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -118,14 +118,17 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         text: &text,
         kind: arguments.kind,
         limit: usize::from(arguments.limit),
-        session: arguments.session.as_deref(),
-        channel: arguments.channel.as_deref(),
-        project: arguments.project.as_deref(),
-        source: arguments.source.map(Source::word),
-        entity: arguments.entity.as_deref(),
-        since: times.since,
-        until: times.until,
-        as_of: times.as_of,
+        filter: Filter {
+            session: arguments.session.as_deref(),
+            except_session: None,
+            channel: arguments.channel.as_deref(),
+            project: arguments.project.as_deref(),
+            source: arguments.source.map(Source::word),
+            entity: arguments.entity.as_deref(),
+            since: times.since,
+            until: times.until,
+            as_of: times.as_of,
+        },
     };
     let answer = search::find(app, &home, (&memory.store, &asker), &wish)?;
     for note in &answer.notes {

@@ -18,7 +18,7 @@ use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::problem::Problem;
 use hermes_app::text::{counted, printable};
-use hermes_app::turn::{self, Told};
+use hermes_app::turn::{Recorder, Told};
 
 /// Shown below `hermes memory turn --help`.
 pub(crate) const FORM: &str = "A turn is a JSON object; several may follow one another:
@@ -87,10 +87,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let home = app.existing_home()?;
     let zone = app.zone(&home)?;
     let Read { turns, mut problems } = arguments.turns(&zone)?;
-    let mut sessions = turn::open_sessions(&home);
+    let mut recorder = Recorder::open(&home);
     let mut results = Vec::new();
     for (bad, turn) in turns {
-        match turn::record(app, &home, &turn, &mut sessions) {
+        match recorder.record(app, &home, &turn) {
             Ok(told) => results.push(told),
             // What was stored before it is told, so that nobody sends all of it again.
             Err(error) if !results.is_empty() => {

@@ -60,7 +60,7 @@ pub(crate) fn run(
     app.out.show(&Shown { pruning, zone })?;
     if waits {
         app.out.hint(
-            "nothing was deleted yet; add `--yes` to delete them, `--export FILE` to keep a copy",
+            "nothing was deleted yet; add `--yes` to delete them: `hermes sessions restore` brings them back for 30 days",
         );
     }
     Ok(Outcome::Done)

@@ -6,6 +6,15 @@ use rusqlite::types::Value;
 use super::cells::{Sent, type_of};
 use super::dialect::Translated;
 
+/// Many values that are asked for at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum List<'a> {
+    /// Numbers of rows.
+    Numbers(&'a [i64]),
+    /// Texts.
+    Words(&'a [&'a str]),
+}
+
 /// The values of a statement in the order the server takes them: the caller's, the profile, and which of the
 /// caller's are nothing.
 pub(super) struct Given<'v> {

@@ -12,6 +12,7 @@ mod lexer;
 mod params;
 mod postgres;
 mod statement;
+mod told;
 
 use std::cell::Cell;
 use std::path::Path;
@@ -22,9 +23,11 @@ use crate::memory::{Admin, Scope};
 use crate::migrate;
 
 pub(super) use self::cells::storable;
+pub(super) use self::given::List;
 pub(super) use self::params::{Params, params_from_iter};
-pub(super) use self::postgres::{List, Postgres, can_pass, new_key};
+pub(super) use self::postgres::{Postgres, can_pass, new_key};
 pub(super) use self::statement::{Row, Rows, Statement};
+pub(super) use self::told::is_cancelled;
 use crate::memory::text_hash;
 pub(super) use rusqlite::ToSql;
 

@@ -9,8 +9,10 @@ use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
 use super::dialect::{Translated, translated};
-use super::given::Given;
+use super::given::{Given, List};
+use super::told::{tell, time_setting, user_setting};
 use super::{Error, Result, Who};
+use crate::Stop;
 use crate::memory::sqlite::near::Near;
 use crate::memory::sqlite::server::{LOCK_TO_WRITE, refuse_other_schema};
 use crate::memory::{Episode, Message};
@@ -26,6 +28,8 @@ pub(crate) struct Postgres {
     mark: String,
     /// How long to wait for another who writes.
     wait: Duration,
+    /// Until when what is read is wanted.
+    stop: Stop,
     state: RefCell<State>,
     who: Cell<Who>,
     last_number: Cell<i64>,
@@ -47,15 +51,6 @@ pub(crate) struct Ahead {
     pub(crate) of_episode: HashMap<i64, Vec<Message>>,
     /// Whether facts were drawn from an episode.
     pub(crate) has_facts: HashMap<i64, bool>,
-}
-
-/// Many values that are asked for at once.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum List<'a> {
-    /// Numbers of rows.
-    Numbers(&'a [i64]),
-    /// Texts.
-    Words(&'a [&'a str]),
 }
 
 /// What is going on at one moment.
@@ -92,6 +87,7 @@ impl Postgres {
             profile,
             mark,
             wait,
+            stop: Stop::default(),
             state: RefCell::default(),
             who: Cell::new(Who::Nobody),
             last_number: Cell::new(0),
@@ -99,6 +95,17 @@ impl Postgres {
             near: OnceCell::new(),
             lost_near: Cell::new(false),
         }
+    }
+
+    /// Waits so long at most for a connection and for others who write, from now on.
+    pub(crate) fn wait_at_most(&mut self, wait: Duration) {
+        self.wait = wait;
+        self.pool = self.pool.impatient(wait);
+    }
+
+    /// Ends what is read from now on when its time is over.
+    pub(crate) fn heed(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 
     /// What the server finds the nearest vectors with, if it can.
@@ -321,8 +328,9 @@ impl Postgres {
             return Ok(false);
         }
         let begin = format!(
-            "begin transaction isolation level repeatable read read only; {}",
-            self.settings()
+            "begin transaction isolation level repeatable read read only; {} {}",
+            self.settings(),
+            time_setting(&self.stop)
         );
         self.begin(&begin, Mode::Reading)?;
         Ok(true)
@@ -464,24 +472,6 @@ pub(crate) fn can_pass(error: &Error) -> bool {
         Error::Postgres(source) => is_retriable(source),
         Error::Unreached(source) => source.is_retriable(),
     }
-}
-
-/// Who asks, and how plans are made for them. What one user asks for is a few rows by their numbers. The server
-/// cannot know how few are in a range, and would rather read whole tables: at 100,000 messages a context took 1.5 s.
-fn user_setting(who: Who) -> String {
-    let user = match who {
-        Who::Nobody => String::new(),
-        Who::User(number) => number.to_string(),
-        Who::All => "*".to_owned(),
-    };
-    let whole_tables = if who == Who::All { "on" } else { "off" };
-    let plans = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"]
-        .map(|name| format!("set_config('{name}', '{whole_tables}', true)"));
-    format!("set_config('hermes.user', '{user}', true), {}", plans.join(", "))
-}
-
-fn tell(who: Who) -> String {
-    format!("select {}", user_setting(who))
 }
 
 pub(crate) fn new_key() -> i64 {

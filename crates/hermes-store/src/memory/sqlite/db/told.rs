@@ -1,0 +1,38 @@
+//! What a server is told for one transaction: who asks, and how long what is read is wanted.
+
+use std::time::Duration;
+
+use ::postgres::error::SqlState;
+
+use super::Who;
+use crate::Stop;
+
+/// How long a statement may take, where there is a limit: the server itself ends what nobody waits for.
+pub(super) fn time_setting(stop: &Stop) -> String {
+    let Some(left) = stop.left() else { return String::new() };
+    let milliseconds = left.max(Duration::from_millis(1)).as_millis();
+    format!("select set_config('statement_timeout', '{milliseconds}', true);")
+}
+
+/// Who asks, and how plans are made for them. What one user asks for is a few rows by their numbers. The server
+/// cannot know how few are in a range, and would rather read whole tables: at 100,000 messages a context took 1.5 s.
+pub(super) fn user_setting(who: Who) -> String {
+    let user = match who {
+        Who::Nobody => String::new(),
+        Who::User(number) => number.to_string(),
+        Who::All => "*".to_owned(),
+    };
+    let whole_tables = if who == Who::All { "on" } else { "off" };
+    let plans = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"]
+        .map(|name| format!("set_config('{name}', '{whole_tables}', true)"));
+    format!("set_config('hermes.user', '{user}', true), {}", plans.join(", "))
+}
+
+pub(super) fn tell(who: Who) -> String {
+    format!("select {}", user_setting(who))
+}
+
+/// Whether the server ended a statement, as it was told to when the time was over.
+pub(crate) fn is_cancelled(error: &::postgres::Error) -> bool {
+    error.code() == Some(&SqlState::QUERY_CANCELED)
+}
