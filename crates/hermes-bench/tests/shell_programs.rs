@@ -1,5 +1,4 @@
 //! Measuring backups beside shell programs: sqlite3, tar and gpg must be installed.
-#![expect(clippy::unwrap_used, reason = "a test that cannot run the program should stop")]
 
 use std::process::Command;
 

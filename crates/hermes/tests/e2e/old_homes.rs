@@ -33,16 +33,6 @@ pub(crate) const WITH_FILES: &[OldHome] = &[
     OldHome { name: "memory-6", schema: 6, rows: [37, 14, 2, 99] },
 ];
 
-/// Those with a memory on a server; the texts of the first two schema files were written anew before they stayed.
-#[rustfmt::skip]
-pub(crate) const ON_SERVERS: &[OldHome] = &[
-    OldHome { name: "postgres-1-first-text", schema: 1, rows: [37, 14, 2, 99] },
-    OldHome { name: "postgres-1", schema: 1, rows: [37, 14, 2, 99] },
-    OldHome { name: "postgres-2-first-text", schema: 2, rows: [37, 14, 2, 99] },
-    OldHome { name: "postgres-2-second-text", schema: 2, rows: [37, 14, 2, 99] },
-    OldHome { name: "postgres-2", schema: 2, rows: [37, 14, 2, 99] },
-];
-
 /// Schemas of memory.db that came together with the next one: no version ended there, so no home can have them.
 pub(crate) const NEVER_LEFT: &[i64] = &[7];
 
