@@ -298,7 +298,7 @@ fn names_after(code: &str, begin: &str) -> BTreeSet<String> {
             _ if is_part => {}
             Some(several) => {
                 let several = several.split(';').next().unwrap();
-                names.extend(several.split(',').map(|one| word(one)));
+                names.extend(several.split(',').map(word));
             }
             None => {
                 names.insert(word(rest));
