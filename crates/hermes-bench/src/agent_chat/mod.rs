@@ -17,8 +17,9 @@ use jiff::civil::DateTime;
 
 use self::ask::Holder;
 use self::plan::Plan;
-pub(crate) use self::set::{Gold, Question, Set, Turn};
+use self::set::{Gold, Set};
 use crate::figures::{Figure, Table};
+use crate::recall::corpus::{Asked, Turn};
 use hermes_app::numbers::Numbers;
 use hermes_app::text::thousands;
 
@@ -78,11 +79,12 @@ fn turns(plan: &Plan<'_>, id: &str, set: &mut Set) -> HashMap<Holder, (String, S
                 session_index,
                 turn_id,
                 turn_index,
-                timestamp: written(session.begins),
-                speaker: role,
-                role,
+                timestamp: Some(written(session.begins)),
+                speaker: Some(role.to_owned()),
+                role: role.to_owned(),
                 text: text.clone(),
                 caption: None,
+                at: None,
             });
         }
     }
@@ -110,12 +112,13 @@ fn questions(
             answer: asked.answer,
             dropped: Vec::new(),
         });
-        set.questions.push(Question {
+        set.questions.push(Asked {
             question_id,
             conversation_id: id.to_owned(),
             question: asked.question,
-            question_date: written(now),
-            category: asked.category,
+            question_date: Some(written(now)),
+            category: asked.category.to_owned(),
+            at: None,
         });
     }
 }

@@ -4,39 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::recall::corpus::{Asked, Turn};
 use crate::text::is_empty_word;
 
 /// A whole set.
 #[derive(Debug, Default)]
 pub(crate) struct Set {
     pub(crate) turns: Vec<Turn>,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<Asked>,
     pub(crate) gold: Vec<Gold>,
-}
-
-/// One message.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Turn {
-    pub(crate) conversation_id: String,
-    pub(crate) session_id: String,
-    pub(crate) session_index: usize,
-    pub(crate) turn_id: String,
-    pub(crate) turn_index: usize,
-    pub(crate) timestamp: String,
-    pub(crate) speaker: &'static str,
-    pub(crate) role: &'static str,
-    pub(crate) text: String,
-    pub(crate) caption: Option<String>,
-}
-
-/// One question, asked of one conversation.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Question {
-    pub(crate) question_id: String,
-    pub(crate) conversation_id: String,
-    pub(crate) question: String,
-    pub(crate) question_date: String,
-    pub(crate) category: &'static str,
 }
 
 /// The messages that answer a question.

@@ -80,7 +80,7 @@ fn questions_have_the_promised_kinds_and_their_own_words() {
     let set = generate(1);
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for question in &set.questions {
-        *kinds.entry(question.category).or_default() += 1;
+        *kinds.entry(&question.category).or_default() += 1;
         assert!(!question.question.contains('{'), "{question:?}");
     }
     assert!(set.questions.len() >= 240, "{}", set.questions.len());

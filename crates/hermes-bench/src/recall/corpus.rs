@@ -9,35 +9,39 @@ use hermes_store::memory::MOST_PLACES;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-/// One line of corpus.jsonl.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Turn {
-    pub(super) conversation_id: String,
-    pub(super) session_id: String,
-    pub(super) turn_id: String,
-    pub(super) role: String,
-    pub(super) speaker: Option<String>,
-    timestamp: Option<String>,
-    pub(super) text: String,
-    pub(super) caption: Option<String>,
+/// One message: a line of corpus.jsonl.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Turn {
+    pub(crate) conversation_id: String,
+    pub(crate) session_id: String,
+    #[serde(default)]
+    pub(crate) session_index: usize,
+    pub(crate) turn_id: String,
+    #[serde(default)]
+    pub(crate) turn_index: usize,
+    pub(crate) timestamp: Option<String>,
+    pub(crate) speaker: Option<String>,
+    pub(crate) role: String,
+    pub(crate) text: String,
+    pub(crate) caption: Option<String>,
     #[serde(skip)]
-    pub(super) at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
 }
 
-/// One line of questions.jsonl.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Asked {
-    pub(super) question_id: String,
-    pub(super) conversation_id: String,
-    pub(super) question: String,
-    question_date: Option<String>,
+/// One question, asked of one conversation: a line of questions.jsonl.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) question_id: String,
+    pub(crate) conversation_id: String,
+    pub(crate) question: String,
+    pub(crate) question_date: Option<String>,
     #[serde(default)]
-    pub(super) category: String,
+    pub(crate) category: String,
     #[serde(skip)]
-    pub(super) at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
 }
 
 /// One line of gold.jsonl.

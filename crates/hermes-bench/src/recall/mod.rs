@@ -2,7 +2,7 @@
 
 mod ask;
 mod compacted;
-mod corpus;
+pub(crate) mod corpus;
 mod fill;
 mod kept;
 mod noise;
