@@ -20,6 +20,7 @@ mod hooks_full_disk;
 #[path = "../../../crates/hermes/tests/e2e/listening.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod listening;
+mod measuring;
 #[path = "../../../crates/hermes/tests/e2e/model_server.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod model_server;
