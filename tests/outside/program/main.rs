@@ -10,9 +10,13 @@
 mod backup_by_hand;
 mod browser;
 mod clients;
+mod curl;
 #[path = "../../../crates/hermes/tests/e2e/folk.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod folk;
+#[path = "../../../crates/hermes/tests/e2e/guide.rs"]
+#[allow(dead_code, reason = "the other tests of the program use the rest")]
+mod guide;
 #[path = "../../../crates/hermes/tests/e2e/hook_turns.rs"]
 #[allow(dead_code, reason = "the other tests of the program use the rest")]
 mod hook_turns;

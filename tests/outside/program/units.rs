@@ -1,6 +1,7 @@
 //! The units that the program writes are taken by systemd as they are.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::sandbox::{Ran, Sandbox};
@@ -34,13 +35,18 @@ fn systemd_takes_the_unit_of_the_daemon() {
 fn systemd_takes_both_units_of_scheduled_backups() {
     let sandbox = Sandbox::ready();
     sandbox.ok(&["config", "set", "timezone", "Europe/Berlin"]);
-    let install = ["backup", "schedule", "install", "--systemd", "--print"];
-    for flags in [&install[..], &[&install[..], &["--system"]].concat()] {
-        let printed = sandbox.ok(flags);
-        let (service, timer) = printed.split_once("\n# hermes-backup.timer\n").unwrap();
-        systemd_takes(
-            &sandbox,
-            &[("hermes-backup.service", service), ("hermes-backup.timer", timer)],
-        );
-    }
+    // The units are for a systemd that runs for this user.
+    sandbox.write(
+        "../bin/systemctl",
+        "#!/bin/sh\ncase \"$*\" in *is-system-running*) echo running;; esac\n",
+    );
+    let bin = sandbox.folder().join("bin");
+    fs::set_permissions(bin.join("systemctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut install = sandbox.command(&["backup", "schedule", "install", "--systemd", "--yes"]);
+    install.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let installed = Ran::of(&install.output().unwrap());
+    assert_eq!(installed.code, 0, "{}{}", installed.stdout, installed.stderr);
+    let units = ["hermes-backup.service", "hermes-backup.timer"]
+        .map(|name| (name, sandbox.read(&format!("../.config/systemd/user/{name}"))));
+    systemd_takes(&sandbox, &units.each_ref().map(|(name, text)| (*name, text.as_str())));
 }

@@ -26,6 +26,7 @@ mod faults;
 mod fence;
 mod folk;
 mod forgotten;
+mod guide;
 mod heavy;
 mod home;
 mod hook_turns;
