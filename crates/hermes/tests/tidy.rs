@@ -166,7 +166,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// Rust, SQL, Python and scaffold files of all crates, sorted.
+/// Rust, SQL, Python and scaffold files of all crates and of the tests with other programs, sorted.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in ["src", "tests", "migrations", "scaffold"] {
@@ -174,6 +174,7 @@ fn sources() -> Vec<PathBuf> {
             collect(&krate.join(folder), &mut found);
         }
     }
+    collect(&root().join("tests/outside"), &mut found);
     found.retain(|path| {
         path.extension().is_some_and(|ending| ["rs", "sql", "py"].iter().any(|e| ending == *e))
     });

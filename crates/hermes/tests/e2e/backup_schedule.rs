@@ -60,6 +60,22 @@ fn make_due(sandbox: &Sandbox) {
 }
 
 #[test]
+fn what_would_be_written_is_printed_for_every_way() {
+    let sandbox = Sandbox::ready();
+    for (flags, words) in [
+        (&["--systemd"][..], "OnCalendar="),
+        (&["--systemd", "--system"], "OnCalendar="),
+        (&["--cron"], "backup create --scheduled cron"),
+        (&["--daemon"], "\"by\": \"daemon\""),
+    ] {
+        let all = [&["backup", "schedule", "install", "--print"][..], flags].concat();
+        assert!(sandbox.ok(&all).contains(words), "{flags:?}");
+    }
+    let both = ["backup", "schedule", "install", "--print", "--cron", "--daemon"];
+    sandbox.run(&both).failed(2, &["cannot be used with"]);
+}
+
+#[test]
 fn both_units_are_installed_and_their_command_really_runs() {
     let sandbox = sandbox();
     sandbox.ok(&["config", "set", "timezone", "Europe/Berlin"]);

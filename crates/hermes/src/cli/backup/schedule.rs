@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use hermes_home::{Home, atomic};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -37,7 +37,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "way", required = true, multiple = false, args = ["systemd", "cron", "daemon"])]
+#[command(group(ArgGroup::new("way").required(true).args(["systemd", "cron", "daemon"])))]
 pub(crate) struct Install {
     /// By a timer of systemd
     #[arg(long)]
