@@ -10,7 +10,8 @@ use crate::Stop;
 /// How long a statement may take, where there is a limit: the server itself ends what nobody waits for.
 pub(super) fn time_setting(stop: &Stop) -> String {
     let Some(left) = stop.left() else { return String::new() };
-    let milliseconds = left.max(Duration::from_millis(1)).as_millis();
+    // A moment more, so that the time is surely over when the server ends it.
+    let milliseconds = (left + Duration::from_millis(2)).as_millis();
     format!("select set_config('statement_timeout', '{milliseconds}', true);")
 }
 
