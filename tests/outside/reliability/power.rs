@@ -104,8 +104,11 @@ fn is_exempt(path: &std::path::Path) -> bool {
     let is_log = name.ends_with(".jsonl") || name.ends_with(".log");
     // Two slots, each with a checksum: one that is torn is known as such, and an older one says less.
     let is_mark = path.iter().any(|part| part == "high-water");
+    // It is synced before anything is moved: one that is torn is in a home whose restore is undone, and goes with that.
+    let is_note_of_restore = name == ".moved-aside.json";
     is_database
         || is_log
+        || is_note_of_restore
         || is_mark
         || name.ends_with(".lock")
         || name.starts_with(".new-")
