@@ -114,6 +114,7 @@ fn is_exempt(path: &std::path::Path) -> bool {
         || name.starts_with(".new-")
         || name.contains(".tmp")
         || name.ends_with(".part")
+        || name.ends_with(".partial")
 }
 
 impl Texts {
