@@ -223,9 +223,15 @@ fn make_send_and_prune(app: &App) -> anyhow::Result<String> {
     said.extend(made.links_left_out.iter().map(|link| {
         format!("{link} is a link to a folder: what it leads to is not in this backup.")
     }));
-    said.extend(sent.iter().map(|place| match &place.error {
-        Some(error) => format!("It was not sent to {}: {error}", place.place),
-        None => format!("It was sent to {} and read back there.", place.place),
+    said.extend(sent.iter().flat_map(|place| {
+        let (name, [sent, there]) = (&place.place, [place.sent.len(), place.there.len()]);
+        let result = match &place.error {
+            Some(error) => format!("Nothing was sent to {name}: {error}."),
+            None => format!("{name}: {sent} sent and read back, {there} there already."),
+        };
+        let not_sent = place.skipped.iter().map(|why| format!("Not sent to {name}: {why}."));
+        let warnings = place.warnings.iter().map(|warning| format!("{warning}."));
+        [result].into_iter().chain(not_sent).chain(warnings).collect::<Vec<_>>()
     }));
     Ok(said.join(" "))
 }
