@@ -60,7 +60,7 @@ export class Desk {
       reducedMotion: "reduce",
       ...options,
     });
-    context.setDefaultTimeout(15000);
+    context.setDefaultTimeout(60000);
     const page = await context.newPage();
     const expected = options.expected || [];
     const complain = (text) => {

@@ -194,8 +194,6 @@ export async function otherPorts(desk) {
 }
 
 export async function lostDaemon(desk) {
-  const { port } = new URL(desk.origin);
-  desk.hermes("config", "set", "server.port", port);
   const page = await desk.window({ expected: ["ERR_CONNECTION_REFUSED", "Failed to load resource", "ERR_INCOMPLETE", "ERR_NETWORK"] });
   await page.show("files/user");
   const typed = "# User\n\n- Typed while nobody answered\n";

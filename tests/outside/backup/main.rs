@@ -14,6 +14,8 @@ mod gpg_program;
 #[path = "../../../crates/hermes-backup/tests/create/support.rs"]
 #[allow(dead_code, reason = "the other tests of backups use the rest")]
 mod places;
+#[path = "../../../crates/hermes/tests/e2e/ports.rs"]
+mod ports;
 mod proxy;
 mod s3;
 mod s3_service;

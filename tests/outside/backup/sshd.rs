@@ -1,13 +1,13 @@
 //! A real sshd on loopback, as the user who runs the tests.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hermes_backup::remote::{self, Remote};
 
+use crate::ports::free_port;
 use crate::service::Server;
 
 pub(crate) struct Sshd {
@@ -65,9 +65,7 @@ impl Sshd {
 }
 
 fn start(keys: &Path) -> Option<(u16, Server)> {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_port();
     let settings = format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey \"{0}/host\"\nAuthorizedKeysFile \"{0}/authorized\"\n\
          PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\

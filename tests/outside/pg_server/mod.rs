@@ -4,10 +4,11 @@
 //! `nobody` when the tests run as root. A shell stands above it, which the system tells when the test's process ends,
 //! however it ends; it stops the server and removes the folder.
 
+#[path = "../../../crates/hermes/tests/e2e/ports.rs"]
+mod ports;
 pub(crate) mod proxy;
 
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +16,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
+
+pub(crate) use ports::free_port;
 
 /// The password of the user `postgres`, who may do everything.
 pub(crate) const PASSWORD: &str = "secret of the tests";
@@ -60,7 +63,7 @@ pub(crate) fn start(flavour: Flavour) -> Server {
     let mut server = Server { flavour, folder, port: 0, guard: None };
     // Between finding a free port and listening on it, another test may take it.
     for _ in 0..20 {
-        server.port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        server.port = free_port();
         if server.launch() {
             return server;
         }

@@ -1,7 +1,7 @@
 //! Behind PgBouncer in transaction mode: nothing of one client is left for the next.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hermes_store::postgres::ServerError;
 
-use crate::pg_server::{self, Flavour, PASSWORD, Server};
+use crate::pg_server::{self, Flavour, PASSWORD, Server, free_port};
 use crate::support::{asked, pool, refusal};
 
 /// A PgBouncer with one connection to the server for everybody.
@@ -22,7 +22,7 @@ struct Bouncer {
 impl Bouncer {
     fn before(server: &Server) -> Bouncer {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         pg_server::put(folder.path().join("users"), format!("\"postgres\" \"{PASSWORD}\"\n"))
             .unwrap();
         pg_server::put(folder.path().join("pgbouncer.ini"), settings(server, port, folder.path()))
@@ -42,7 +42,7 @@ impl Bouncer {
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
             assert!(
-                asked.elapsed() < Duration::from_secs(20),
+                asked.elapsed() < Duration::from_secs(120),
                 "PgBouncer does not answer: {}",
                 log()
             );

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hermes_store::postgres::ServerError;
 use hermes_store::{Error, ErrorKind};
 
-use crate::pg_server::{self, Flavour};
+use crate::pg_server::{self, Flavour, free_port};
 use crate::support::{asked, pool, refusal};
 
 #[test]
@@ -58,7 +58,7 @@ fn missing_rights_are_said_in_the_servers_words() {
 
 #[test]
 fn nobody_there_is_unreachable() {
-    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let closed = free_port();
     for place in
         [format!("127.0.0.1:{closed}"), "%2Fnowhere:5432".to_owned(), "name.invalid".to_owned()]
     {
@@ -82,7 +82,7 @@ fn a_server_that_takes_the_call_and_says_nothing_is_left_in_time() {
 #[test]
 fn the_next_host_is_asked_when_the_first_is_away() {
     let server = pg_server::shared(Flavour::Plain);
-    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let closed = free_port();
     let good = server.tcp_url("postgres");
     let url = good.replace("127.0.0.1:", &format!("127.0.0.1:{closed},127.0.0.1:"));
     let mut client = pool(&url).get().unwrap();

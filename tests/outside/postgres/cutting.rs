@@ -10,7 +10,7 @@ use crate::pg_server::{self, Flavour};
 use crate::support::pool_with;
 
 /// How long any one attempt may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Notes a key, once, whatever happens on the way.
 fn note(pool: &Pool, key: i64) -> Result<()> {

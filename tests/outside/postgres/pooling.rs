@@ -132,7 +132,7 @@ fn who_sleeps_holds_no_connection() {
     let count = format!("select count(*) from pg_stat_activity where datname = '{database}'");
     let asked_at = std::time::Instant::now();
     while server.sql("postgres", &count).trim() != "0" {
-        assert!(asked_at.elapsed() < Duration::from_secs(20));
+        assert!(asked_at.elapsed() < Duration::from_secs(120));
     }
     assert!(pool.get().is_ok());
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::pg_server::free_port;
 use crate::sandbox::{Ran, Sandbox};
 
 /// The driver that `./test` installs.
@@ -50,9 +51,15 @@ fn demo_in(sandbox: &Sandbox) -> PathBuf {
 
 /// Runs a suite on a demo of its own, with a daemon of its own.
 fn suite(name: &str) {
+    suite_with(name, |_, _| ());
+}
+
+/// The same, with something prepared before the daemon starts.
+fn suite_with(name: &str, prepare: impl Fn(&Sandbox, &str)) {
     let sandbox = Sandbox::empty();
     let home = demo_in(&sandbox).join("home");
     let home_text = home.to_str().unwrap();
+    prepare(&sandbox, home_text);
     sandbox.ok(&["--home", home_text, "start"]);
     let ran = browse(&sandbox, &home, name);
     let _ = sandbox.command(&["--home", home_text, "stop"]).output();
@@ -173,5 +180,9 @@ fn no_other_port_of_this_machine_sees_the_cookie() {
 
 #[test]
 fn what_was_typed_outlives_the_daemon() {
-    suite("lost");
+    // The daemon comes back at the address that the page knows.
+    suite_with("lost", |sandbox, home| {
+        let port = free_port().to_string();
+        sandbox.ok(&["--home", home, "config", "set", "server.port", &port]);
+    });
 }

@@ -91,7 +91,7 @@ fn a_server_that_never_answers_does_not_keep_the_daemon_from_ending() {
     });
     let sandbox = home_on(&format!("postgres://hermes:pw@{address}/hermes?sslmode=disable"));
     sandbox.ok(&["start"]);
-    asked.recv_timeout(Duration::from_secs(30)).unwrap();
+    asked.recv_timeout(Duration::from_secs(120)).unwrap();
     let begun = Instant::now();
     sandbox.ok(&["stop"]);
     assert!(begun.elapsed() < Duration::from_secs(5), "it took {:?}", begun.elapsed());
@@ -204,7 +204,7 @@ fn a_conversation_goes_on_without_the_server_and_nothing_is_lost_or_doubled() {
     let ran = ask(&sandbox, &models, "Which port does the staging database use?");
     assert!(ran.stdout.contains("I cannot look that up."), "{}", ran.stdout);
     assert!(ran.stderr.contains("PostgreSQL"), "{}", ran.stderr);
-    assert!(asked.elapsed() < Duration::from_secs(60));
+    assert!(asked.elapsed() < Duration::from_secs(300));
     let kept = sandbox.ok(&[
         "memory",
         "turn",

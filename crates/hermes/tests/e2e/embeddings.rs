@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde_json::{Value, json};
 
+use crate::ports::free_port;
 use crate::recall::{first, remembering};
 use crate::sandbox::Sandbox;
 
@@ -27,8 +28,7 @@ fn an_endpoint_that_is_down_leaves_the_words() {
     endpoint.set(&sandbox);
     sandbox.ok(&["memory", "reembed"]);
     drop(endpoint);
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let base = format!("http://{unused}/v1");
+    let base = format!("http://127.0.0.1:{}/v1", free_port());
     sandbox.ok(&["config", "set", "memory.embeddings.base_url", &base]);
     let ran = sandbox.run(&["memory", "search", "docker compose"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -61,7 +61,7 @@ impl Listening {
     /// The same with a head that need not be text.
     pub(crate) fn send_bytes(&self, head: &[u8], body: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let _ = stream.write_all(head);
         let _ = stream.write_all(body);
         read(stream)

@@ -51,6 +51,7 @@ mod pages;
 mod pages_rest;
 mod pages_ways;
 mod people;
+mod ports;
 mod pty;
 mod recall;
 mod reflect;

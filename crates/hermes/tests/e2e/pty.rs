@@ -9,7 +9,7 @@ use std::time::Duration;
 use rexpect::process::{PtyProcess, WaitStatus};
 
 /// Nothing here takes this long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// What a line editor asks a terminal to find out where the cursor is.
 const WHERE: &[u8] = b"\x1b[6n";
 

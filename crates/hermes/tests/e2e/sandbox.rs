@@ -163,7 +163,7 @@ impl Drop for Sandbox {
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "never came: {what}");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(120), "never came: {what}");
         std::thread::yield_now();
     }
 }

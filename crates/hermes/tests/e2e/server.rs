@@ -280,7 +280,7 @@ fn whoever_listens_hears_what_changes() {
     let daemon = Listening::new();
     daemon.post("/api/v1/facts", &json!({ "text": "The first fact" }));
     let mut stream = TcpStream::connect(&daemon.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let head = format!(
         "GET /api/v1/changes HTTP/1.1\r\nHost: {}\r\nLast-Event-ID: 0\r\n{}\r\n\r\n",
         daemon.address,

