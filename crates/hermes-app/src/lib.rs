@@ -57,6 +57,7 @@ pub mod rules;
 pub mod running;
 pub mod search;
 pub mod server_copy;
+pub mod server_invite;
 pub mod sessions;
 pub mod settings;
 pub mod skills;

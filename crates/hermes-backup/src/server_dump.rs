@@ -42,8 +42,9 @@ const LEFT_OUT: [&str; 8] = [
     "hermes.import_waiting_name",
     "hermes.profile_profile_seq",
 ];
-/// Tables that must be there before others: what is counted, and what others say they belong to.
-const FIRST: [&str; 6] = ["number", "profile", "fact", "procedure", "event", "episode"];
+/// Tables that must be there before others: the profile, without which no row may come, what is counted, and what others
+/// say they belong to.
+const FIRST: [&str; 6] = ["profile", "number", "fact", "procedure", "event", "episode"];
 /// The table that is read and never written.
 const SCHEMA: &str = "migration";
 /// What would lead elsewhere than the variables say.
@@ -87,6 +88,8 @@ pub fn begin(reach: &Reach, snapshot: &str, to: &Path) -> Result<Dumping> {
     // Rows come as inserts: a table with rules takes no other form from whoever is bound by them.
     command.args(["--enable-row-security", "--column-inserts", "--rows-per-insert=200"]);
     command.args(LEFT_OUT.map(|table| format!("--exclude-table-data={table}")));
+    // Who works with it is for the server that has it to say, and only the owner of the tables may read it.
+    command.arg("--exclude-table=hermes.member");
     command.arg(format!("--snapshot={snapshot}")).arg("--file").arg(to);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(hears);
     let child = command.spawn().map_err(|error| unusable("pg_dump", &error))?;
@@ -246,10 +249,11 @@ mod tests {
             3818; 0 16491 TABLE DATA hermes episode postgres\n\
             3822; 0 16535 TABLE DATA hermes fact postgres\n\
             3809; 0 16390 TABLE DATA hermes migration postgres\n\
-            3811; 0 16419 TABLE DATA hermes number postgres\n";
+            3811; 0 16419 TABLE DATA hermes number postgres\n\
+            3812; 0 16420 TABLE DATA hermes profile postgres\n";
         let order = in_order(listed);
         let tables: Vec<&str> = order.lines().filter_map(|line| line.split(' ').nth(6)).collect();
-        assert_eq!(tables, ["number", "fact", "episode", "audit", "conflict"]);
+        assert_eq!(tables, ["profile", "number", "fact", "episode", "audit", "conflict"]);
     }
 
     #[test]

@@ -189,6 +189,51 @@ fn a_memory_goes_to_the_server_and_back_the_same() {
 }
 
 #[test]
+fn a_home_is_invited_with_a_role_of_its_own_and_shares_what_was_said_to_be_shared() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let first = home_on(&server.tcp_url(database(&url)));
+    first.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
+    let role = |name: &str| format!("{name}_{}", database(&url));
+    let invited = first.json(&["db", "invite", &role("ben")]);
+    let second = home_on(invited["connection_string"].as_str().unwrap());
+    second.ok(&["memory", "fact", "add", "The copper is mine"]);
+    assert!(!found(&second, "which port does staging use").contains("5433"));
+    assert!(!found(&first, "whose is the copper").contains("mine"));
+    let status = second.json(&["db", "status"]);
+    assert_eq!((&status["passes_rules"], &status["owns_tables"]), (&false.into(), &false.into()));
+    assert_eq!(status["own_profiles"], serde_json::json!(["default"]));
+    assert_eq!(status["warnings"].as_array().map(Vec::len), Some(0), "{status}");
+    // A machine of the same person.
+    let invited = first.json(&["db", "invite", &role("laptop"), "--share", "default"]);
+    let third = home_on(invited["connection_string"].as_str().unwrap());
+    assert!(found(&third, "which port does staging use").contains("5433"));
+    // Homes that use one role are not kept apart by the server, and that is said.
+    let address = invited["connection_string"].as_str().unwrap();
+    third.ok(&["profile", "create", "work"]);
+    let set = |arguments: &[&str], given: &str| {
+        let arguments = [&["--profile", "work", "config", "set"], arguments].concat();
+        third.feed(&arguments, format!("{given}\n").as_bytes());
+    };
+    set(&["HERMES_DB_URL", "-"], address);
+    set(&["memory.connection_string", "${HERMES_DB_URL}"], "");
+    set(&["memory.backend", "postgres"], "");
+    third.ok(&["--profile", "work", "memory", "fact", "add", "The shop opens at nine"]);
+    let warned = home_on(address).json(&["db", "status"])["warnings"].to_string();
+    assert!(warned.contains("work") && warned.contains("hermes db invite"), "{warned}");
+    // What cannot be.
+    first.fails(&["db", "invite", "Ben; drop"], 2, &["cannot be the name of a role"]);
+    first.fails(
+        &["db", "invite", "eve", "--share", "nothing"],
+        4,
+        &["there is no profile nothing"],
+    );
+    second.fails(&["db", "invite", "eve"], 5, &["permission denied", "--print-sql"]);
+    let sql = second.ok(&["db", "invite", "eve", "--share", "default", "--print-sql"]);
+    assert!(sql.contains("create role \"eve\"") && sql.contains("SCRAM-SHA-256$"), "{sql}");
+}
+
+#[test]
 fn a_conversation_goes_on_without_the_server_and_nothing_is_lost_or_doubled() {
     let server = pg_server::shared(Flavour::Plain);
     let url = server.fresh_database();

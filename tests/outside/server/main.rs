@@ -16,6 +16,7 @@ mod cutting;
 #[path = "../../../crates/hermes-store/tests/memory/drawing.rs"]
 mod drawing;
 mod isolation;
+mod members;
 #[path = "../../../crates/hermes-store/tests/memory/model.rs"]
 mod model;
 #[path = "../../../crates/hermes-store/tests/memory/model_facts.rs"]

@@ -59,8 +59,9 @@ pub use recall::{
 };
 pub use scope::{Admin, Scope, UserNumber};
 pub use sqlite::{
-    ServerMemory, ServerState, SharedView, SqliteMemory, View, Wanted, compare_memory, has_profile,
-    has_profile_number, migrate_server, server_sql, server_state,
+    Invitation, ServerMemory, ServerState, SharedView, SqliteMemory, View, Wanted, compare_memory,
+    has_profile, has_profile_number, invitation_sql, invite, migrate_server, server_sql,
+    server_state,
 };
 pub use trust::{Change, Trust};
 pub use uid::Uid;

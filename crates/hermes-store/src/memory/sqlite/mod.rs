@@ -21,6 +21,7 @@ mod kernel;
 mod leases;
 mod lifecycle;
 mod marked;
+mod members;
 mod models;
 mod near;
 mod origins;
@@ -56,6 +57,8 @@ use crate::sqlite::{self, Access, OpenedFile};
 use crate::{Error, Result, Stop, migrate, still, stop};
 
 pub use sums::compare_memory;
+
+pub use members::{Invitation, invitation_sql, invite};
 
 pub use server::{
     ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::db::{self, Connection, Postgres, Transaction};
 use super::near::{self, Near};
-use super::{ADD_META, ADD_USER, SqliteMemory, Step, new_uid, transfer};
+use super::{ADD_META, ADD_USER, SqliteMemory, Step, members, new_uid, transfer};
 use crate::memory::{Admin, Change, UserNumber};
 use crate::postgres::{Delays, Notices, Pool, ServerError, retried};
 use crate::sqlite::Access;
@@ -52,6 +52,8 @@ pub struct ServerState {
     pub owns_tables: bool,
     /// How many profiles have a memory here, if this user may count them.
     pub profiles: Option<i64>,
+    /// The names of the profiles that this user's role has.
+    pub own_profiles: Vec<String>,
 }
 
 /// A state that is held on a server, as other connections can join it.
@@ -246,7 +248,8 @@ fn migrate_once(pool: &Pool) -> Result<usize> {
 /// role which works with it needs.
 pub fn server_sql(pool: &Pool, from: i64, role: Option<&str>) -> Result<String> {
     let mut client = pool.get()?;
-    let near = near::statement(&mut client).map_err(|source| pool.address().refused(&source))?;
+    let refused = |source: ::postgres::Error| pool.address().refused(&source);
+    let near = near::statement(&mut client).map_err(refused)?;
     let mut text = String::from("begin;\n");
     let skipped = usize::try_from(from).unwrap_or(0);
     for (number, file) in (1_i64..).zip(migrate::POSTGRES).skip(skipped) {
@@ -258,14 +261,9 @@ pub fn server_sql(pool: &Pool, from: i64, role: Option<&str>) -> Result<String> 
     }
     text.push_str(&near.unwrap_or_default());
     if let Some(role) = role {
-        let role = format!("\"{}\"", role.replace('"', "\"\""));
-        text.push_str(&format!(
-            "\n-- The role that the daemons log in with: it can read and write rows, and nothing else.\n\
-             grant usage on schema hermes to {role};\n\
-             grant select on hermes.migration to {role};\n\
-             grant select, insert, update, delete on all tables in schema hermes to {role};\n\
-             revoke insert, update, delete on hermes.migration from {role};\n"
-        ));
+        text.push_str("\n-- The role that the daemons log in with.\n");
+        text.push_str(&members::rights_of(role));
+        text.push_str(&members::profiles_of(&mut client, from, role).map_err(refused)?);
     }
     text.push_str("commit;\n");
     Ok(text)
@@ -289,6 +287,10 @@ pub fn server_state(pool: &Pool) -> Result<ServerState> {
             profiles: match schema {
                 0 => None,
                 _ => client.query_typed_one(PROFILES, &[])?.try_get(0)?,
+            },
+            own_profiles: match schema == known() {
+                true => members::own_profiles(client)?,
+                false => Vec::new(),
             },
         })
     };
@@ -392,11 +394,14 @@ const OWNS_TABLES: &str = "
     select pg_has_role(relowner, 'usage') from pg_class where oid = 'hermes.migration'::regclass";
 const APPLIED: &str = "select coalesce(max(number), 0) from hermes.migration";
 const NOTE_MIGRATION: &str = "insert into hermes.migration (number, checksum) values ($1, $2)";
-const TELL_NAME: &str = "select set_config('hermes.profile_name', $1, true)";
-const TELL_NUMBER: &str = "select set_config('hermes.profile', $1, true)";
+pub(super) const TELL_NAME: &str = "select set_config('hermes.profile_name', $1, true)";
+pub(super) const TELL_NUMBER: &str = "select set_config('hermes.profile', $1, true)";
 const SHARE_STATE: &str = "
     select pg_export_snapshot(), set_config('idle_in_transaction_session_timeout', '0', true)";
-const PROFILE: &str = "select profile, mark::text from hermes.profile where name = $1";
+/// A role may have been let into another home's profile of this name; its own comes first.
+pub(super) const PROFILE: &str = "
+    select profile, mark::text from hermes.profile where name = $1 and hermes.has_profile(profile)
+    order by made_by = session_user desc, profile limit 1";
 const ADD_PROFILE: &str = "insert into hermes.profile (name) values ($1) on conflict do nothing";
 const RENAME: &str = "update hermes.profile set name = $2 where profile = $1";
 const PULSE: &str = "select changed from hermes.profile where profile = $1";

@@ -184,6 +184,30 @@ impl Address {
         Address { database: database.to_owned(), ..self.clone() }
     }
 
+    /// A connection string to the same database for another user. The password is in it.
+    pub fn for_user(&self, user: &str, password: &str) -> String {
+        let host = |host: &Host| match host.is_socket() {
+            true => format!("{}:{}", encoded(&host.name), host.port),
+            false => host.to_string(),
+        };
+        let hosts = self.hosts.iter().map(host).collect::<Vec<_>>().join(",");
+        let (user, password) = (encoded(user), encoded(password));
+        let roots = match &self.roots {
+            Roots::File(path) => format!("&sslrootcert={}", encoded(&path.display().to_string())),
+            Roots::Public => String::new(),
+        };
+        format!(
+            "postgres://{user}:{password}@{hosts}/{}?sslmode={}{roots}",
+            encoded(&self.database),
+            self.ssl_mode
+        )
+    }
+
+    /// Whether only this machine reaches it so.
+    pub fn is_local(&self) -> bool {
+        self.hosts.iter().all(Host::is_local)
+    }
+
     /// The same for a program of PostgreSQL such as pg_dump: variables for its environment. The password is among them:
     /// hand them to a child and show them nobody.
     pub fn as_variables(&self) -> Vec<(&'static str, String)> {
@@ -217,6 +241,17 @@ impl Address {
         }
         variables
     }
+}
+
+/// A text as a part of an address: every sign that could mean something there stands as its number.
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut done, byte| {
+        match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            true => done.push(char::from(byte)),
+            false => done.push_str(&format!("%{byte:02X}")),
+        }
+        done
+    })
 }
 
 impl fmt::Display for Address {

@@ -1,6 +1,7 @@
 //! hermes db: the database of the memory, a file or a server
 
 pub(crate) mod copy;
+mod invite;
 mod migrate;
 mod status;
 
@@ -18,6 +19,8 @@ pub(crate) enum Command {
     Status,
     /// Make the tables on the server, or bring them up to date
     Migrate(migrate::Arguments),
+    /// Make a role for another home, so that the server keeps the homes apart
+    Invite(invite::Arguments),
     /// Copy the memory between the file and the server, and compare every item
     Copy(copy::Arguments),
 }
@@ -26,6 +29,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
     match command {
         Command::Status => status::run(app),
         Command::Migrate(arguments) => migrate::run(arguments, app),
+        Command::Invite(arguments) => invite::run(arguments, app),
         Command::Copy(arguments) => copy::run(arguments, app),
     }
 }

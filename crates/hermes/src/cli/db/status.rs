@@ -4,8 +4,8 @@ use crate::terminal::Terminal;
 use std::io;
 use std::path::PathBuf;
 
-use hermes_home::Home;
 use hermes_home::databases::Database;
+use hermes_home::{Home, profile};
 use hermes_store::memory::{ServerState, server_state};
 use serde::Serialize;
 
@@ -74,6 +74,7 @@ fn look(app: &App, home: &Home) -> anyhow::Result<(Server, Option<anyhow::Error>
     match state {
         Ok(state) => {
             server.answers = true;
+            server.warnings.extend(shared_role(&state, home)?);
             server.state = Some(state);
             Ok((server, None))
         }
@@ -82,6 +83,26 @@ fn look(app: &App, home: &Home) -> anyhow::Result<(Server, Option<anyhow::Error>
             Ok((server, Some(error)))
         }
     }
+}
+
+/// Says that the server cannot keep homes apart that use one role.
+fn shared_role(state: &ServerState, home: &Home) -> anyhow::Result<Option<String>> {
+    let mut here: Vec<String> = profile::list(home)?.iter().map(ToString::to_string).collect();
+    here.push("default".to_owned());
+    // What a restore put aside is called after the profile.
+    let is_of = |name: &str, own: &str| {
+        name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let all = state.own_profiles.iter().map(String::as_str);
+    let others: Vec<&str> = all.filter(|name| !here.iter().any(|own| is_of(name, own))).collect();
+    Ok((!others.is_empty()).then(|| {
+        format!(
+            "role {} also has profiles that are not in this home: {}. Where homes share a role, the server guards \
+             against mistakes and not against a home: `hermes db invite NAME` makes a role for another one",
+            state.user,
+            others.join(", ")
+        )
+    }))
 }
 
 /// What to do next.
@@ -128,6 +149,9 @@ impl Server {
                 page.line(format_args!("profiles: {profiles}"))?;
             }
             page.line(format_args!("used as {}: {}", state.user, rights(state)))?;
+            if !state.own_profiles.is_empty() {
+                page.line(format_args!("its profiles: {}", state.own_profiles.join(", ")))?;
+            }
         }
         for warning in &self.warnings {
             page.line(format_args!("warning: {warning}"))?;

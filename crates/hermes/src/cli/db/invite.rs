@@ -1,0 +1,64 @@
+//! hermes db invite
+
+use std::io;
+
+use clap::Args;
+use hermes_app::server_invite::{self, Invited, Wish};
+
+use super::must_be_on_server;
+use crate::failure::Outcome;
+use crate::output::{Page, Show};
+use crate::terminal::Terminal;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The name of the role to make, such as the name of the machine or the person
+    role: String,
+    /// Also let it work with this profile of yours: for another machine of your own, or a team (repeatable)
+    #[arg(long = "share", value_name = "PROFILE")]
+    shared: Vec<String>,
+    /// Print the statements instead of running them, for the owner of the database
+    #[arg(long)]
+    print_sql: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
+    let home = app.existing_home()?;
+    must_be_on_server(app, &home)?;
+    let wish = Wish {
+        role: arguments.role.clone(),
+        shared: arguments.shared.clone(),
+        print_sql: arguments.print_sql,
+    };
+    let invited = server_invite::run(app, &home, wish)?;
+    app.out.show(&invited)?;
+    if invited.is_local {
+        app.out.hint("put the name that other machines know this one by in the place of the host");
+    }
+    Ok(Outcome::Done)
+}
+
+impl Show for Invited {
+    fn text(&self, page: &mut Page) -> io::Result<()> {
+        if let Some(sql) = &self.sql {
+            page.line(sql.trim_end())?;
+            let to = &self.connection_string;
+            return page.line(format_args!("-- The other home connects with {to}"));
+        }
+        let role = &self.role;
+        page.line(match self.shared.as_slice() {
+            [] => format!("role {role} is made; it works with profiles of its own"),
+            shared => {
+                format!(
+                    "role {role} is made; it works with {} and profiles of its own",
+                    shared.join(", ")
+                )
+            }
+        })?;
+        page.line("in the other home (this password is shown once):")?;
+        page.line("  hermes config set HERMES_DB_URL -     # then paste:")?;
+        page.line(format_args!("  {}", self.connection_string))?;
+        page.line("  hermes config set memory.connection_string '${HERMES_DB_URL}'")?;
+        page.line("  hermes config set memory.backend postgres")
+    }
+}

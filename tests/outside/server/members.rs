@@ -1,0 +1,197 @@
+//! Homes with roles of their own: the server itself keeps them apart, whatever a connection says.
+
+use hermes_store::memory::{
+    FactFilter, Facts as _, Invitation, SqliteMemory, invitation_sql, invite, migrate_server,
+    server_sql, server_state,
+};
+
+use crate::pg_server::{self, Flavour, Server};
+use crate::place::{Place, pool};
+use crate::support::{alice, at, by, fact};
+
+/// A database with tables, and roles that were invited to it.
+struct Shared {
+    server: &'static Server,
+    url: String,
+}
+
+impl Shared {
+    fn new() -> Shared {
+        let server = pg_server::shared(Flavour::Plain);
+        let url = server.fresh_database();
+        migrate_server(&pool(&url)).unwrap();
+        Shared { server, url }
+    }
+
+    fn database(&self) -> &str {
+        self.url.rsplit('/').next().unwrap()
+    }
+
+    /// A name that no other test of this server takes.
+    fn role(&self, name: &str) -> String {
+        format!("{name}_{}", self.database())
+    }
+
+    fn invite(&self, name: &str, profiles: &[&str]) -> String {
+        let role = self.role(name);
+        let profiles: Vec<String> = profiles.iter().map(|name| (*name).to_owned()).collect();
+        let invitation = Invitation { role: &role, password: "pw", profiles: &profiles };
+        invite(&pool(&self.url), &invitation).unwrap();
+        role
+    }
+
+    fn address(&self, role: &str) -> String {
+        self.url.replace("postgres://postgres@", &format!("postgres://{role}@"))
+    }
+
+    fn place(&self, role: &str, profile: &str) -> Place {
+        Place::beside(&self.address(role), profile)
+    }
+
+    /// What psql says as a role, and whether it did what it was told.
+    fn as_role(&self, role: &str, statements: &str) -> (bool, String) {
+        let arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", role];
+        let mut psql = self.server.program("psql");
+        let ran = psql.args(arguments).args(["-d", self.database(), "-c", statements]).output();
+        let ran = ran.unwrap();
+        let said = if ran.status.success() { ran.stdout } else { ran.stderr };
+        (ran.status.success(), String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
+    fn number(&self, role: &str) -> String {
+        let sql = format!("select profile from hermes.profile where made_by = '{role}'");
+        self.server.sql(self.database(), &sql).trim().to_owned()
+    }
+}
+
+fn said(place: &Place) -> Vec<String> {
+    held(&place.read())
+}
+
+fn held(memory: &SqliteMemory) -> Vec<String> {
+    let facts = memory.list_facts(alice(), &FactFilter::default(), at(900)).unwrap();
+    facts.into_iter().map(|fact| fact.statement).collect()
+}
+
+fn tells(place: &Place, what: &str) {
+    place.write().add_fact(alice(), &fact(what), by("user", 1)).unwrap();
+}
+
+#[test]
+fn two_homes_with_roles_of_their_own_share_nothing_though_their_profiles_have_one_name() {
+    let shared = Shared::new();
+    let (ana, ben) = (shared.invite("ana", &[]), shared.invite("ben", &[]));
+    let (hers, his) = (shared.place(&ana, "default"), shared.place(&ben, "default"));
+    tells(&hers, "The harbor is north.");
+    tells(&his, "The copper is mine.");
+    assert_eq!(said(&hers), ["The harbor is north."]);
+    assert_eq!(said(&his), ["The copper is mine."]);
+    let state = server_state(&pool(&shared.address(&ana))).unwrap();
+    assert_eq!(state.own_profiles, ["default"]);
+    // Opened again it is the same profile, and a second one is its own too.
+    tells(&shared.place(&ana, "work"), "The shop opens at nine.");
+    assert_eq!(said(&shared.place(&ana, "default")), ["The harbor is north."]);
+    let state = server_state(&pool(&shared.address(&ana))).unwrap();
+    assert_eq!(state.own_profiles, ["default", "work"]);
+}
+
+/// Every table with the rows of a profile in it.
+const TABLES: &str = "select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'hermes' and relkind = 'r' and relname not in ('migration', 'member') order by 1";
+
+#[test]
+fn a_role_without_the_profile_sees_and_changes_nothing_whatever_it_says() {
+    let shared = Shared::new();
+    let (ana, ben) = (shared.invite("ana", &[]), shared.invite("ben", &[]));
+    tells(&shared.place(&ana, "default"), "The harbor is north.");
+    tells(&shared.place(&ben, "default"), "The copper is mine.");
+    let hers = shared.number(&ana);
+    let said = format!(
+        "select set_config('hermes.profile', '{hers}', true) \\g /dev/null
+         select set_config('hermes.profile_name', 'default', true) \\g /dev/null
+         select set_config('hermes.user', '*', true) \\g /dev/null"
+    );
+    let as_ben = |statement: &str| {
+        let script = format!("begin;\n{said}\n{statement};\nrollback;");
+        let arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", &ben];
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file.as_file(), script.as_bytes()).unwrap();
+        let mut psql = shared.server.program("psql");
+        psql.args(arguments).args(["-d", shared.database(), "-f"]).arg(file.path());
+        let ran = psql.output().unwrap();
+        let told = if ran.status.success() { ran.stdout } else { ran.stderr };
+        (ran.status.success(), String::from_utf8_lossy(&told).trim().to_owned())
+    };
+    let tables = shared.server.sql(shared.database(), TABLES);
+    assert!(tables.lines().count() > 40, "{tables}");
+    for table in tables.lines() {
+        let of = format!("from hermes.\"{table}\" where profile = {hers}");
+        let (_, seen) = as_ben(&format!("select count(*) {of}"));
+        assert_eq!(seen, "0", "{table}");
+        let (_, removed) =
+            as_ben(&format!("with gone as (delete {of} returning 1) select count(*) from gone"));
+        assert_eq!(removed, "0", "{table}");
+    }
+    let refused = [
+        format!("insert into hermes.label (profile, id, text) values ({hers}, 99, 'x')"),
+        format!("insert into hermes.member (profile, role) values ({hers}, '{ben}')"),
+        "select * from hermes.member".to_owned(),
+        "delete from hermes.member".to_owned(),
+        "set session authorization postgres".to_owned(),
+        format!("update hermes.profile set profile = {hers}"),
+        format!(
+            "insert into hermes.profile (profile, name) overriding system value values ({hers}, 'default')"
+        ),
+    ];
+    for statement in refused {
+        let (done, told) = as_ben(&statement);
+        assert!(!done, "{statement}: {told}");
+    }
+    // The same words of the one who has it.
+    let script = format!(
+        "set hermes.profile = '{hers}'; set hermes.\"user\" = '*'; select count(*) from hermes.fact"
+    );
+    assert_eq!(shared.as_role(&ana, &script), (true, "1".to_owned()));
+}
+
+#[test]
+fn a_profile_is_shared_by_an_invitation_and_ends_with_it() {
+    let shared = Shared::new();
+    let ana = shared.invite("ana", &[]);
+    let hers = shared.place(&ana, "team");
+    tells(&hers, "The harbor is north.");
+    // Whoever invites shares what they have.
+    let invitation = Invitation {
+        role: &shared.role("carl"),
+        password: "pw",
+        profiles: &["team".to_owned(), "unknown".to_owned()],
+    };
+    let sql = invitation_sql(&pool(&shared.address(&ana)), &invitation).unwrap();
+    assert!(!sql.contains("'pw'"), "the password itself is not among the statements: {sql}");
+    shared.server.sql(shared.database(), &sql);
+    let carl = shared.role("carl");
+    let theirs = shared.place(&carl, "team");
+    assert_eq!(said(&theirs), ["The harbor is north."]);
+    tells(&theirs, "The crane is free.");
+    assert_eq!(said(&hers).len(), 2);
+    // One of the same name that is made by themselves would come first; this one is shared.
+    assert_eq!(server_state(&pool(&shared.address(&carl))).unwrap().own_profiles, ["team"]);
+    let open = theirs.read();
+    let ends = format!("delete from hermes.member where role = '{carl}'");
+    shared.server.sql(shared.database(), &ends);
+    let seen = held(&open);
+    assert!(seen.is_empty(), "{seen:?}");
+}
+
+#[test]
+fn a_role_that_takes_over_gets_the_profiles_of_the_one_that_asked() {
+    let shared = Shared::new();
+    let ana = shared.invite("ana", &[]);
+    tells(&shared.place(&ana, "default"), "The harbor is north.");
+    tells(&shared.place(&shared.invite("ben", &[]), "default"), "The copper is mine.");
+    let next = shared.role("next");
+    shared.server.sql(shared.database(), &format!("create role {next} login"));
+    let sql = server_sql(&pool(&shared.address(&ana)), crate::place::KNOWN, Some(&next)).unwrap();
+    shared.server.sql(shared.database(), &sql);
+    assert_eq!(said(&shared.place(&next, "default")), ["The harbor is north."]);
+}
