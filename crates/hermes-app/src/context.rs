@@ -7,8 +7,8 @@ use std::time::Duration;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, places};
 use hermes_memory::remember::suspicion;
-use hermes_memory::retrieval::{self, Context, FileText, Request, Size};
-use hermes_memory::search::Looks;
+use hermes_memory::retrieval::{self, Context, FileText};
+use hermes_memory::search::{Looks, Reading};
 use hermes_store::memory::{
     ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _,
 };
@@ -18,37 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asker, rules};
 use crate::app::App;
+use crate::recall::Recall;
 use crate::running;
 
-/// What a context is wanted for.
-#[derive(Debug, Clone, Default)]
-pub struct Wish<'a> {
-    /// The task, as the user put it.
-    pub task: &'a str,
-    /// The running session: it is left out of its own context.
-    pub session: Option<&'a str>,
-    /// The folder or repository.
-    pub project: Option<&'a str>,
-    /// Where the conversation takes place.
-    pub channel: Option<&'a str>,
-    /// How many tokens it may have; none: as the settings say.
-    pub budget: Option<usize>,
-    /// How many characters it may have; none: as many as the tokens make.
-    pub most_characters: Option<usize>,
-    /// Whether the files that are always loaded are left out.
-    pub no_files: bool,
-}
-
-/// What may be other than the settings say, to see what would come of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Knobs {
-    /// How many episodes are shown for their meaning.
-    pub top_k: Option<usize>,
-    /// How sure we must be that something belongs to the task, from 0 to 1.
-    pub min_relevance: Option<f64>,
-    /// How many of the latest episodes are always shown.
-    pub recency: Option<usize>,
-}
+pub use hermes_memory::retrieval::Request;
 
 /// A context as it is handed out: the text for a model, and all that is known about it.
 #[derive(Debug, Serialize)]
@@ -63,81 +36,56 @@ pub struct Given {
 /// Noting what was handed out must not keep anybody waiting.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Builds the context for a task.
-pub fn give(
-    app: &App,
-    home: &Home,
-    whose: (&SqliteMemory, &Asker),
-    wish: &Wish<'_>,
-) -> anyhow::Result<Given> {
-    give_among(app, home, whose, (&Looks::default(), wish, Knobs::default()))
-}
+impl Recall<'_> {
+    /// Builds the context for a task.
+    pub fn give(&self, request: &Request<'_>) -> anyhow::Result<Given> {
+        self.give_among(&Looks::default(), request)
+    }
 
-/// The same with other settings, for one of several wishes for one task.
-pub fn give_among(
-    app: &App,
-    home: &Home,
-    (store, asker): (&SqliteMemory, &Asker),
-    (looks, wish, knobs): (&Looks, &Wish<'_>, Knobs),
-) -> anyhow::Result<Given> {
-    let scope = asker.scope;
-    let answering = app.answering(home, store)?;
-    let _view = answering.view(store)?;
-    let files = match wish.no_files {
-        true => Vec::new(),
-        false => files(app, home, &MemoryTarget::User(asker.user.clone()))?,
-    };
-    let zone = app.zone_of(home, store, scope.user())?;
-    let settings = &app.config(home)?.config.memory.retrieval;
-    let remark = remark(app, home, (store, scope), wish.session)?;
-    let budget_tokens = wish.budget.unwrap_or(settings.context_budget_tokens as usize);
-    let request = Request {
-        task: wish.task,
-        session: wish.session,
-        project: wish.project,
-        channel: wish.channel,
-        budget_tokens,
-        recency_episodes: knobs.recency.unwrap_or(settings.recency_episodes as usize),
-        semantic_top_k: knobs.top_k.unwrap_or(settings.semantic_top_k as usize),
-        min_relevance: knobs.min_relevance.unwrap_or(settings.min_relevance_score),
-        now: app.now,
-        zone: &zone,
-        files: &files,
-    };
-    let mut gathered =
-        retrieval::gather(looks, store, answering.embedder.as_deref(), scope, &request)?;
-    // Names in place of secrets that lie in files, or were recorded before that was done.
-    let secrets = app.config(home)?.config.recording.secrets;
-    gathered.reword(&|text| match secrets.clean(text) {
-        Cow::Owned(clean) => Some(clean),
-        Cow::Borrowed(_) => None,
-    });
-    let room =
-        Size { tokens: budget_tokens, characters: wish.most_characters.unwrap_or(usize::MAX) };
-    let room = remark.as_deref().map_or(room, |text| room.without(retrieval::remark_size(text)));
-    let mut context = gathered.fit(room);
-    context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
-    let text = match &remark {
-        Some(remark) => retrieval::text_with(&context, remark),
-        None => retrieval::text(&context),
-    };
-    Ok(Given { text, context })
-}
+    /// The same for one of several requests for one task.
+    pub fn give_among(&self, looks: &Looks, request: &Request<'_>) -> anyhow::Result<Given> {
+        let Recall { app, home, store, asker } = *self;
+        let scope = asker.scope;
+        let answering = app.answering(home, store)?;
+        let files = match request.no_files {
+            true => Vec::new(),
+            false => files(app, home, &MemoryTarget::User(asker.user.clone()))?,
+        };
+        let zone = &app.zone_of(home, store, scope.user())?;
+        let config = &app.config(home)?.config;
+        let remark = self.remark(request.session)?;
+        let mut request = request.clone();
+        request.settings.get_or_insert_with(|| config.memory.retrieval.clone());
+        let embedder = answering.embedder.as_deref();
+        let reading = Reading { store, embedder, scope, now: app.now, zone };
+        let mut gathered = retrieval::gather(looks, &reading, &request, &files)?;
+        // Names in place of secrets that lie in files, or were recorded before that was done.
+        gathered.reword(&|text| match config.recording.secrets.clean(text) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
+        });
+        let room = request.room();
+        let room =
+            remark.as_deref().map_or(room, |text| room.without(retrieval::remark_size(text)));
+        let mut context = gathered.fit(room);
+        context.notes.splice(0..0, answering.notes.into_iter().chain(remark.clone()));
+        let text = match &remark {
+            Some(remark) => retrieval::text_with(&context, remark),
+            None => retrieval::text(&context),
+        };
+        Ok(Given { text, context })
+    }
 
-/// What a model should know about the memory itself when a session begins: that nobody keeps it up.
-fn remark(
-    app: &App,
-    home: &Home,
-    (store, scope): (&SqliteMemory, Scope),
-    session: Option<&str>,
-) -> anyhow::Result<Option<String>> {
-    let is_beginning = match session {
-        Some(id) => store.sessions_named(scope, id)?.is_empty(),
-        None => true,
-    };
-    match is_beginning {
-        true => running::left_alone(app, home, store),
-        false => Ok(None),
+    /// What a model should know about the memory itself when a session begins: that nobody keeps it up.
+    fn remark(&self, session: Option<&str>) -> anyhow::Result<Option<String>> {
+        let is_beginning = match session {
+            Some(id) => self.store.sessions_named(self.asker.scope, id)?.is_empty(),
+            None => true,
+        };
+        match is_beginning {
+            true => running::left_alone(self.app, self.home, self.store),
+            false => Ok(None),
+        }
     }
 }
 
@@ -160,7 +108,8 @@ fn owner() -> Scope {
 impl Handed {
     /// None if there was nothing in the context that is counted.
     pub fn of(
-        (scope, session): (Scope, Option<&str>),
+        scope: Scope,
+        session: Option<&str>,
         context: &Context,
         at: Timestamp,
     ) -> Option<Handed> {

@@ -7,8 +7,7 @@ use hermes_home::config::{EmbeddingProvider, Embeddings};
 use hermes_llm::{ApiKey, Embedded, Embedder, HttpEmbedder, HttpModel, Limits, Prefixes, Provider};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::Result as StoreResult;
-use hermes_store::memory::{EmbedModel, SqliteMemory, View};
+use hermes_store::memory::EmbedModel;
 
 use crate::problem::{Kind, Problem};
 use crate::variables::AUTHORITIES;
@@ -39,16 +38,6 @@ pub struct Answering {
     pub embedder: Option<Box<dyn Embedder>>,
     /// What the asker should know.
     pub notes: Vec<String>,
-}
-
-impl Answering {
-    /// One view of the memory for a whole question, unless another program is asked for a vector meanwhile:
-    /// nobody's writing should wait for a network.
-    pub fn view<'a>(&self, store: &'a SqliteMemory) -> StoreResult<Option<View<'a>>> {
-        let asks_others =
-            self.embedder.as_ref().is_some_and(|model| model.id().provider != Provider::Embedded);
-        (!asks_others).then(|| store.view()).transpose()
-    }
 }
 
 const OPENAI: &str = "https://api.openai.com/v1";

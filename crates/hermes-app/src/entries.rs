@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{memory_file, places};
 use hermes_llm::EmbeddedModel;
@@ -11,8 +10,8 @@ use hermes_memory::search::{Part, Ways};
 use hermes_memory::task;
 
 use super::hit::Hit;
-use super::{Asker, rules};
-use crate::app::App;
+use super::rules;
+use crate::recall::Recall;
 
 /// How much words and meaning count; words more, as in every search here.
 const WORDS: f64 = 0.6;
@@ -21,7 +20,8 @@ const MEANING: f64 = 0.4;
 const NEAR: f64 = 0.5;
 
 /// The entries of MEMORY.md, USER.md and workspace/MEMORY.md that answer a question, best first.
-pub fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow::Result<Vec<Hit>> {
+pub fn find(recall: &Recall<'_>, text: &str) -> anyhow::Result<Vec<Hit>> {
+    let Recall { app, home, asker, .. } = *recall;
     let asked = Asked::new(text);
     let mut hits = Vec::new();
     for target in [MemoryTarget::Memory, MemoryTarget::User(asker.user.clone())] {
@@ -34,10 +34,9 @@ pub fn find(app: &App, home: &Home, asker: &Asker, text: &str) -> anyhow::Result
             let name = path.strip_prefix(home.folder()).unwrap_or(&path).display().to_string();
             for entry in document.entries() {
                 app.stop.check()?;
-                let scored = score(&asked, &entry.text);
-                hits.extend(
-                    scored.map(|scored| Hit::of_entry(&name, entry.number, &entry.text, scored)),
-                );
+                hits.extend(score(&asked, &entry.text).map(|(parts, ways)| {
+                    Hit::of_entry(&name, entry.number, &entry.text, parts, ways)
+                }));
             }
         }
     }

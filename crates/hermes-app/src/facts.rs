@@ -123,8 +123,8 @@ impl Facts<'_> {
     pub fn retire_because(&mut self, id: &str, why: Option<&Why>) -> anyhow::Result<Fact> {
         let Facts { app, home, memory, scope } = self.parts();
         let fact = memory.store.find_fact(scope, id)?;
-        reason::retire(app, &mut memory.store, (scope, fact.id), why)?;
-        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        reason::retire(app, &mut memory.store, scope, fact.id, why)?;
+        in_step::follow(app, home, memory, scope, &[fact.id])?;
         Ok(fact)
     }
 
@@ -133,7 +133,7 @@ impl Facts<'_> {
         let Facts { app, home, memory, scope } = self.parts();
         let fact = memory.store.find_fact(scope, id)?;
         memory.store.restore_fact(scope, fact.id, app.change())?;
-        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        in_step::follow(app, home, memory, scope, &[fact.id])?;
         later::fill_in(home, app, &mut memory.store)?;
         Ok(Changed {
             id: name_of(fact.id),
@@ -153,7 +153,7 @@ impl Facts<'_> {
         let names = entities(&text, &fact.entities);
         memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
         memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
-        in_step::follow(app, home, memory, (scope, &[fact.id]))?;
+        in_step::follow(app, home, memory, scope, &[fact.id])?;
         later::fill_in(home, app, &mut memory.store)?;
         Ok(Changed {
             id: name_of(fact.id),
@@ -182,7 +182,7 @@ impl Facts<'_> {
             ..plain(&text, &entities, chunks(&text, &memory.store)?)
         };
         let new = memory.store.supersede_fact(scope, old.id, &new, app.change())?;
-        in_step::follow(app, home, memory, (scope, &[old.id]))?;
+        in_step::follow(app, home, memory, scope, &[old.id])?;
         later::fill_in(home, app, &mut memory.store)?;
         Ok(Changed {
             id: name_of(new),
@@ -230,7 +230,7 @@ impl Facts<'_> {
         let chunks = |text: &str| chunk::prepare(&Words { text, ..Words::default() }, vectors);
         let Undone { action, fact: holds } =
             memory.store.undo_fact(scope, fact.id, &chunks, app.change())?;
-        in_step::follow(app, home, memory, (scope, &[fact.id, holds]))?;
+        in_step::follow(app, home, memory, scope, &[fact.id, holds])?;
         later::fill_in(home, app, &mut memory.store)?;
         let fact = memory.store.find_fact(scope, &name_of(holds))?;
         Ok((action, fact))

@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::asker::Asker;
-use crate::clock;
 use crate::embedding;
 use crate::later;
 use crate::memory::Memory;
 use crate::problem::{Kind, Problem};
-use crate::search::{self, Kind as Searched, Wish};
+use crate::recall::Recall;
+use crate::search::{Kind as Searched, Question};
 use crate::text::counted;
 
 /// One handover as a profile notes it: no word of what was passed.
@@ -142,8 +142,10 @@ fn gather(app: &App, from: &Home, wanted: &Wanted<'_>) -> anyhow::Result<Summary
         ids.push(memory.store.find_fact(asker.scope, id)?.id);
     }
     if let Some(text) = wanted.query {
-        let wish = Wish { text, kind: Searched::Facts, limit: MOST_FOUND, ..Wish::default() };
-        let answer = search::find(there, from, (&memory.store, &asker), &wish)?;
+        let (kind, limit) = (Searched::Facts, MOST_FOUND);
+        let question = Question { text, kind, limit, ..Question::default() };
+        let recall = Recall { app: there, home: from, store: &memory.store, asker: &asker };
+        let answer = recall.find(&question)?;
         ids.extend(answer.results.iter().filter_map(|hit| number_of(&hit.id)));
     }
     for session in wanted.sessions {
@@ -161,8 +163,7 @@ fn gather(app: &App, from: &Home, wanted: &Wanted<'_>) -> anyhow::Result<Summary
         (None, false) if wanted.note.is_none() => Some("1w"),
         (None, _) => None,
     };
-    let zone = there.zone(from)?;
-    let since = since.map(|since| clock::parse_moment(since, app.now, &zone)).transpose()?;
+    let since = there.moment(from, since)?;
     let note = wanted.note.map(str::trim).filter(|note| !note.is_empty());
     let choice = Choice { facts: &ids, sessions: wanted.sessions, since, note };
     Ok(handover::gather(&memory.store, asker.scope, &choice, app.now)?)
@@ -187,8 +188,8 @@ fn pass(app: &App, from: &Home, to: &Home, report: &HandoverReport) -> anyhow::R
         change: app.change(),
     };
     let scope = Asker::owner().scope;
-    let summary = (&report.summary, report.text.as_str());
-    let kept = handover::take_over(&mut took.store, scope, summary, &keeping)?;
+    let summary = &report.summary;
+    let kept = handover::take_over(&mut took.store, scope, summary, &report.text, &keeping)?;
     let count = counted(report.summary.key_facts.len() as u64, "fact");
     for (memory, given, other) in [(&mut took, false, &report.from), (&mut gave, true, &report.to)]
     {

@@ -168,7 +168,7 @@ impl Hit {
             found: "keyword",
             id: result.session_id.to_string(),
             text: result.text.clone(),
-            snippet: lines(&snippet, ("", "")),
+            snippet: lines(&snippet, "", ""),
             at: Some(result.timestamp),
             role: result.role.clone(),
             session_id: Some(result.session_id.to_string()),
@@ -179,12 +179,7 @@ impl Hit {
     }
 
     /// An entry of a memory file.
-    pub fn of_entry(
-        file: &str,
-        number: usize,
-        text: &str,
-        (parts, ways): (Vec<Part>, Ways),
-    ) -> Hit {
+    pub fn of_entry(file: &str, number: usize, text: &str, parts: Vec<Part>, ways: Ways) -> Hit {
         Hit {
             kind: "file",
             id: format!("{file}#{number}"),
@@ -255,10 +250,10 @@ fn snippet(text: &str, best: Range<usize>) -> String {
     let end = (best.end.max(start)..=text.len()).find(|at| text.is_char_boundary(*at));
     let end = end.unwrap_or(text.len());
     let after = if text[end..].trim().is_empty() { "" } else { " …" };
-    lines(&text[start..end], (before, after))
+    lines(&text[start..end], before, after)
 }
 
-fn lines(text: &str, (before, after): (&str, &str)) -> String {
+fn lines(text: &str, before: &str, after: &str) -> String {
     let words = one_line(text, usize::MAX);
     let mut lines: Vec<String> = vec![before.to_owned()];
     for word in words.split(' ') {

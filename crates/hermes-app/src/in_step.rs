@@ -9,15 +9,15 @@ use super::rules;
 use crate::app::App;
 use crate::catch_up;
 use crate::memory::Memory;
-use crate::text::counted;
-use crate::text::one_line;
+use crate::text::{counted, one_line};
 
 /// Brings the files of a user in step with facts that changed.
 pub fn follow(
     app: &App,
     home: &Home,
     memory: &mut Memory,
-    (scope, changed): (Scope, &[i64]),
+    scope: Scope,
+    changed: &[i64],
 ) -> anyhow::Result<()> {
     let rules = rules::of_learning(app, home, &memory.store)?;
     let change = app.change();
@@ -30,7 +30,7 @@ pub fn follow(
 /// The same for everybody.
 pub fn follow_all(app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
     for scope in everybody(memory)? {
-        follow(app, home, memory, (scope, &[]))?;
+        follow(app, home, memory, scope, &[])?;
     }
     Ok(())
 }
@@ -40,7 +40,8 @@ pub fn erase(
     app: &App,
     home: &Home,
     memory: &Memory,
-    (scopes, facts): (&[Scope], &[i64]),
+    scopes: &[Scope],
+    facts: &[i64],
 ) -> anyhow::Result<Erased> {
     let mut erased = Erased::default();
     if facts.is_empty() {
@@ -65,7 +66,7 @@ pub fn erase_told(
     let told = memory.store.told_elsewhere(Admin, choice)?;
     hermes_home::before_upgrade::remove_all(home)?;
     let everybody = everybody(memory)?;
-    let erased = erase(app, home, memory, (&everybody, &told.facts))?;
+    let erased = erase(app, home, memory, &everybody, &told.facts)?;
     hermes_home::reflections::erase(home, &told.procedures)?;
     Ok((erased, told))
 }

@@ -131,7 +131,8 @@ pub fn retire(
 pub fn restore(
     app: &App,
     home: &Home,
-    (store, scope): (&mut SqliteMemory, Scope),
+    store: &mut SqliteMemory,
+    scope: Scope,
     wanted: Wanted,
 ) -> anyhow::Result<()> {
     let change = app.change();
@@ -142,7 +143,7 @@ pub fn restore(
             let missing =
                 || Problem::new(Kind::NotFound, format!("could not find {}", wanted.name()));
             let episode = store.any_episode(scope, id)?.ok_or_else(missing)?;
-            let chunks = chunks_of(app, home, (store, scope), &episode)?;
+            let chunks = chunks_of(app, home, store, scope, &episode)?;
             store.restore_episode(scope, id, chunks, change)?;
         }
     }
@@ -153,7 +154,8 @@ pub fn restore(
 fn chunks_of(
     app: &App,
     home: &Home,
-    (store, scope): (&SqliteMemory, Scope),
+    store: &SqliteMemory,
+    scope: Scope,
     episode: &Episode,
 ) -> anyhow::Result<Vec<(ChunkKey, NewChunk)>> {
     let vectors = embedding::vectors(store.active_model()?.as_ref());
@@ -179,7 +181,8 @@ fn chunks_of(
 
 /// Keeps a lesson; the same one twice is kept once.
 pub fn keep_lesson(
-    (app, home): (&App, &Home),
+    app: &App,
+    home: &Home,
     store: &mut SqliteMemory,
     scope: Scope,
     lesson: &Lesson<'_>,

@@ -51,6 +51,7 @@ pub mod progress;
 pub mod promote;
 pub mod proposals;
 pub mod reason;
+pub mod recall;
 pub mod remarks;
 pub mod restore_rows;
 pub mod rules;

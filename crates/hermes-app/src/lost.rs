@@ -77,7 +77,7 @@ impl App {
             return None;
         }
         let noted = Noted::read(home);
-        noted.has(database).then(|| self.lost_from(home, (database, noted.seen(database)), place))
+        noted.has(database).then(|| self.lost_from(home, database, noted.seen(database), place))
     }
 
     /// Whether a database is there; a memory on a server always is.
@@ -96,8 +96,13 @@ impl App {
         }
     }
 
-    fn lost_from(&self, home: &Home, known: (Database, Option<&Seen>), file: PathBuf) -> Lost {
-        let (database, seen) = known;
+    fn lost_from(
+        &self,
+        home: &Home,
+        database: Database,
+        seen: Option<&Seen>,
+        file: PathBuf,
+    ) -> Lost {
         let anew = self.anew(home, database);
         let before = seen.map(|seen| databases::place(home, seen));
         if let Some(before) = before.filter(|before| *before != file && !is_missing(before)) {
@@ -109,7 +114,7 @@ impl App {
             );
             return Lost { file, backup: None, restore: None, advice };
         }
-        match having::newest(self, home, known, &file) {
+        match having::newest(self, home, database, seen, &file) {
             Some(having) => {
                 let advice = format!("bring it back with `{}`; {anew}", having.command);
                 Lost { file, backup: Some(having.id), restore: Some(having.command), advice }

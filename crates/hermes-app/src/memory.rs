@@ -47,7 +47,7 @@ impl App {
         wait: Duration,
     ) -> StoreResult<SqliteMemory> {
         let wanted = WantedMemory { path, profile: home.profile_name() };
-        let mut keep = |schema| keep_before_upgrade(home, (path, schema), self.now);
+        let mut keep = |schema| keep_before_upgrade(home, path, schema, self.now);
         SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
     }
 

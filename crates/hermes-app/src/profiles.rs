@@ -64,9 +64,9 @@ pub fn rename(app: &App, from: &str, to: &str) -> anyhow::Result<()> {
     };
     let new: ProfileName = to.parse()?;
     let home = profile::existing(&root, &from)?;
-    rename_memory(app, &home, (from.as_str(), to))?;
+    rename_memory(app, &home, from.as_str(), to)?;
     if let Err(error) = profile::rename(&root, &from, &new) {
-        rename_memory(app, &home, (to, from.as_str()))?;
+        rename_memory(app, &home, to, from.as_str())?;
         return Err(error.into());
     }
     Ok(())
@@ -97,7 +97,7 @@ pub fn restore(app: &App, name: &str) -> anyhow::Result<()> {
 }
 
 /// A memory names its profile, so that no other one opens it.
-fn rename_memory(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
+fn rename_memory(app: &App, home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
     let wait = app.lock_wait(home)?;
     if app.is_on_server(home)? {
         let mut store = app.server_memory_of(home, from, Access::Write, wait)?;

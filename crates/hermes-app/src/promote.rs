@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use hermes_home::skill::{self, Keep, NewSkill, Offered};
 use hermes_home::{Home, SkillName};
-use hermes_store::memory::{Procedures as _, Scope, SqliteMemory};
+use hermes_store::memory::{Procedure, Procedures as _, Scope, SqliteMemory};
+use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::problem::{Kind, Problem};
 use crate::text::one_line;
 
@@ -26,18 +26,21 @@ pub struct Promoted {
     file: PathBuf,
 }
 
+/// A procedure that is held.
+pub fn find(store: &SqliteMemory, scope: Scope, id: i64) -> anyhow::Result<Procedure> {
+    let found = store.procedures(scope, &[id])?.pop().filter(|one| one.retired_at.is_none());
+    let missing = || Problem::new(Kind::NotFound, format!("could not find procedure {id}"));
+    let hint = "`hermes memory reflections list` shows them";
+    Ok(found.ok_or_else(|| missing().hint(hint))?)
+}
+
 /// Makes a skill from a procedure; it waits until the user approves it.
 pub fn promote(
-    app: &App,
     home: &Home,
-    (store, scope): (&SqliteMemory, Scope),
-    (id, name): (i64, Option<&str>),
+    procedure: &Procedure,
+    name: Option<&str>,
+    now: Timestamp,
 ) -> anyhow::Result<Promoted> {
-    let found = store.procedures(scope, &[id])?.pop();
-    let procedure = found.filter(|one| one.retired_at.is_none()).ok_or_else(|| {
-        Problem::new(Kind::NotFound, format!("could not find procedure {id}"))
-            .hint("`hermes memory reflections list` shows them")
-    })?;
     let name = match name {
         Some(name) => name.to_owned(),
         None => name_of(&procedure.title),
@@ -48,8 +51,8 @@ pub fn promote(
         description: one_line(&procedure.title, LONGEST_DESCRIPTION),
         body: procedure.body.clone(),
         task_type: procedure.task_type.clone().unwrap_or_else(|| "general".to_owned()),
-        sources: vec![format!("procedure:{id}")],
-        made_at: app.now,
+        sources: vec![format!("procedure:{}", procedure.id)],
+        made_at: now,
     };
     let (changed, file) = match skill::offer(home, &new, Keep::Pending)? {
         Offered::Written { path, .. } => (true, path),

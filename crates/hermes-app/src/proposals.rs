@@ -34,7 +34,8 @@ pub fn memory(app: &App, home: &Home) -> anyhow::Result<Memory> {
 pub fn approve(
     app: &App,
     home: &Home,
-    (memory, scope): (&mut Memory, Scope),
+    memory: &mut Memory,
+    scope: Scope,
     ids: &[i64],
 ) -> anyhow::Result<Vec<ApprovedProposal>> {
     let rules = rules::of_learning(app, home, &memory.store)?;
@@ -48,7 +49,7 @@ pub fn approve(
 }
 
 /// Takes proposals away; they are not made again.
-pub fn reject(app: &App, (memory, scope): (&mut Memory, Scope), ids: &[i64]) -> anyhow::Result<()> {
+pub fn reject(app: &App, memory: &mut Memory, scope: Scope, ids: &[i64]) -> anyhow::Result<()> {
     for id in ids {
         remember::reject(&mut memory.store, scope, *id, app.change())?;
     }

@@ -90,7 +90,8 @@ pub fn change<'a>(app: &'a App, why: Option<&Why>) -> Change<'a> {
 pub fn retire(
     app: &App,
     store: &mut SqliteMemory,
-    (scope, fact): (Scope, i64),
+    scope: Scope,
+    fact: i64,
     why: Option<&Why>,
 ) -> anyhow::Result<()> {
     let change = change(app, why);

@@ -24,7 +24,8 @@ pub struct SettingChange {
 pub fn set(
     app: &mut App,
     home: &Home,
-    (key, value): (&str, &str),
+    key: &str,
+    value: &str,
     unknown: Unknown,
 ) -> anyhow::Result<SettingChange> {
     config::write_setting(home, app.owner(home)?, key, value, unknown)?;

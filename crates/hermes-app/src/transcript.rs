@@ -27,7 +27,7 @@ pub(crate) fn to_read(app: &App, home: &Home) -> anyhow::Result<Option<SessionSt
 pub(crate) fn to_write(home: &Home, wait: Duration) -> Result<Option<SessionStore>, StoreError> {
     let path = home.state_db();
     let open = |access| {
-        let mut keep = |schema| keep_before_upgrade(home, (&path, schema), clock::now());
+        let mut keep = |schema| keep_before_upgrade(home, &path, schema, clock::now());
         SessionStore::open_keeping(&path, access, wait, &mut keep)
     };
     match open(Access::Write).or_else(|error| match error.kind() {

@@ -150,7 +150,8 @@ pub fn record(
     };
     let note = spool::sent_before(&home.spool(), turn, &settings)?;
     let turn = note.as_ref().map_or(turn, |note| &note.turn).clone();
-    let mut recording = Recording { home, turn, note, is_on_server: app.is_on_server(home)? };
+    let is_on_server = app.is_on_server(home)?;
+    let mut recording = Recording { app, home, turn, note, is_on_server };
     let mut sessions = match sessions {
         Ok(sessions) => sessions.as_mut(),
         Err(error) => return recording.wait_in_file(&settings, Why::from(&*error)),
@@ -164,13 +165,14 @@ pub fn record(
         Err(error) => return Err(error.into()),
     };
     match memory.memory(app, home, wait) {
-        Ok(memory) => recording.remember(app, (sessions, memory), kept, settings),
+        Ok(memory) => recording.remember(sessions, memory, kept, settings),
         Err(error) => recording.wait(kept, &settings, error),
     }
 }
 
 /// A turn on its way.
 struct Recording<'a> {
+    app: &'a App,
     home: &'a Home,
     turn: Turn,
     /// The file from which it is recorded if this process does not come to the end.
@@ -201,8 +203,8 @@ impl Recording<'_> {
     /// The second half.
     fn remember(
         self,
-        app: &App,
-        (sessions, memory): (Option<&mut SessionStore>, &mut Memory),
+        sessions: Option<&mut SessionStore>,
+        memory: &mut Memory,
         kept: Kept,
         mut settings: Settings<'_>,
     ) -> anyhow::Result<Told> {
@@ -227,7 +229,7 @@ impl Recording<'_> {
         if let Some(note) = &self.note {
             drop(note.done());
         }
-        drop(later::fill_in(self.home, app, &mut memory.store));
+        drop(later::fill_in(self.home, self.app, &mut memory.store));
         Ok(Told::Memory(recorded))
     }
 

@@ -12,10 +12,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use hermes_home::config::Retrieval;
 use hermes_llm::Embedded;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::retrieval::{self, Request};
-use hermes_memory::search::{self, Filter, Question};
+use hermes_memory::search::{self, Question, Reading};
 use hermes_memory::{record, reembed};
 use hermes_store::memory::{
     Admin, Change, NewModel, Scope, ServerMemory, SqliteMemory, Upkeep as _, UserNumber,
@@ -239,33 +240,27 @@ fn ask(
     embedder: &Embedded,
     task: &str,
 ) -> anyhow::Result<(Duration, BTreeSet<String>)> {
-    let (scope, now) = (Scope::of(UserNumber::OWNER), change()?.at);
+    let reading = Reading {
+        store: memory,
+        embedder: Some(embedder),
+        scope: Scope::of(UserNumber::OWNER),
+        now: change()?.at,
+        zone: const { &TimeZone::UTC },
+    };
+    let settings = Retrieval { min_relevance_score: 0.0, ..Retrieval::default() };
     let request = Request {
         task,
-        session: None,
-        project: None,
         channel: Some("cli"),
-        budget_tokens: 2_000,
-        recency_episodes: 3,
-        semantic_top_k: 5,
-        min_relevance: 0.0,
-        now,
-        zone: &TimeZone::UTC,
-        files: &[],
+        budget: Some(2_000),
+        settings: Some(settings),
+        ..Request::default()
     };
     let began = Instant::now();
     let view = memory.view()?;
-    retrieval::context(memory, Some(embedder), scope, &request)?;
+    retrieval::context(&reading, &request, &[])?;
     drop(view);
     let took = began.elapsed();
-    let question = Question {
-        text: task,
-        kinds: Vec::new(),
-        filter: Filter::default(),
-        limit: 10,
-        now,
-        zone: &TimeZone::UTC,
-    };
-    let answer = search::search(memory, Some(embedder), scope, &question)?;
+    let question = Question { text: task, limit: 10, ..Question::default() };
+    let answer = search::search(&reading, &question)?;
     Ok((took, answer.results.iter().map(|one| one.item.text().to_owned()).collect()))
 }

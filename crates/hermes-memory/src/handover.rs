@@ -225,7 +225,8 @@ impl Summary {
 pub fn take_over(
     store: &mut dyn MemoryStore,
     scope: Scope,
-    (summary, text): (&Summary, &str),
+    summary: &Summary,
+    text: &str,
     keeping: &Keeping<'_>,
 ) -> Result<Kept> {
     let source = format!("handover from profile {}", keeping.from);

@@ -6,17 +6,15 @@ use axum::response::Response;
 use hermes_app::problem::ErrorText;
 use hermes_home::config::UsersMode;
 use hermes_memory::identity::{self, Who};
-use hermes_store::memory::{Change, Chat, Scope, SqliteMemory, UserNumber, Users as _};
-use schemars::JsonSchema;
+use hermes_memory::record::turn::Identity;
+use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::whom::Whom;
 use hermes_app::asker::Asker;
-use hermes_app::problem;
-use hermes_app::problem::Kind;
-use hermes_app::problem::Problem;
+use hermes_app::problem::{self, Kind, Problem};
 use hermes_app::tokens::Grant;
 
 /// One request.
@@ -30,33 +28,6 @@ pub(super) struct Call {
     pub(super) whom: Whom,
     /// The profile that the header or the token names.
     pub(super) profile: String,
-}
-
-/// Somebody as a channel knows them: an id, or an id with more about it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum Identity {
-    /// The id alone: somebody who speaks alone with the agent.
-    Id(String),
-    /// The id, and whether it was in a group.
-    More {
-        /// The id.
-        id: String,
-        /// `direct` or `group`.
-        #[serde(default)]
-        chat: ChatKind,
-    },
-}
-
-/// Where somebody speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ChatKind {
-    /// Alone with the agent.
-    #[default]
-    Direct,
-    /// In a group.
-    Group,
 }
 
 impl Call {
@@ -98,20 +69,17 @@ impl Call {
         &self,
         store: &SqliteMemory,
         mode: UsersMode,
-        (channel, who): (Option<&str>, Option<&Identity>),
+        channel: Option<&str>,
+        who: Option<&Identity>,
     ) -> anyhow::Result<Asker> {
-        let Some(who) = who.filter(|_| !self.whom.is_narrow()) else {
+        let Some(Identity { native_id, chat, .. }) = who.filter(|_| !self.whom.is_narrow()) else {
             return self.asker(store);
         };
-        let (native_id, chat) = who.parts();
         let channel = channel.unwrap_or("api");
-        for (name, text) in [("identity", native_id), ("channel", channel)] {
-            if let Some(why) = identity::fault(text) {
-                return Err(Problem::usage(format!("`{name}` {why}")).into());
-            }
+        if let Some(why) = identity::fault(channel) {
+            return Err(Problem::usage(format!("`channel` {why}")).into());
         }
-        let who = Who { channel, native_id, chat };
-        let scope = identity::reader(store, mode, who)?;
+        let scope = identity::reader(store, mode, Who { channel, native_id, chat: *chat })?;
         if scope.user() == UserNumber::OWNER {
             return Ok(Asker::owner());
         }
@@ -135,16 +103,6 @@ impl Call {
     /// Refuses what belongs to everybody to somebody who asks for one user.
     pub(super) fn must_be_wide(&self) -> Result<(), Problem> {
         self.whom.must_be_wide()
-    }
-}
-
-impl Identity {
-    fn parts(&self) -> (&str, Chat) {
-        match self {
-            Identity::Id(id) => (id, Chat::Direct),
-            Identity::More { id, chat: ChatKind::Direct } => (id, Chat::Direct),
-            Identity::More { id, chat: ChatKind::Group } => (id, Chat::Group),
-        }
     }
 }
 

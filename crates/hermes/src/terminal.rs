@@ -73,16 +73,16 @@ impl Terminal {
         let out = Output::new(global.json, global.quiet, color, global.place());
         let (json, asking) = (global.json, Asking { yes: global.yes, no_input: global.no_input });
         let Global { home, profile, settings, .. } = global;
-        Terminal::on(App::new(Opening { home, profile, settings }), out, (asking, json))
+        Terminal::on(App::new(Opening { home, profile, settings }), out, asking, json)
     }
 
     /// For a command that is typed inside a conversation: what it prints goes to a sheet.
     pub(crate) fn inside(app: &App, home: &Home, sheet: Sheet, asking: Asking) -> Terminal {
-        Terminal::on(app.for_profile(home), Output::on_sheet(sheet), (asking, false))
+        Terminal::on(app.for_profile(home), Output::on_sheet(sheet), asking, false)
     }
 
     /// On a home that is open, with an output of its own.
-    pub(crate) fn on(app: App, out: Output, (asking, json): (Asking, bool)) -> Terminal {
+    pub(crate) fn on(app: App, out: Output, asking: Asking, json: bool) -> Terminal {
         Terminal { app: app.telling(Arc::new(out.remarks())), out, asking, json }
     }
 

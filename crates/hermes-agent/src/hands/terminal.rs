@@ -52,7 +52,9 @@ impl Hands {
         let note = self.keep_after(kept);
         let is_failed = matches!(&end, End::Itself(status) if !status.success());
         let remark = if is_failed { self.remark_on_failure(&line) } else { "" };
-        Ok(told((&line, remark), &end, &pile, (timeout, &note)))
+        let how = end.how(timeout);
+        let shown = format!("ran {}: {how}{note}", short(&line, 60));
+        Ok(told(&end, &pile, &format!("{how}{remark}"), shown))
     }
 
     /// The line that may be run: as it is, or as the person changed it.
@@ -150,7 +152,7 @@ impl Hands {
         drop(command);
         let pieces = read_on(reader);
         let mut pile = Pile::new(self.output_cap);
-        let end = self.wait(&mut child, (&pieces, &mut pile), timeout);
+        let end = self.wait(&mut child, &pieces, &mut pile, timeout);
         // What it left running is ended with it.
         platform::end_all(&mut child, Firmness::Forced);
         let _ = child.wait();
@@ -167,7 +169,8 @@ impl Hands {
     fn wait(
         &self,
         child: &mut Child,
-        (pieces, pile): (&Receiver<Vec<u8>>, &mut Pile),
+        pieces: &Receiver<Vec<u8>>,
+        pile: &mut Pile,
         timeout: Duration,
     ) -> io::Result<End> {
         let begun = Instant::now();
@@ -218,27 +221,26 @@ fn not_run(why: &str) -> Outcome {
     Outcome { shown: Some(format!("not run: {why}")), ..refused(format!("not run: {why}")) }
 }
 
-fn told(
-    (line, remark): (&str, &str),
-    end: &End,
-    pile: &Pile,
-    (timeout, note): (Duration, &str),
-) -> Outcome {
+impl End {
+    fn how(&self, timeout: Duration) -> String {
+        match self {
+            End::Itself(status) if status.success() => "exit code 0".to_owned(),
+            End::Itself(status) => match status.code() {
+                Some(code) => format!("exit code {code}"),
+                None => status.to_string(),
+            },
+            End::TimeOut => format!("ended after {} seconds: it took too long", timeout.as_secs()),
+            End::Cancelled => "cancelled by the user".to_owned(),
+        }
+    }
+}
+
+fn told(end: &End, pile: &Pile, how: &str, shown: String) -> Outcome {
     let printed = if pile.is_empty() { "(it printed nothing)\n".to_owned() } else { pile.text() };
     let printed = if printed.ends_with('\n') { printed } else { printed + "\n" };
-    let how = match end {
-        End::Itself(status) if status.success() => "exit code 0".to_owned(),
-        End::Itself(status) => match status.code() {
-            Some(code) => format!("exit code {code}"),
-            None => status.to_string(),
-        },
-        End::TimeOut => format!("ended after {} seconds: it took too long", timeout.as_secs()),
-        End::Cancelled => "cancelled by the user".to_owned(),
-    };
-    let shown = format!("ran {}: {how}{note}", short(line, 60));
     Outcome {
         is_error: !matches!(end, End::Itself(status) if status.success()),
         ends_turn: matches!(end, End::Cancelled),
-        ..done(format!("{printed}({how}{remark})"), shown)
+        ..done(format!("{printed}({how})"), shown)
     }
 }

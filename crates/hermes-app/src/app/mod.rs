@@ -82,7 +82,8 @@ pub const ACTOR: &str = "user";
 /// Keeps a copy of a database that is about to be brought up to a newer schema.
 pub fn keep_before_upgrade(
     home: &Home,
-    (path, schema): (&Path, i64),
+    path: &Path,
+    schema: i64,
     now: Timestamp,
 ) -> StoreResult<()> {
     let failed = |error: hermes_home::Error| StoreError::File {
@@ -253,7 +254,7 @@ impl App {
     pub fn sessions(&self, home: &Home, access: Access) -> anyhow::Result<SessionStore> {
         let wait = self.lock_wait(home)?;
         let path = home.state_db();
-        let mut keep = |schema| keep_before_upgrade(home, (&path, schema), self.now);
+        let mut keep = |schema| keep_before_upgrade(home, &path, schema, self.now);
         match SessionStore::open_keeping(&path, access, wait, &mut keep) {
             Err(missing @ StoreError::Missing { .. }) => {
                 self.refuse_lost(home, Database::State)?;
@@ -331,6 +332,12 @@ impl App {
             Some(name) => Ok(TimeZone::get(name)
                 .map_err(|_| Problem::usage(format!("timezone: {name:?} is not a known zone")))?),
         }
+    }
+
+    /// A moment as somebody types it, understood in that zone.
+    pub fn moment(&self, home: &Home, text: Option<&str>) -> anyhow::Result<Option<Timestamp>> {
+        let Some(text) = text else { return Ok(None) };
+        Ok(Some(clock::parse_moment(text, self.now, &self.zone(home)?)?))
     }
 
     /// The zone of one user: their own, else the one of the settings.

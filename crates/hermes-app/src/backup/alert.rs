@@ -4,12 +4,14 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hermes_backup::folder::{Event, Folder, Happened};
+use hermes_backup::folder::{Event, Happened};
 use hermes_backup::status::{self, About, Colour, Reason, Standing};
 use hermes_home::config::Backup;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::wanted::Wanted;
+use crate::platform;
 use crate::problem::{Kind, Problem};
 
 /// How long the command may take.
@@ -34,23 +36,23 @@ pub struct Message {
 ///
 /// Says what was done; nothing if there is nothing to tell, or nobody to tell it to.
 pub fn tell(
-    settings: &Backup,
-    folder: &Folder,
-    (standing, history): (&Standing, &[Event]),
-    host: &str,
+    wanted: &Wanted,
+    standing: &Standing,
+    history: &[Event],
     now: Timestamp,
 ) -> anyhow::Result<Vec<String>> {
+    let settings = &wanted.settings;
     let causes = causes(standing, history, settings.alert_after);
     if causes.is_empty() {
         return Ok(Vec::new());
     }
-    let done = send(settings, &message(standing, host))?;
+    let done = send(settings, &message(standing, &platform::host()))?;
     if done.is_empty() {
         return Ok(done);
     }
     for cause in causes {
         let what = Happened::Alerted;
-        folder.note(&Event { at: now, what, id: None, place: None, detail: cause })?;
+        wanted.folder.note(&Event { at: now, what, id: None, place: None, detail: cause })?;
     }
     Ok(done)
 }

@@ -23,7 +23,8 @@ pub struct Having {
 pub fn newest(
     app: &App,
     home: &Home,
-    (database, seen): (Database, Option<&Seen>),
+    database: Database,
+    seen: Option<&Seen>,
     place: &Path,
 ) -> Option<Having> {
     let root = home.sibling(None);

@@ -7,8 +7,7 @@ use hermes_home::Home;
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::backup::record;
-use crate::backup::wanted;
+use crate::backup::{record, wanted};
 
 /// The folder of backups of this home, and every archive made of the profile since then, here and at places.
 pub fn holding(app: &App, home: &Home, since: Timestamp) -> anyhow::Result<(Folder, Vec<HeldBy>)> {

@@ -309,7 +309,7 @@ fn move_aside(app: &App, home: &Home) -> anyhow::Result<String> {
     let name = format!("{profile}.before-restore-{}", stamp(app.now));
     let note = Aside { profile, name: name.clone() };
     atomic::write_private(&note_of(home), &serde_json::to_vec_pretty(&note)?)?;
-    rename(app, home, (home.profile_name(), &name))?;
+    rename(app, home, home.profile_name(), &name)?;
     Ok(name)
 }
 
@@ -350,17 +350,17 @@ fn put_one_back(app: &App, home: &Home, aside: &str) -> anyhow::Result<Vec<Strin
     let mut said = format!("the memory of {profile} on its server is the one from before");
     if has_profile(&pool, profile)? {
         let name = format!("{profile}.restored-{}", stamp(app.now));
-        rename(app, home, (profile, &name))?;
+        rename(app, home, profile, &name)?;
         said.push_str(&format!("; the restored one is kept as {name}"));
     }
-    rename(app, home, (aside, profile))?;
+    rename(app, home, aside, profile)?;
     let mut store = app.server_memory(home, Access::Write, app.lock_wait(home)?)?;
     let mut lines = vec![said];
     lines.extend(forget_again(home, &mut store, app.now));
     Ok(lines)
 }
 
-fn rename(app: &App, home: &Home, (from, to): (&str, &str)) -> anyhow::Result<()> {
+fn rename(app: &App, home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
     let wait = app.lock_wait(home)?;
     Ok(app.server_memory_of(home, from, Access::Write, wait)?.rename_profile(to)?)
 }

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::wanted::{self, Wanted};
 use super::{alert as told, due, record};
 use crate::app::App;
-use crate::platform;
 use crate::problem::message;
 
 /// How it stands with backups, and how they are made.
@@ -119,9 +118,7 @@ pub fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow::Resul
         let first = Reason { colour, about, what: error, hint, place: None };
         standing.reasons.insert(0, first);
     }
-    let host = platform::host();
-    let said = (&standing, history.as_slice());
-    for line in told::tell(&wanted.settings, &wanted.folder, said, &host, app.now)? {
+    for line in told::tell(wanted, &standing, &history, app.now)? {
         app.note(line);
     }
     Ok(())

@@ -52,7 +52,7 @@ pub fn verify(
     match which {
         Which::One(id) => {
             let (backup, is_of_folder) = wanted.backup(id)?;
-            Ok(vec![check(app, wanted, (&backup, is_of_folder), opening)?])
+            Ok(vec![check(app, wanted, &backup, is_of_folder, opening)?])
         }
         Which::All => {
             let all = wanted.folder.list()?;
@@ -60,7 +60,7 @@ pub fn verify(
                 return Err(none_yet().into());
             }
             let checked = |backup: &Backup| {
-                check(app, wanted, (backup, true), opening)
+                check(app, wanted, backup, true, opening)
                     .unwrap_or_else(|error| CheckedBackup::failed(backup, message(&error)))
             };
             Ok(all.iter().map(checked).collect())
@@ -71,7 +71,8 @@ pub fn verify(
 fn check(
     app: &App,
     wanted: &Wanted,
-    (backup, is_of_folder): (&Backup, bool),
+    backup: &Backup,
+    is_of_folder: bool,
     opening: &Opening<'_>,
 ) -> anyhow::Result<CheckedBackup> {
     let progress = Progress::of(app);

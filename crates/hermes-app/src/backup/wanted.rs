@@ -7,8 +7,7 @@ use hermes_backup::folder::{Backup as BackupFile, Folder, Happened, real};
 use hermes_backup::name::{ArchiveName, Compression};
 use hermes_backup::remote::{self, Remote, S3Keys, Target};
 use hermes_backup::retention::Policy;
-use hermes_backup::seal::keyring;
-use hermes_backup::seal::{Passphrase, Sealing};
+use hermes_backup::seal::{Passphrase, Sealing, keyring};
 use hermes_backup::sign::Signers;
 use hermes_home::config::{self, ArchiveCompression, Backup, PassphraseFormat, Unknown};
 use hermes_home::layout::{ChosenBy, expand_tilde};
@@ -17,11 +16,8 @@ use hermes_home::{Home, profile};
 use super::on_server::{self, Dump, Taken};
 use crate::app::App;
 use crate::platform;
-use crate::problem::Kind;
-use crate::problem::Problem;
-use crate::problem::message;
-use crate::variables::AUTHORITIES;
-use crate::variables::Variables;
+use crate::problem::{Kind, Problem, message};
+use crate::variables::{AUTHORITIES, Variables};
 
 /// `hermes 0.1.0`
 pub const MADE_BY: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
@@ -287,7 +283,7 @@ impl Wanted {
             };
             if own.is_on_server(&home)? {
                 if let Some(dump) = dump {
-                    found.take(&own, &home, (&below, dump))?;
+                    found.take(&own, &home, &below, dump)?;
                 }
                 continue;
             }
@@ -319,7 +315,7 @@ pub struct Outside {
 
 impl Outside {
     /// Everything that the server has of a profile, as it was at one moment, in files.
-    fn take(&mut self, app: &App, home: &Home, (below, dump): (&str, Dump)) -> anyhow::Result<()> {
+    fn take(&mut self, app: &App, home: &Home, below: &str, dump: Dump) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let taken = on_server::take(app, home, folder.path(), dump)?;
         let beside = below.strip_suffix("memory.db").unwrap_or_default();

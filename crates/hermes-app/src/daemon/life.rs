@@ -3,8 +3,7 @@
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::{catch_up as messages, extract, identity};
-use hermes_store::memory;
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::memory::{self, Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 

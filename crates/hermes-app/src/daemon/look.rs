@@ -72,7 +72,8 @@ impl Watched {
     pub fn look(
         &mut self,
         app: &App,
-        (owner, signals): (&str, &Signals),
+        owner: &str,
+        signals: &Signals,
         now: Timestamp,
     ) -> anyhow::Result<Seen> {
         let stamps = Stamps::of(app, &self.home, self.memory.as_deref());
@@ -83,7 +84,7 @@ impl Watched {
         // Noted before the look: what changes meanwhile is seen by the next one.
         self.seen = Some(stamps);
         self.next = Some(now + SOON);
-        let seen = self.look_fully(app, (owner, signals), now);
+        let seen = self.look_fully(app, owner, signals, now);
         if seen.is_err() {
             // What is wrong stays so until a look finds it right.
             self.seen = None;
@@ -94,7 +95,8 @@ impl Watched {
     fn look_fully(
         &mut self,
         app: &App,
-        (owner, signals): (&str, &Signals),
+        owner: &str,
+        signals: &Signals,
         now: Timestamp,
     ) -> anyhow::Result<Seen> {
         let app = app.for_profile(&self.home);

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use hermes_home::{Home, versions};
 use hermes_memory::reembed;
-use hermes_store::memory::{Admin, Wanted};
-use hermes_store::memory::{SqliteMemory, Upkeep as _, Vectors as _, compare_memory};
+use hermes_store::memory::{
+    Admin, SqliteMemory, Upkeep as _, Vectors as _, Wanted, compare_memory,
+};
 use hermes_store::rot::{Compared, DifferingRow, Sums};
 use hermes_store::sessions::{self, SessionStore, compare_sessions};
 use hermes_store::snapshot::{self, Depth};

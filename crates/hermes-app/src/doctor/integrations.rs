@@ -10,7 +10,7 @@ use crate::hooks::counts::Counts;
 use crate::integrate::agents::{self, Part};
 use crate::integrate::check::{self, Checked};
 use crate::integrate::record::{Installed, Record};
-use crate::integrate::site::{self, Site};
+use crate::integrate::site::{self, Parts, Site};
 use crate::problem::message;
 
 const NAME: &str = "integrations";
@@ -72,10 +72,11 @@ fn hook_checks(app: &App, home: &Home, installed: &Installed) -> Vec<Check> {
     let Some(agent) = agents::ALL.iter().find(|agent| agent.name() == installed.agent) else {
         return Vec::new();
     };
-    let site = match site::site(app, home, (installed.scope, true, false)) {
-        Ok(site) => site,
-        Err(error) => return vec![Check::warn(NAME, message(&error))],
-    };
+    let site =
+        match site::site(app, home, Parts { scope: installed.scope, hooks: true, mcp: false }) {
+            Ok(site) => site,
+            Err(error) => return vec![Check::warn(NAME, message(&error))],
+        };
     let project = installed.project.clone().unwrap_or_else(|| site.project.clone());
     let checked = check::run(*agent, &Site { project, ..site });
     let hooks = checked.iter().filter(|checked| checked.part == Part::Hooks);

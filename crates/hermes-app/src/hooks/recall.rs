@@ -10,7 +10,8 @@ use hermes_store::memory::SqliteMemory;
 use super::event::{Event, Moment};
 use crate::app::App;
 use crate::asker::Asker;
-use crate::context::{self, Wish};
+use crate::context::{self, Given, Request};
+use crate::recall::Recall;
 
 /// Agents put what is longer into a file, and show its beginning.
 const MOST_CHARACTERS: usize = 10_000;
@@ -18,13 +19,13 @@ const MOST_CHARACTERS: usize = 10_000;
 const START_TOKENS: usize = 2_200;
 const PROMPT_TOKENS: usize = 1_500;
 
-/// The text for a model, and what it is made of; none if there is nothing to say.
+/// What a model is given; none if there is nothing to say.
 pub fn text(
     app: &App,
     home: &Home,
     store: &SqliteMemory,
     event: &Event,
-) -> anyhow::Result<Option<(String, Context)>> {
+) -> anyhow::Result<Option<Given>> {
     let project = event.folder.as_deref().map(project_of);
     let (task, budget) = match event.moment {
         Moment::Prompt => match event.prompt.as_deref().filter(|prompt| !task::is_nod(prompt)) {
@@ -34,7 +35,7 @@ pub fn text(
         _ => (opening(project.as_deref()), START_TOKENS),
     };
     let is_prompt = event.moment == Moment::Prompt;
-    let wish = Wish {
+    let request = Request {
         task: &task,
         session: event.session.as_deref(),
         project: project.as_deref(),
@@ -42,13 +43,11 @@ pub fn text(
         most_characters: Some(MOST_CHARACTERS),
         // They come at the beginning of a session, and stay.
         no_files: is_prompt,
-        ..Wish::default()
+        ..Request::default()
     };
-    let given = context::give(app, home, (store, &Asker::owner()), &wish)?;
-    if given.text.is_empty() || (is_prompt && !belongs(&given.context)) {
-        return Ok(None);
-    }
-    Ok(Some((given.text, given.context)))
+    let given = Recall { app, home, store, asker: &Asker::owner() }.give(&request)?;
+    let is_worth_it = !given.text.is_empty() && (!is_prompt || belongs(&given.context));
+    Ok(is_worth_it.then_some(given))
 }
 
 /// The repository around a folder, else the folder.
@@ -64,9 +63,10 @@ pub fn opening(project: Option<&str>) -> String {
 }
 
 /// Whether something was found for what it says, and not only for being recent.
-fn belongs(context: &Context) -> bool {
-    let mut items = context.sections.iter().flat_map(|filled| &filled.items);
-    items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
+pub fn belongs(context: &Context) -> bool {
+    context
+        .items()
+        .any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
 }
 
 #[cfg(test)]
@@ -90,13 +90,14 @@ mod tests {
         let memory = app.memory(home, Access::Read).unwrap();
         let task = opening(None);
         // A quarter of the tokens is too long as well: no smaller budget would have helped.
-        let quarter = Wish { task: &task, budget: Some(START_TOKENS / 4), ..Wish::default() };
-        let whose = (&memory.store, &Asker::owner());
-        let given = context::give(app, home, whose, &quarter).unwrap();
+        let quarter = Request { task: &task, budget: Some(START_TOKENS / 4), ..Request::default() };
+        let recall = Recall { app, home, store: &memory.store, asker: &Asker::owner() };
+        let given = recall.give(&quarter).unwrap();
         assert!(given.text.chars().count() > MOST_CHARACTERS, "{}", given.text);
         let event =
             Event { session: Some("now".to_owned()), ..Event::new("SessionStart", Moment::Start) };
-        let (told, context) = text(app, home, &memory.store, &event).unwrap().unwrap();
+        let given = text(app, home, &memory.store, &event).unwrap().unwrap();
+        let Given { text: told, context } = given;
         assert!(told.contains("heron") && !told.contains("====="), "{told}");
         assert!(told.chars().count() <= MOST_CHARACTERS);
         let left_out = context.dropped.iter().find(|one| one.item.text.contains("====="));

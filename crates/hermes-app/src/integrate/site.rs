@@ -84,12 +84,20 @@ pub fn first_existing(paths: Vec<PathBuf>) -> PathBuf {
     paths.into_iter().nth(found).unwrap_or_else(|| Path::new("").to_owned())
 }
 
-/// Where everything is, as the environment says, for a scope and its parts: hooks, the server.
-pub fn site(
-    app: &App,
-    home: &Home,
-    (scope, hooks, mcp): (Scope, bool, bool),
-) -> anyhow::Result<Site> {
+/// What is integrated.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts {
+    /// For whom.
+    pub scope: Scope,
+    /// Whether the hooks are.
+    pub hooks: bool,
+    /// Whether the server is.
+    pub mcp: bool,
+}
+
+/// Where everything is, as the environment says.
+pub fn site(app: &App, home: &Home, parts: Parts) -> anyhow::Result<Site> {
+    let Parts { scope, hooks, mcp } = parts;
     let user = app.env.user_folder()?.ok_or(hermes_home::Error::NoHome)?;
     let agent_home = match app.owner(home) {
         Ok(Owner::HermesAgent) => home.folder().to_owned(),

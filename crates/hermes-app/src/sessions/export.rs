@@ -28,7 +28,7 @@ pub enum Format {
 /// Writes the sessions to a private file that appears only when it is whole.
 pub fn save_lines(store: &SessionStore, ids: &[SessionId], path: &Path) -> anyhow::Result<()> {
     refuse_existing(path)?;
-    to_file(Format::Jsonl, store, ids, (&TimeZone::UTC, path))
+    to_file(Format::Jsonl, store, ids, &TimeZone::UTC, path)
 }
 
 /// Streams into a device or pipe; a file appears under its name only when it is whole.
@@ -36,7 +36,8 @@ pub fn to_file(
     format: Format,
     store: &SessionStore,
     ids: &[SessionId],
-    (zone, path): (&TimeZone, &Path),
+    zone: &TimeZone,
+    path: &Path,
 ) -> anyhow::Result<()> {
     let failed = || format!("could not write {}", path.display());
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -96,9 +97,12 @@ pub fn write(
         out.write_all(html::head().as_bytes())?;
     }
     for (place, id) in ids.iter().enumerate() {
+        if format == Format::Markdown && place > 0 {
+            out.write_all(b"\n---\n\n")?;
+        }
         match format {
             Format::Jsonl => store.export_session(id, out)?,
-            Format::Markdown | Format::Html => page(format, store, id, (zone, place), out)?,
+            Format::Markdown | Format::Html => page(format, store, id, zone, out)?,
         }
     }
     if format == Format::Html {
@@ -111,7 +115,7 @@ fn page(
     format: Format,
     store: &SessionStore,
     id: &SessionId,
-    (zone, place): (&TimeZone, usize),
+    zone: &TimeZone,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let mut line = Vec::new();
@@ -120,7 +124,6 @@ fn page(
     let conversation = Conversation::of(&session, zone);
     let text = match format {
         Format::Html => html::section(&conversation),
-        _ if place > 0 => format!("\n---\n\n{}", markdown::page(&conversation)),
         _ => markdown::page(&conversation),
     };
     Ok(io::Write::write_all(out, text.as_bytes())?)

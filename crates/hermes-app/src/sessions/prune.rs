@@ -70,7 +70,7 @@ pub fn prune(
         let ids: Vec<SessionId> = plan.sessions.iter().map(|session| session.id.clone()).collect();
         export::save_lines(&store, &ids, path)?;
     }
-    carry_out(home, &mut store, (plan, app.now), &mut || Ok(()))
+    carry_out(home, &mut store, plan, app.now, &mut || Ok(()))
 }
 
 /// The same at a moment, for one who may be told to end between two sessions.
@@ -84,14 +84,15 @@ pub fn prune_in_steps(
     let request = request(app, home, old, now)?;
     let mut store = app.sessions(home, Access::Write)?;
     let plan = store.prune_plan(&request)?;
-    carry_out(home, &mut store, (plan, now), goes_on)
+    carry_out(home, &mut store, plan, now, goes_on)
 }
 
 /// Deletes what a plan says, one session after the other; each is kept aside before it goes.
 fn carry_out(
     home: &Home,
     store: &mut SessionStore,
-    (plan, now): (PrunePlan, Timestamp),
+    plan: PrunePlan,
+    now: Timestamp,
     goes_on: GoesOn<'_>,
 ) -> anyhow::Result<Pruning> {
     restore::sweep(home, now);

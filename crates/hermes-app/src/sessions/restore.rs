@@ -89,9 +89,9 @@ fn note_as_known(app: &App, home: &Home, id: &str) -> anyhow::Result<()> {
         Some(count) => {
             let session = sessions.live_session(&mark.session_id)?;
             let note = home.transcript_note();
-            let place = (&mark.session_id, note.as_path());
             memory = app.memory(home, Access::Write)?;
-            let ours = summaries::known(&sessions, &mut memory.store, place, app.now)?;
+            let ours =
+                summaries::known(&sessions, &mut memory.store, &mark.session_id, &note, app.now)?;
             let messages = sessions.live_messages(&session, 0, &ours)?;
             count.checked_sub(1).and_then(|at| messages.get(at)).map_or(0, |one| one.id)
         }

@@ -138,7 +138,7 @@ fn again_on_server(app: &App, home: &Home, places: &[PathBuf]) -> anyhow::Result
 fn erase_entries(app: &App, home: &Home, memory: &Memory, user: UserNumber) -> anyhow::Result<()> {
     let told = memory.store.told_elsewhere(Admin, &Choice::User(user))?;
     let everybody = in_step::everybody(memory)?;
-    let erased = in_step::erase(app, home, memory, (&everybody, &told.facts))?;
+    let erased = in_step::erase(app, home, memory, &everybody, &told.facts)?;
     in_step::tell(app, erased);
     Ok(())
 }

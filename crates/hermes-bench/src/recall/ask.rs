@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use hermes_llm::Embedder;
-use hermes_memory::search::{self, Effort, Filter, Item, Question};
-use hermes_store::memory::{ItemKind, Message, Scope, SqliteMemory};
+use hermes_memory::search::{self, Effort, Item, Kind, Looks, Question, Reading};
+use hermes_store::memory::{Message, Scope, SqliteMemory};
 use hermes_store::postgres::Pool;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -69,21 +69,20 @@ impl Asking<'_> {
         asked.at.or(conversation.span.map(|(_, end)| end)).unwrap_or(self.now)
     }
 
-    /// A question of a conversation, to be asked of these kinds of things.
-    pub(super) fn question<'q>(
-        &self,
-        asked: &'q Asked,
-        conversation: &Conversation,
-        kinds: &[ItemKind],
-    ) -> Question<'q> {
-        Question {
-            text: &asked.question,
-            kinds: kinds.to_vec(),
-            filter: Filter::default(),
-            limit: self.limit,
-            now: self.time_of(asked, conversation),
-            zone: const { &TimeZone::UTC },
-        }
+    /// A question, to be asked of one kind of things.
+    pub(super) fn question<'q>(&self, asked: &'q Asked, kind: Kind) -> Question<'q> {
+        Question { text: &asked.question, kind, limit: self.limit, ..Question::default() }
+    }
+
+    /// Who asks of a store, at some time.
+    pub(super) fn reading<'s>(
+        &'s self,
+        store: &'s SqliteMemory,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Reading<'s> {
+        let zone = const { &TimeZone::UTC };
+        Reading { store, embedder: self.embedder, scope, now, zone }
     }
 }
 
@@ -99,9 +98,10 @@ pub(super) fn search_all(
     for (conversation, scope) in conversations.iter().zip(&filled.scopes) {
         let names = Names::of(conversation);
         for asked in &conversation.questions {
-            let question = asking.question(asked, conversation, &[ItemKind::Message]);
+            let question = asking.question(asked, Kind::Messages);
+            let reading = asking.reading(&store, *scope, asking.time_of(asked, conversation));
             let (answer, spent) = cpu::timed(|| {
-                search::search_with(&store, asking.embedder, *scope, &question, effort)
+                search::search_among(&Looks::default(), &reading, &question, effort)
             })?;
             let mut found = Vec::new();
             for one in &answer.results {

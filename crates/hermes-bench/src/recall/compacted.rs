@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use hermes_memory::chunk::{self, Vectors, Words};
 use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::extract;
-use hermes_memory::search::{self, Effort, Item};
+use hermes_memory::search::{self, Effort, Item, Kind};
 use hermes_store::memory::{
     Admin, Change, Episodes as _, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewFact,
     NewSource, Origin, Recall as _, RecallFilter, Scope, Source, SqliteMemory, Trust, Upkeep as _,
@@ -194,10 +194,10 @@ impl Compacted {
         for (conversation, scope) in group.iter().zip(&filled.scopes) {
             let names = Names::of(conversation);
             for asked in &conversation.questions {
-                let kinds = [ItemKind::Message, ItemKind::Summary];
-                let question = asking.question(asked, conversation, &kinds);
-                let (found, spent) =
-                    cpu::timed(|| search::search(&self.store, asking.embedder, *scope, &question))?;
+                let question = asking.question(asked, Kind::Episodes);
+                let now = asking.time_of(asked, conversation);
+                let reading = asking.reading(&self.store, *scope, now);
+                let (found, spent) = cpu::timed(|| search::search(&reading, &question))?;
                 let mut after =
                     After { answered: Answered::new(asked, Vec::new(), spent), found: Vec::new() };
                 for one in &found.results {

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use hermes_home::config::Config;
 use hermes_memory::retrieval::{self, Context, Request};
 use hermes_store::memory::{Episodes, ItemKind, Message};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::ask::{Answered, Asking, Names, Place};
 use super::corpus::Conversation;
@@ -43,7 +41,7 @@ pub(super) fn contexts(
         for asked in &conversation.questions {
             let now = asking.time_of(asked, conversation);
             let (context, spent) =
-                cpu::timed(|| build(place, asking, &request(&asked.question, budget, now)))?;
+                cpu::timed(|| build(place, asking, now, &request(&asked.question, budget)))?;
             let retrieved = shown.name(place, &context, &names)?;
             let tokens = Some(context.tokens);
             shown.answers.push(Answered { tokens, ..Answered::new(asked, retrieved, spent) });
@@ -53,7 +51,7 @@ pub(super) fn contexts(
         let at = number % conversations.len();
         let now = conversations[at].span.map_or(asking.now, |(_, end)| end);
         let place = Place { store: &store, scope: filled.scopes[at] };
-        let context = build(place, asking, &request(prompt, budget, now))?;
+        let context = build(place, asking, now, &request(prompt, budget))?;
         shown.idle_tokens.push(context.tokens);
     }
     shown.idle_tokens.sort_unstable();
@@ -61,25 +59,17 @@ pub(super) fn contexts(
 }
 
 /// The request that the program itself makes with its own settings, without files.
-pub(crate) fn request(task: &str, budget: usize, now: Timestamp) -> Request<'_> {
-    let settings = Config::default().memory.retrieval;
-    Request {
-        task,
-        session: None,
-        project: None,
-        channel: None,
-        budget_tokens: budget,
-        recency_episodes: settings.recency_episodes as usize,
-        semantic_top_k: settings.semantic_top_k as usize,
-        min_relevance: settings.min_relevance_score,
-        now,
-        zone: const { &TimeZone::UTC },
-        files: &[],
-    }
+pub(crate) fn request(task: &str, budget: usize) -> Request<'_> {
+    Request { task, budget: Some(budget), ..Request::default() }
 }
 
-fn build(place: Place<'_>, asking: Asking<'_>, request: &Request<'_>) -> anyhow::Result<Context> {
-    Ok(retrieval::context(place.store, asking.embedder, place.scope, request)?)
+fn build(
+    place: Place<'_>,
+    asking: Asking<'_>,
+    now: Timestamp,
+    request: &Request<'_>,
+) -> anyhow::Result<Context> {
+    Ok(retrieval::context(&asking.reading(place.store, place.scope, now), request, &[])?)
 }
 
 impl Shown {

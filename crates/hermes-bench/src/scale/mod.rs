@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use clap::Args;
-use hermes_llm::{Embedded, Embedder};
+use hermes_llm::Embedded;
 use hermes_memory::retrieval;
-use hermes_memory::search::{self, Filter, Question};
+use hermes_memory::search::{self, Question, Reading};
 use hermes_store::memory::{Scope, SqliteMemory, UserNumber};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
@@ -134,19 +134,16 @@ impl Bench<'_> {
     }
 
     fn search(&self, store: &SqliteMemory, scope: Scope, text: &str) -> anyhow::Result<Duration> {
-        let question = Question {
-            text,
-            kinds: Vec::new(),
-            filter: Filter::default(),
-            limit: RESULTS,
-            now: self.now,
-            zone: &TimeZone::UTC,
-        };
-        let (answer, spent) = cpu::timed(|| {
-            search::search(store, Some(&self.embedded as &dyn Embedder), scope, &question)
-        })?;
+        let question = Question { text, limit: RESULTS, ..Question::default() };
+        let reading = self.reading(store, scope);
+        let (answer, spent) = cpu::timed(|| search::search(&reading, &question))?;
         ensure!(!answer.results.is_empty(), "nothing was found for {text:?}");
         Ok(spent)
+    }
+
+    fn reading<'s>(&'s self, store: &'s SqliteMemory, scope: Scope) -> Reading<'s> {
+        let zone = const { &TimeZone::UTC };
+        Reading { store, embedder: Some(&self.embedded), scope, now: self.now, zone }
     }
 
     fn search_figure(&self, what: &str, times: Vec<Duration>) -> Figure {
@@ -157,13 +154,9 @@ impl Bench<'_> {
         let store = self.open()?;
         let mut times = Vec::new();
         for question in data.mixed_questions(self.arguments.questions) {
-            let request = request(&question, CONTEXT_TOKENS, self.now);
-            times.push(
-                cpu::timed(|| {
-                    retrieval::context(&store, Some(&self.embedded), Scope::of(OWNER), &request)
-                })?
-                .1,
-            );
+            let request = request(&question, CONTEXT_TOKENS);
+            let reading = self.reading(&store, Scope::of(OWNER));
+            times.push(cpu::timed(|| retrieval::context(&reading, &request, &[]))?.1);
         }
         Ok(self.aimed("context", times, [("p50 ≤ 15 ms", 15), ("p50 ≤ 60 ms", 60)]))
     }

@@ -41,16 +41,12 @@ fn told(drawn: Vec<Drawn>) -> Vec<Told> {
                 text,
             })
             .collect();
-        all.push(Told::new(episode(number, key, (user, project, at)), messages));
+        all.push(Told::new(episode(number, key, user, project, at), messages));
     }
     all
 }
 
-fn episode(
-    id: i64,
-    session: SessionKey,
-    (user, project, at): (UserNumber, u8, Timestamp),
-) -> Episode {
+fn episode(id: i64, session: SessionKey, user: UserNumber, project: u8, at: Timestamp) -> Episode {
     Episode {
         id,
         uid: Uid::from_bytes([0; 16]),

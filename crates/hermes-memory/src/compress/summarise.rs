@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use hermes_store::memory::Message;
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -364,11 +363,8 @@ fn first_line(
     speakers.truncate(MOST_NAMES);
     sessions.truncate(MOST_NAMES);
     let word = if sessions.len() == 1 { "session" } else { "sessions" };
-    let mut parts = vec![
-        span(cluster.span(), zone),
-        speakers.join(", "),
-        format!("{word} {}", sessions.join(", ")),
-    ];
+    let mut parts =
+        vec![span(cluster, zone), speakers.join(", "), format!("{word} {}", sessions.join(", "))];
     let project = cluster.episodes().first().and_then(|told| told.episode.project.as_deref());
     let project = project.and_then(|path| path.trim_end_matches('/').rsplit('/').next());
     parts.extend(project.map(|name| short(name, 30)));
@@ -378,7 +374,8 @@ fn first_line(
 }
 
 /// The days of a time and another: `8 May 2023`, `8 to 25 May 2023`, `28 May to 3 June 2023`.
-fn span((start, end): (Timestamp, Timestamp), zone: &TimeZone) -> String {
+fn span(cluster: &Cluster, zone: &TimeZone) -> String {
+    let (start, end) = cluster.span();
     let (first, last) = (chunk::day_of(start, zone), chunk::day_of(end, zone));
     let whole = chunk::written_day(last);
     if first == last {

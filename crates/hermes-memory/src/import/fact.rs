@@ -18,7 +18,8 @@ pub(super) fn keep(
     store: &mut dyn MemoryStore,
     settings: &Settings<'_>,
     facts: &[Fact],
-    (taken, change): (&mut Taken, Change<'_>),
+    taken: &mut Taken,
+    change: Change<'_>,
 ) -> Result<()> {
     let names: Vec<Vec<String>> = facts.iter().map(names).collect();
     let extractor = format!("import:{}", settings.source);

@@ -24,7 +24,8 @@ impl Known {
         &mut self,
         store: &dyn MemoryStore,
         settings: &Settings<'_>,
-        (message, ready): (&Message, &Ready),
+        message: &Message,
+        ready: &Ready,
     ) -> Result<bool> {
         let came_from = |session: &str| {
             let named = (message.id.as_str(), None);

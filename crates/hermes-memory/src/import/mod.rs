@@ -139,7 +139,7 @@ impl<'a> Intake<'a> {
         for one in ready.messages {
             let message = &turn[one.place];
             let (store, settings) = (&*self.store, self.settings);
-            if self.known.is_known(store, settings, (message, &one))? {
+            if self.known.is_known(store, settings, message, &one)? {
                 self.taken.known_messages += 1;
             } else {
                 self.waiting_bytes += one.text.len();
@@ -192,7 +192,7 @@ impl<'a> Intake<'a> {
                     vectors: settings.vectors,
                 };
                 // However young it is: a model reads it only when asked to.
-                let mut made = ready.message(&conversation, (&message.id, None));
+                let mut made = ready.message(&conversation, &message.id, None);
                 made.imported = true;
                 made
             })
@@ -215,7 +215,7 @@ impl<'a> Intake<'a> {
             return Ok(());
         }
         let change = self.change();
-        fact::keep(self.store, self.settings, &facts, (&mut self.taken, change))
+        fact::keep(self.store, self.settings, &facts, &mut self.taken, change)
     }
 
     fn change(&self) -> Change<'static> {
@@ -266,7 +266,7 @@ impl<'a> Survey<'a> {
                     self.calls.push(Message { tool_calls, ..without_text(message) });
                 }
                 for one in made.into_iter().filter(|one| one.place == here) {
-                    match self.known.is_known(self.store, self.settings, (message, &one))? {
+                    match self.known.is_known(self.store, self.settings, message, &one)? {
                         true => self.found.known_messages += 1,
                         false => self.found.messages += 1,
                     }

@@ -34,7 +34,7 @@ pub fn note_skills(
     let mut noted = Noted::default();
     let mut current: BTreeSet<i64> = BTreeSet::new();
     for skill in &catalog.skills {
-        let (id, is_new) = note(home, store, (scope, skill, vectors), change)?;
+        let (id, is_new) = note(home, store, skill, vectors, change)?;
         current.insert(id);
         noted.added += u64::from(is_new);
     }
@@ -51,10 +51,11 @@ pub fn note_skills(
 fn note(
     home: &Home,
     store: &mut dyn MemoryStore,
-    (scope, skill, vectors): (Scope, &Skill, Vectors),
+    skill: &Skill,
+    vectors: Vectors,
     change: Change<'_>,
 ) -> Result<(i64, bool)> {
-    let content = &skill.content;
+    let (scope, content) = (Scope::of(UserNumber::OWNER), &skill.content);
     let file = skill.file.strip_prefix(home.folder()).unwrap_or(&skill.file);
     let path: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
     let path = path.join("/");

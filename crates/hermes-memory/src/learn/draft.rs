@@ -11,8 +11,7 @@ use serde::Deserialize;
 
 use super::similar::stem;
 use super::steps::CommonStep;
-use crate::ask::unfenced;
-use crate::ask::{Ask, Prompt};
+use crate::ask::{Ask, Prompt, unfenced};
 use crate::chunk::day_of;
 use crate::reflect::shorten;
 use crate::remember::suspicion;

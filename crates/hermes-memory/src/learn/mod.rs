@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hermes_home::Home;
 use hermes_home::skill::{self, Keep, Offered};
-use hermes_llm::EmbeddedModel;
 use hermes_store::memory::{
     Admin, Change, MemoryStore, Procedure, ProcedureKind, Scope, Step, Task, UserNumber,
 };
@@ -19,9 +18,9 @@ use serde::Serialize;
 
 use crate::ask::Ask;
 use crate::chunk::Vectors;
-use crate::reflect::patterns::is_alike;
+use crate::reflect::patterns::Meaning;
 use crate::remember::suspicion;
-use crate::{Error, Result, task};
+use crate::{Error, Result};
 
 pub use active::{Noted, note_skills};
 pub use steps::{CommonStep, common};
@@ -87,7 +86,8 @@ pub fn learn(
                 None => None,
                 Some(ask) => Some(&mut **ask),
             };
-            draft_skill(store, scope, (&group, mind), (settings, ask), &mut report)?;
+            let Some(common) = common_to(&group, mind, ask, &mut report.plain)? else { continue };
+            report.drafted.extend(draft_skill(store, scope, &common, settings)?);
         }
     }
     report.noted = note_skills(settings.home, store, settings.vectors, change(settings))?;
@@ -98,43 +98,54 @@ fn is_free_success(task: &Task) -> bool {
     task.outcome.as_deref() == Some("success") && task.skill.is_none()
 }
 
+/// What tasks have in common, worded by a model if one is asked; counts the wordings that could not be used.
+fn common_to<'t>(
+    group: &'t [&'t Task],
+    mind: Vec<String>,
+    ask: Option<&mut Ask<'_>>,
+    plain: &mut u64,
+) -> Result<Option<draft::Common<'t>>> {
+    let lists: Vec<Vec<Step>> =
+        group.iter().map(|task| serde_json::from_str(&task.steps).unwrap_or_default()).collect();
+    let common = draft::Common::of(group, common(&lists), mind);
+    let (Some(common), Some(ask)) = (&common, ask) else { return Ok(common) };
+    match common.clone().worded(ask) {
+        Ok(worded) => Ok(Some(worded)),
+        Err(Error::BadReply { .. }) => {
+            *plain += 1;
+            Ok(Some(common.clone()))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Offers a skill for tasks; none if there is nothing to write.
 fn draft_skill(
     store: &mut dyn MemoryStore,
     scope: Scope,
-    (group, mind): (&[&Task], Vec<String>),
-    (settings, ask): (&Settings<'_>, Option<&mut Ask<'_>>),
-    report: &mut Report,
-) -> Result<()> {
-    let lists: Vec<Vec<Step>> =
-        group.iter().map(|task| serde_json::from_str(&task.steps).unwrap_or_default()).collect();
-    let Some(mut common) = draft::Common::of(group, common(&lists), mind) else { return Ok(()) };
-    if let Some(ask) = ask {
-        match common.clone().worded(ask) {
-            Ok(worded) => common = worded,
-            Err(Error::BadReply { .. }) => report.plain += 1,
-            Err(other) => return Err(other),
-        }
-    }
-    let Some(new) = common.skill(settings.zone, settings.now) else { return Ok(()) };
+    common: &draft::Common<'_>,
+    settings: &Settings<'_>,
+) -> Result<Option<Drafted>> {
+    let Some(new) = common.skill(settings.zone, settings.now) else { return Ok(None) };
     // What another user does becomes a skill for all only by the owner's word.
     let keep = if scope.user() == UserNumber::OWNER { settings.keep } else { Keep::Pending };
-    let offered = skill::offer(settings.home, &new, keep)?;
-    if let Offered::Written { state, .. } = offered {
-        let name = new.name.as_str().to_owned();
-        report.drafted.push(Drafted { name, state, tasks: group.len() });
-    }
+    let name = new.name.as_str().to_owned();
+    let drafted = match skill::offer(settings.home, &new, keep)? {
+        Offered::Written { state, .. } => Some(Drafted { name, state, tasks: common.tasks.len() }),
+        _ => None,
+    };
     // Whatever came of it, these tasks have had their turn; the number of the procedure follows
     // once the skill is in use.
-    let ids: Vec<i64> = group.iter().map(|task| task.id).collect();
-    Ok(store.note_skill_of_tasks(scope, &ids, 0)?)
+    let ids: Vec<i64> = common.tasks.iter().map(|task| task.id).collect();
+    store.note_skill_of_tasks(scope, &ids, 0)?;
+    Ok(drafted)
 }
 
 /// A lesson and the session it comes from.
 struct Taught {
     session: String,
     procedure: Procedure,
-    words: Vec<String>,
-    vector: Vec<f32>,
+    meaning: Meaning,
 }
 
 /// What users corrected, by session.
@@ -148,8 +159,7 @@ fn lessons(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Taught>> {
         let Some(episode) = store.episodes(scope, &episodes)?.into_iter().next() else { continue };
         found.push(Taught {
             session: episode.session_id,
-            words: task::content_words(&procedure.title),
-            vector: EmbeddedModel::get().embed(&procedure.title),
+            meaning: Meaning::of(&procedure.title),
             procedure,
         });
     }
@@ -179,10 +189,7 @@ fn recurring(tasks: &[Task], group: &[&Task], lessons: &[Taught]) -> Vec<String>
         .collect();
     let mut kinds: Vec<(&Taught, BTreeSet<&str>)> = Vec::new();
     for one in lessons.iter().filter(|one| own.contains(one.session.as_str())) {
-        let same = kinds
-            .iter_mut()
-            .find(|(known, _)| is_alike((&known.words, &known.vector), (&one.words, &one.vector)));
-        match same {
+        match kinds.iter_mut().find(|(known, _)| known.meaning.is_like(&one.meaning)) {
             Some((_, sessions)) => {
                 sessions.insert(&one.session);
             }

@@ -97,7 +97,7 @@ pub(crate) fn words(sentence: &str, start: usize) -> Vec<Word> {
             });
             continue;
         }
-        push(&mut found, core, &place, (before, after));
+        push(&mut found, core, &place, before, after);
     }
     found
 }
@@ -136,7 +136,7 @@ fn trimmed(raw: &str) -> &str {
     if is_word { core } else { "" }
 }
 
-fn push(found: &mut Vec<Word>, core: &str, place: &Range<usize>, marks: (Marks, Marks)) {
+fn push(found: &mut Vec<Word>, core: &str, place: &Range<usize>, before: Marks, after: Marks) {
     let lower = core.to_lowercase().replace('’', "'");
     let is_capital = core.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
     let word = |lower: &str, before: Marks, after: Marks| Word {
@@ -149,12 +149,12 @@ fn push(found: &mut Vec<Word>, core: &str, place: &Range<usize>, marks: (Marks, 
     };
     match apart(&lower) {
         Some((first, second)) => {
-            found.push(word(first, marks.0, Marks::default()));
-            let mut second = word(second, Marks::default(), marks.1);
+            found.push(word(first, before, Marks::default()));
+            let mut second = word(second, Marks::default(), after);
             second.is_capital = false;
             found.push(second);
         }
-        None => found.push(word(&lower, marks.0, marks.1)),
+        None => found.push(word(&lower, before, after)),
     }
 }
 

@@ -107,7 +107,8 @@ impl Ready {
     pub(crate) fn message<'a>(
         &'a self,
         conversation: &Conversation<'a>,
-        (external_id, former_id): (&'a str, Option<&'a str>),
+        external_id: &'a str,
+        former_id: Option<&'a str>,
     ) -> NewMessage<'a> {
         let Conversation { zone, now, vectors, .. } = *conversation;
         let words =
@@ -159,11 +160,9 @@ pub(crate) fn write(
 ) -> Result<Recorded> {
     let mut all = Recorded::default();
     for part in messages.chunks(super::MESSAGES_PER_TRANSACTION) {
-        let names = part.iter().map(|(_, named)| (named.id.as_str(), named.former.as_deref()));
         let part: Vec<_> = part
             .iter()
-            .zip(names)
-            .map(|((ready, _), names)| ready.message(conversation, names))
+            .map(|(ready, named)| ready.message(conversation, &named.id, named.former.as_deref()))
             .collect();
         let recorded = store.record(scope, &part, change)?;
         all.added += recorded.added;

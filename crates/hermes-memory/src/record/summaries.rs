@@ -69,7 +69,8 @@ pub fn of_session(
 pub fn known(
     sessions: &SessionStore,
     store: &mut dyn MemoryStore,
-    (id, transcript_note): (&SessionId, &Path),
+    id: &SessionId,
+    transcript_note: &Path,
     now: Timestamp,
 ) -> Result<Vec<i64>> {
     let names = transcript::names(sessions, transcript_note, now)?;

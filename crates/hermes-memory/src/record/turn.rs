@@ -9,6 +9,7 @@ use hermes_store::sessions::{
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,26 +25,30 @@ pub const STATE_DB: &str = "state.db";
 /// What our own chat is called where it cannot write to state.db.
 pub const OUR_OWN: &str = "hermes";
 
-/// A finished turn: what was asked, what was done, what was answered.
-#[derive(Debug, Clone, PartialEq)]
+/// A finished turn: what was asked, what was done, what was answered. Its schema says what [`Turn::from_json`] reads.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
 pub struct Turn {
-    /// The session; none begins one.
+    /// What was said, in order.
+    #[schemars(with = "Option<Vec<TurnMessage>>")]
+    pub messages: Vec<TurnMessage>,
+    /// Which conversation; none begins one.
     pub session_id: Option<String>,
-    /// Where it took place.
+    /// Where: cli, telegram, …
+    #[schemars(with = "Option<String>")]
     pub channel: String,
-    /// Who asked, as the channel knows them.
+    /// Who, as the channel knows them.
     pub identity: Option<Identity>,
-    /// Who asked, by the name of a user; wins over the identity.
+    /// Whose memory, by name.
     pub user: Option<String>,
     /// The agent that answered.
     pub agent: Option<String>,
     /// The folder or repository it was about.
     pub project: Option<String>,
-    /// What was said, in order.
-    pub messages: Vec<TurnMessage>,
-    /// Who reports it.
+    /// The program that reports it and keeps its own transcript.
+    #[schemars(with = "Option<String>")]
     pub from: Caller,
     /// Whether the session is over with it.
+    #[schemars(with = "Option<bool>")]
     pub ended: bool,
 }
 
@@ -59,7 +64,8 @@ pub struct Identity {
 }
 
 /// One message of a turn.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
+#[schemars(rename = "MessageBody")]
 pub struct TurnMessage {
     /// `user`, `assistant` or `tool`.
     pub role: String,
@@ -72,8 +78,9 @@ pub struct TurnMessage {
     /// The call this answers.
     pub tool_call_id: Option<String>,
     /// When; none: now.
+    #[schemars(rename = "timestamp", with = "Option<Value>")]
     pub at: Option<Timestamp>,
-    /// What makes it unique for the one who reports it.
+    /// What makes it unique for the one who reports it; the same one again adds nothing.
     pub external_id: Option<String>,
     /// Whether the tool failed, where that is known.
     pub failed: Option<bool>,

@@ -1,8 +1,13 @@
 //! A turn as JSON: what programs send, and what waits in a file.
 
+use std::borrow::Cow;
+
 use hermes_store::memory::Chat;
 use hermes_store::sessions::COMMAND_LINE;
 use jiff::tz::TimeZone;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::line::{role_of, session_of, string, time_of, word};
@@ -90,6 +95,44 @@ fn message_json(message: &TurnMessage) -> Value {
         "timestamp": message.at.map(|at| at.to_string()), "external_id": message.external_id,
         "failed": message.failed,
     })
+}
+
+impl<'de> Deserialize<'de> for Identity {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Identity, D::Error> {
+        let object = Object::from_iter([("identity".to_owned(), Value::deserialize(from)?)]);
+        let read = identity_of(&object).map_err(D::Error::custom)?;
+        read.ok_or_else(|| D::Error::custom("`identity` is missing"))
+    }
+}
+
+impl JsonSchema for Identity {
+    fn schema_name() -> Cow<'static, str> {
+        "Identity".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Somebody as a channel knows them: an id, or an id with more about it.",
+            "anyOf": [
+                {
+                    "description": "The id alone: somebody who speaks alone with the agent.",
+                    "type": "string",
+                },
+                {
+                    "description": "The id, and whether it was in a group.",
+                    "type": "object",
+                    "properties": {
+                        "id": { "description": "The id.", "type": "string" },
+                        "chat": {
+                            "description": "`direct` or `group`.",
+                            "type": "string", "enum": ["direct", "group"], "default": "direct",
+                        },
+                    },
+                    "required": ["id"],
+                },
+            ],
+        })
+    }
 }
 
 fn identity_of(object: &Object) -> Result<Option<Identity>, String> {
@@ -192,6 +235,30 @@ mod tests {
         for session in ["", " ", "a\nb", "a\u{7f}"] {
             assert!(fault(json!({"messages": [], "session_id": session})).contains("session_id"));
         }
+    }
+
+    #[test]
+    fn the_schema_names_everything_that_is_read() {
+        let turn = read(&json!({"messages": [{"role": "user", "text": "hi"}]})).unwrap().to_json();
+        let names = |value: &Value| {
+            let mut names: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+            names.sort();
+            names
+        };
+        let schema = schemars::schema_for!(Turn).to_value();
+        assert_eq!(names(&schema["properties"]), names(&turn));
+        let message = &schema["$defs"]["MessageBody"];
+        assert_eq!(names(&message["properties"]), names(&turn["messages"][0]));
+        assert_eq!(message["required"], json!(["role", "text"]));
+        assert_eq!(schema.get("required"), None, "each may stand in `turns` instead");
+    }
+
+    #[test]
+    fn whoever_asks_is_read_as_in_a_turn() {
+        let who = |value: Value| serde_json::from_value::<Identity>(value);
+        assert_eq!(who(json!("u")).unwrap().chat, Chat::Direct);
+        assert_eq!(who(json!({"id": "u", "chat": "group"})).unwrap().chat, Chat::Group);
+        assert!(who(json!("")).is_err_and(|why| why.to_string().contains("`identity`")));
     }
 
     proptest! {

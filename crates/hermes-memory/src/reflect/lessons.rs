@@ -63,7 +63,7 @@ fn lesson(one: &Evidence, work: &Work, talk: &Talk) -> Option<Lesson> {
         },
         Shows::Said(Sign::Complaint) => complaint(one, work, cited),
         Shows::Said(Sign::Retry) => return None,
-        Shows::Said(Sign::Praise) => praise(one, (work, talk), cited)?,
+        Shows::Said(Sign::Praise) => praise(one, work, talk, cited)?,
         Shows::AskedAgain(first) => Lesson {
             title: shorten(&format!("Asked for twice: {}", one.quote), 140),
             body: format!("The user asked: \"{}\"\nand again: \"{quote}\"", shorten(first, 240)),
@@ -95,7 +95,7 @@ fn complaint(one: &Evidence, work: &Work, cited: Vec<Cited>) -> Lesson {
 }
 
 /// What went well is worth keeping when it can be told how it was done.
-fn praise(one: &Evidence, (work, talk): (&Work, &Talk), cited: Vec<Cited>) -> Option<Lesson> {
+fn praise(one: &Evidence, work: &Work, talk: &Talk, cited: Vec<Cited>) -> Option<Lesson> {
     const SHOWN: usize = 6;
     let done: Vec<String> =
         talk.steps.iter().filter(|step| !step.failed).map(call).collect::<Option<_>>()?;

@@ -2,9 +2,7 @@
 
 use hermes_home::memory_file;
 use hermes_llm::Embedder;
-use hermes_store::memory::{
-    Added, Admin, Change, Fact, FactFilter, ItemKind, MemoryStore, NewSource, Scope, User,
-};
+use hermes_store::memory::{Added, Admin, Change, FactFilter, MemoryStore, NewSource, Scope, User};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -13,8 +11,8 @@ use super::patterns::{Pattern, patterns};
 use super::stale::{self, Now};
 use super::talks;
 use super::work::{Talk, likeness};
-use crate::remember::{self, Place, Remembered, Rules, Target, Wish};
-use crate::search::{self, Filter, Question};
+use crate::remember::{self, Place, Remembered, Removal, Rules, Target, Wish};
+use crate::search::{self, Filter, Kind, Question, Reading};
 use crate::{Result, task};
 
 /// How far back is looked for habits, and at how many sessions.
@@ -65,14 +63,24 @@ pub fn look_back(
         let zone = zone_of(&user, settings.zone);
         let talks = recent(store, scope, settings.now)?;
         report.sessions += talks.len() as u64;
+        let mut look = Look { store: &mut *store, scope, rules, settings, report: &mut report };
         for pattern in patterns(&talks, &zone) {
-            note(store, scope, &pattern, (rules, settings), &mut report)?;
+            look.note(&pattern)?;
         }
         for target in [Target::Memory, Target::User] {
-            look_over(store, scope, target, (rules, settings), &mut report)?;
+            look.look_over(target)?;
         }
     }
     Ok(report)
+}
+
+/// A look at the sessions and files of one user.
+struct Look<'a> {
+    store: &'a mut dyn MemoryStore,
+    scope: Scope,
+    rules: &'a Rules<'a>,
+    settings: &'a Settings<'a>,
+    report: &'a mut Report,
 }
 
 fn zone_of(user: &User, usual: &TimeZone) -> TimeZone {
@@ -98,49 +106,6 @@ fn recent(store: &dyn MemoryStore, scope: Scope, now: Timestamp) -> Result<Vec<T
     Ok(found)
 }
 
-/// Writes or proposes an entry, unless something says it already.
-fn note(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    pattern: &Pattern,
-    (rules, settings): (&Rules<'_>, &Settings<'_>),
-    report: &mut Report,
-) -> Result<()> {
-    let fact = match standing(store, scope, pattern, (rules, settings))? {
-        Standing::Known => return Ok(()),
-        Standing::Unfinished(fact) => Some(fact),
-        Standing::New => None,
-    };
-    let sources: Vec<NewSource<'_>> = pattern
-        .cited
-        .iter()
-        .map(|one| NewSource {
-            episode: Some(one.episode),
-            message: Some(one.message),
-            quote: Some(&one.quote),
-            extractor: Some(ACTOR),
-        })
-        .collect();
-    let wish = Wish {
-        text: &pattern.text,
-        target: pattern.target,
-        fact,
-        kind: pattern.kind,
-        predicate: Some(&pattern.predicate),
-        sources: &sources,
-        said_at: pattern.last_at,
-        trust: pattern.trust,
-        is_explicit: false,
-        origin: ACTOR,
-    };
-    match remember::remember(store, scope, &wish, rules, change(settings))? {
-        Remembered::Written(written) => report.written += u64::from(written.is_new),
-        Remembered::Proposed { is_new, .. } => report.proposed += u64::from(is_new),
-        Remembered::Buried => {}
-    }
-    Ok(())
-}
-
 /// How a pattern stands to what is known.
 enum Standing {
     /// An entry or a fact says nearly the same, or the same was noted of the user before.
@@ -151,98 +116,121 @@ enum Standing {
     New,
 }
 
-fn standing(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    pattern: &Pattern,
-    (rules, settings): (&Rules<'_>, &Settings<'_>),
-) -> Result<Standing> {
-    const SAME: f64 = 0.6;
-    let words = task::content_words(&pattern.text);
-    let is_same = |text: &str| likeness(&task::content_words(text), &words) >= SAME;
-    if let Some(fact) = store.facts_about(scope, "user", Some(&pattern.predicate))?.first() {
-        let is_linked = store.file_entries(scope)?.iter().any(|link| link.fact == fact.id);
-        return Ok(if is_linked { Standing::Known } else { Standing::Unfinished(fact.id) });
+impl Look<'_> {
+    /// Writes or proposes an entry, unless something says it already.
+    fn note(&mut self, pattern: &Pattern) -> Result<()> {
+        let fact = match self.standing(pattern)? {
+            Standing::Known => return Ok(()),
+            Standing::Unfinished(fact) => Some(fact),
+            Standing::New => None,
+        };
+        let sources: Vec<NewSource<'_>> = pattern
+            .cited
+            .iter()
+            .map(|one| NewSource {
+                episode: Some(one.episode),
+                message: Some(one.message),
+                quote: Some(&one.quote),
+                extractor: Some(ACTOR),
+            })
+            .collect();
+        let wish = Wish {
+            text: &pattern.text,
+            target: pattern.target,
+            fact,
+            kind: pattern.kind,
+            predicate: Some(&pattern.predicate),
+            sources: &sources,
+            said_at: pattern.last_at,
+            trust: pattern.trust,
+            is_explicit: false,
+            origin: ACTOR,
+        };
+        let change = self.change();
+        match remember::remember(self.store, self.scope, &wish, self.rules, change)? {
+            Remembered::Written(written) => self.report.written += u64::from(written.is_new),
+            Remembered::Proposed { is_new, .. } => self.report.proposed += u64::from(is_new),
+            Remembered::Buried => {}
+        }
+        Ok(())
     }
-    let filter = FactFilter { kind: Some(pattern.kind), ..FactFilter::default() };
-    let facts = store.list_facts(scope, &filter, settings.now)?;
-    if facts.iter().any(|fact| is_same(&fact.statement)) {
-        return Ok(Standing::Known);
-    }
-    for place in Place::all(store, scope)? {
-        let file = memory_file::read(rules.home, &place.target, place.rules(rules))?;
-        if file.document.entries().iter().any(|entry| is_same(&entry.text)) {
+
+    fn standing(&self, pattern: &Pattern) -> Result<Standing> {
+        const SAME: f64 = 0.6;
+        let (store, scope) = (&*self.store, self.scope);
+        let words = task::content_words(&pattern.text);
+        let is_same = |text: &str| likeness(&task::content_words(text), &words) >= SAME;
+        if let Some(fact) = store.facts_about(scope, "user", Some(&pattern.predicate))?.first() {
+            let is_linked = store.file_entries(scope)?.iter().any(|link| link.fact == fact.id);
+            return Ok(if is_linked { Standing::Known } else { Standing::Unfinished(fact.id) });
+        }
+        let filter = FactFilter { kind: Some(pattern.kind), ..FactFilter::default() };
+        let facts = store.list_facts(scope, &filter, self.settings.now)?;
+        if facts.iter().any(|fact| is_same(&fact.statement)) {
             return Ok(Standing::Known);
         }
-    }
-    Ok(Standing::New)
-}
-
-/// Proposes to take out what is outdated, contradicted, or old and not spoken of any more.
-fn look_over(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    target: Target,
-    (rules, settings): (&Rules<'_>, &Settings<'_>),
-    report: &mut Report,
-) -> Result<()> {
-    let place = Place::of(store, scope, target)?;
-    let is_own = target == Target::User || place.label == "memory";
-    if !is_own {
-        return Ok(());
-    }
-    let file = memory_file::read(rules.home, &place.target, place.rules(rules))?;
-    let links = remember::links(store, scope, &place)?;
-    let conflicts = store.conflicts(scope)?;
-    let now = Now {
-        at: settings.now,
-        today: rules.today,
-        stale_after_days: settings.stale_after_days,
-        conflicts: &conflicts,
-    };
-    let mut searches = 0;
-    for entry in file.document.entries() {
-        let fact = links.get(&remember::entry_hash(&entry.text));
-        let mut why = stale::outdated(entry, fact, &now);
-        if why.is_none() && stale::is_old(entry, fact, &now) && searches < MOST_SEARCHES {
-            searches += 1;
-            why = unspoken(store, scope, (entry, fact), settings)?;
+        for place in Place::all(store, scope)? {
+            let rules = place.rules(self.rules);
+            let file = memory_file::read(self.rules.home, &place.target, rules)?;
+            if file.document.entries().iter().any(|entry| is_same(&entry.text)) {
+                return Ok(Standing::Known);
+            }
         }
-        let Some(why) = why else { continue };
-        let made =
-            remember::propose_removal(store, scope, target, (entry, &why), change(settings))?;
-        report.stale += u64::from(matches!(made, Added::New(_)));
+        Ok(Standing::New)
     }
-    Ok(())
-}
 
-/// Says so when nothing that was said lately is about an entry.
-fn unspoken(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    (entry, _fact): (&memory_file::Entry, Option<&Fact>),
-    settings: &Settings<'_>,
-) -> Result<Option<String>> {
-    /// About as sure as a context must be before it shows something.
-    const SPOKEN_OF: f64 = 0.3;
-    let days = i64::from(settings.stale_after_days);
-    let since = settings.now - SignedDuration::from_hours(24 * days);
-    let question = Question {
-        text: &entry.text,
-        kinds: vec![ItemKind::Message],
-        filter: Filter { since: Some(since), ..Filter::default() },
-        limit: 3,
-        now: settings.now,
-        zone: settings.zone,
-    };
-    let answer = search::search(store, settings.embedder, scope, &question)?;
-    if answer.results.iter().any(|found| found.relevance >= SPOKEN_OF) {
-        return Ok(None);
+    /// Proposes to take out what is outdated, contradicted, or old and not spoken of any more.
+    fn look_over(&mut self, target: Target) -> Result<()> {
+        let (scope, rules, settings) = (self.scope, self.rules, self.settings);
+        let place = Place::of(self.store, scope, target)?;
+        let is_own = target == Target::User || place.label == "memory";
+        if !is_own {
+            return Ok(());
+        }
+        let file = memory_file::read(rules.home, &place.target, place.rules(rules))?;
+        let links = remember::links(self.store, scope, &place)?;
+        let conflicts = self.store.conflicts(scope)?;
+        let now = Now {
+            at: settings.now,
+            today: rules.today,
+            stale_after_days: settings.stale_after_days,
+            conflicts: &conflicts,
+        };
+        let mut searches = 0;
+        for entry in file.document.entries() {
+            let fact = links.get(&remember::entry_hash(&entry.text));
+            let mut why = stale::outdated(entry, fact, &now);
+            if why.is_none() && stale::is_old(entry, fact, &now) && searches < MOST_SEARCHES {
+                searches += 1;
+                why = self.unspoken(entry)?;
+            }
+            let Some(why) = why else { continue };
+            let removal = Removal { target, entry, why };
+            let change = self.change();
+            let made = remember::propose_removal(self.store, scope, removal, change)?;
+            self.report.stale += u64::from(matches!(made, Added::New(_)));
+        }
+        Ok(())
     }
-    let written = entry.written.map(|day| day.to_string()).unwrap_or_default();
-    Ok(Some(format!("written {written}, not used and not spoken of since")))
-}
 
-fn change(settings: &Settings<'_>) -> Change<'static> {
-    Change { actor: ACTOR, at: settings.now }
+    /// Says so when nothing that was said lately is about an entry.
+    fn unspoken(&self, entry: &memory_file::Entry) -> Result<Option<String>> {
+        /// About as sure as a context must be before it shows something.
+        const SPOKEN_OF: f64 = 0.3;
+        let Settings { now, zone, stale_after_days, embedder } = *self.settings;
+        let since = now - SignedDuration::from_hours(24 * i64::from(stale_after_days));
+        let filter = Filter { since: Some(since), ..Filter::default() };
+        let question = Question { text: &entry.text, kind: Kind::Messages, filter, limit: 3 };
+        let reading = Reading { store: &*self.store, embedder, scope: self.scope, now, zone };
+        let answer = search::search(&reading, &question)?;
+        if answer.results.iter().any(|found| found.relevance >= SPOKEN_OF) {
+            return Ok(None);
+        }
+        let written = entry.written.map(|day| day.to_string()).unwrap_or_default();
+        Ok(Some(format!("written {written}, not used and not spoken of since")))
+    }
+
+    fn change(&self) -> Change<'static> {
+        Change { actor: ACTOR, at: self.settings.now }
+    }
 }

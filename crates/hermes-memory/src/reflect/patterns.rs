@@ -74,22 +74,18 @@ fn enough(seen: &[Seen], least: usize) -> Option<(Vec<Cited>, Timestamp)> {
 fn corrections(talks: &[&Talk]) -> Vec<Pattern> {
     struct Group {
         wish: String,
-        words: Vec<String>,
-        vector: Vec<f32>,
+        meaning: Meaning,
         seen: Vec<Seen>,
     }
     let mut groups: Vec<Group> = Vec::new();
     for (wish, seen) in talks.iter().flat_map(|talk| corrected(talk)) {
-        let words = task::content_words(&wish);
-        if words.is_empty() || suspicion(&wish).is_some() {
+        let meaning = Meaning::of(&wish);
+        if meaning.words.is_empty() || suspicion(&wish).is_some() {
             continue;
         }
-        let vector = EmbeddedModel::get().embed(&wish);
-        let is_same =
-            |group: &&mut Group| is_alike((&group.words, &group.vector), (&words, &vector));
-        match groups.iter_mut().find(is_same) {
+        match groups.iter_mut().find(|group| group.meaning.is_like(&meaning)) {
             Some(group) => group.seen.push(seen),
-            None => groups.push(Group { wish, words, vector, seen: vec![seen] }),
+            None => groups.push(Group { wish, meaning, seen: vec![seen] }),
         }
     }
     groups
@@ -97,7 +93,7 @@ fn corrections(talks: &[&Talk]) -> Vec<Pattern> {
         .filter_map(|group| {
             let (cited, last_at) = enough(&group.seen, LEAST_SESSIONS)?;
             Some(Pattern {
-                predicate: format!("wish_{}", group.words.join("_")),
+                predicate: format!("wish_{}", group.meaning.words.join("_")),
                 kind: "preference",
                 text: format!("{}.", group.wish.trim_end_matches('.')),
                 target: Target::User,
@@ -109,11 +105,23 @@ fn corrections(talks: &[&Talk]) -> Vec<Pattern> {
         .collect()
 }
 
-/// Whether two wishes say the same: most words in common, or the same meaning and some words.
-pub(crate) fn is_alike(left: (&[String], &[f32]), right: (&[String], &[f32])) -> bool {
-    let common = likeness(left.0, right.0);
-    let cosine: f32 = left.1.iter().zip(right.1).map(|(a, b)| a * b).sum();
-    common >= 0.6 || (common >= 0.3 && cosine >= 0.7)
+/// A wish by its words and by what it means.
+pub(crate) struct Meaning {
+    words: Vec<String>,
+    vector: Vec<f32>,
+}
+
+impl Meaning {
+    pub(crate) fn of(text: &str) -> Meaning {
+        Meaning { words: task::content_words(text), vector: EmbeddedModel::get().embed(text) }
+    }
+
+    /// Whether two wishes say the same: most words in common, or the same meaning and some words.
+    pub(crate) fn is_like(&self, other: &Meaning) -> bool {
+        let common = likeness(&self.words, &other.words);
+        let cosine: f32 = self.vector.iter().zip(&other.vector).map(|(a, b)| a * b).sum();
+        common >= 0.6 || (common >= 0.3 && cosine >= 0.7)
+    }
 }
 
 fn corrected(talk: &Talk) -> Vec<(String, Seen)> {

@@ -12,14 +12,26 @@ use crate::chunk::{self, Vectors, Words};
 /// What noted it, in the sources of the event.
 const EXTRACTOR: &str = "retry";
 
+/// A question that was asked again.
+pub struct Retry<'a> {
+    /// The session.
+    pub session_id: &'a str,
+    /// The question.
+    pub question: &'a str,
+    /// The zone in which the asker's days begin.
+    pub zone: &'a TimeZone,
+    /// Whether vectors are made here or by a job.
+    pub vectors: Vectors,
+}
+
 /// Notes in the log of a session that a question was asked again.
 pub fn note(
     store: &mut dyn MemoryStore,
-    (scope, session_id): (Scope, &str),
-    question: &str,
-    (zone, vectors): (&TimeZone, Vectors),
+    scope: Scope,
+    retry: &Retry<'_>,
     change: Change<'_>,
 ) -> Result<()> {
+    let Retry { session_id, question, zone, vectors } = *retry;
     let Some(session) = store.sessions_named(scope, session_id)?.into_iter().next_back() else {
         return Ok(());
     };

@@ -8,8 +8,8 @@ use hermes_store::memory::{Change, Fact, FileEntry, MemoryStore, Scope, Trust};
 use serde::Serialize;
 
 use super::step::Step;
-use super::write::{self, hash};
-use super::{Place, Rules, proposal, suspicion};
+use super::write::hash;
+use super::{Place, Rules, Writing, proposal, suspicion};
 use crate::{Error, Result};
 
 /// What became of an entry whose fact changed.
@@ -142,8 +142,9 @@ impl At<'_> {
         if !went || !self.may_write(&fact) {
             return Ok(None);
         }
-        let wanted = (self.place, fact.statement.as_str(), id);
-        let written = write::entry(self.store, self.scope, wanted, self.rules, self.change)?;
+        let At { scope, place, rules, change, .. } = *self;
+        let mut writing = Writing { store: &mut *self.store, scope, rules, change };
+        let written = writing.entry(place, &fact.statement, id)?;
         Ok(written.map(|done| Followed::Back { path: done.path, entry: done.entry, fact: id }))
     }
 

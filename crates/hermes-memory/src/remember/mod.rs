@@ -29,7 +29,8 @@ use crate::{Error, Result};
 
 pub use erase::{Erased, erase_entries};
 pub use follow::{Followed, follow};
-pub use proposal::{Approved, Pending, approve, pending, propose_removal, reject};
+pub use proposal::{Approved, Pending, approve, pending, reject};
+pub(crate) use proposal::{Removal, propose_removal};
 pub use suspect::{is_hidden, suspicion, without_hidden};
 pub use undo::{TakenBack, undo};
 pub(crate) use write::{hash as entry_hash, links};
@@ -132,43 +133,85 @@ pub fn remember(
     rules: &Rules<'_>,
     change: Change<'_>,
 ) -> Result<Remembered> {
+    let mut writing = Writing { store, scope, rules, change };
     match rules.secrets.keep(wish.text) {
-        Kept::AsItIs => keep(store, scope, wish, rules, change),
-        Kept::Redacted(text) => {
-            keep(store, scope, &Wish { text: &text, ..wish.clone() }, rules, change)
-        }
+        Kept::AsItIs => writing.keep(wish),
+        Kept::Redacted(text) => writing.keep(&Wish { text: &text, ..wish.clone() }),
         Kept::Refused(kind) => Err(Error::Secret { kind }),
     }
 }
 
-fn keep(
-    store: &mut dyn MemoryStore,
+/// Who writes what into whose files, and by which rules.
+struct Writing<'a> {
+    store: &'a mut dyn MemoryStore,
     scope: Scope,
-    wish: &Wish<'_>,
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Remembered> {
-    if let Some(why) = refusal(wish, rules) {
-        // Words of the user are known as a fact all the same; other words are not even that.
-        let is_known = wish.trust == Trust::User && suspicion(wish.text).is_none();
-        let fact = match is_known {
-            true => match fact_for(store, scope, wish, rules, change)? {
-                None => return Ok(Remembered::Buried),
-                fact => fact,
-            },
-            false => wish.fact,
+    rules: &'a Rules<'a>,
+    change: Change<'a>,
+}
+
+impl Writing<'_> {
+    fn keep(&mut self, wish: &Wish<'_>) -> Result<Remembered> {
+        if let Some(why) = refusal(wish, self.rules) {
+            // Words of the user are known as a fact all the same; other words are not even that.
+            let is_known = wish.trust == Trust::User && suspicion(wish.text).is_none();
+            let fact = match is_known {
+                true => match self.fact_for(wish)? {
+                    None => return Ok(Remembered::Buried),
+                    fact => fact,
+                },
+                false => wish.fact,
+            };
+            return self.propose(wish, fact, why);
+        }
+        let Some(fact) = self.fact_for(wish)? else {
+            return Ok(Remembered::Buried);
         };
-        return proposal::propose(store, scope, (wish, fact), why, change);
+        let place = Place::of(self.store, self.scope, wish.target)?;
+        match self.entry(&place, wish.text, fact)? {
+            Some(written) => Ok(Remembered::Written(written)),
+            None => {
+                let why = format!("there is no room for it in {}", place.label);
+                self.propose(wish, Some(fact), why)
+            }
+        }
     }
-    let Some(fact) = fact_for(store, scope, wish, rules, change)? else {
-        return Ok(Remembered::Buried);
-    };
-    let place = Place::of(store, scope, wish.target)?;
-    match write::entry(store, scope, (&place, wish.text, fact), rules, change)? {
-        Some(written) => Ok(Remembered::Written(written)),
-        None => {
-            let why = format!("there is no room for it in {}", place.label);
-            proposal::propose(store, scope, (wish, Some(fact)), why, change)
+
+    /// The fact that says the same; none if a person took it back.
+    fn fact_for(&mut self, wish: &Wish<'_>) -> Result<Option<i64>> {
+        if let Some(id) = wish.fact {
+            let found = self.store.facts(self.scope, &[id])?;
+            let is_held = found.iter().any(|fact| fact.retired_at.is_none() && !fact.quarantined);
+            return Ok(is_held.then_some(id));
+        }
+        let statement = wish.text.trim();
+        let unsaid = [NewSource { extractor: Some(wish.origin), ..NewSource::default() }];
+        let drawn = DrawnFact {
+            fact: NewFact {
+                statement,
+                kind: wish.kind,
+                subject: wish.predicate.map(|_| "user"),
+                predicate: wish.predicate,
+                object: None,
+                confidence: 0.9,
+                origin: if wish.is_explicit { Origin::Extract } else { Origin::Agent },
+                trust: wish.trust,
+                valid_from: None,
+                valid_to: None,
+                shared: false,
+                entities: &crate::task::names(statement),
+                sources: if wish.sources.is_empty() { &unsaid } else { wish.sources },
+                chunks: chunk::prepare(
+                    &Words { text: statement, ..Words::default() },
+                    self.rules.vectors,
+                ),
+            },
+            standing: Standing::New,
+            said_at: wish.said_at,
+            is_explicit: wish.is_explicit,
+        };
+        match self.store.draw_fact(self.scope, &drawn, self.change)? {
+            Drawn::New(id) | Drawn::Known(id) => Ok(Some(id)),
+            Drawn::Buried => Ok(None),
         }
     }
 }
@@ -190,48 +233,6 @@ fn distrust(trust: Trust) -> Option<&'static str> {
         Trust::User => None,
         Trust::Agent => Some("it may not be the user's own words"),
         Trust::Untrusted => Some("it does not come from the user"),
-    }
-}
-
-/// The fact that says the same; none if a person took it back.
-fn fact_for(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    wish: &Wish<'_>,
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Option<i64>> {
-    if let Some(id) = wish.fact {
-        let found = store.facts(scope, &[id])?;
-        let is_held = found.iter().any(|fact| fact.retired_at.is_none() && !fact.quarantined);
-        return Ok(is_held.then_some(id));
-    }
-    let statement = wish.text.trim();
-    let unsaid = [NewSource { extractor: Some(wish.origin), ..NewSource::default() }];
-    let drawn = DrawnFact {
-        fact: NewFact {
-            statement,
-            kind: wish.kind,
-            subject: wish.predicate.map(|_| "user"),
-            predicate: wish.predicate,
-            object: None,
-            confidence: 0.9,
-            origin: if wish.is_explicit { Origin::Extract } else { Origin::Agent },
-            trust: wish.trust,
-            valid_from: None,
-            valid_to: None,
-            shared: false,
-            entities: &crate::task::names(statement),
-            sources: if wish.sources.is_empty() { &unsaid } else { wish.sources },
-            chunks: chunk::prepare(&Words { text: statement, ..Words::default() }, rules.vectors),
-        },
-        standing: Standing::New,
-        said_at: wish.said_at,
-        is_explicit: wish.is_explicit,
-    };
-    match store.draw_fact(scope, &drawn, change)? {
-        Drawn::New(id) | Drawn::Known(id) => Ok(Some(id)),
-        Drawn::Buried => Ok(None),
     }
 }
 

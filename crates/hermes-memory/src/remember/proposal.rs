@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::step::Step;
 use super::{
-    Place, Remembered, Rules, Target, Wish, Written, distrust, fact_for, suspicion, without_hidden,
+    Place, Remembered, Rules, Target, Wish, Writing, Written, distrust, suspicion, without_hidden,
     write,
 };
 use crate::{Error, Result};
@@ -126,10 +126,11 @@ pub fn approve(
     let (pending, body) =
         read(&proposal).ok_or_else(|| refused("it is not about a memory file".to_owned()))?;
     let place = Place::of(store, scope, pending.file)?;
+    let mut writing = Writing { store: &mut *store, scope, rules, change };
     let approved = match pending.does {
-        "add" => Approved::Written(add(store, scope, (&pending, &body), rules, change)?),
-        "replace" => replace(store, scope, (&place, &body), rules, change)?,
-        _ => remove(store, scope, (&place, &body), rules, change)?,
+        "add" => Approved::Written(writing.add(&place, &pending, &body)?),
+        "replace" => writing.replace(&place, &body)?,
+        _ => writing.remove(&place, &body)?,
     };
     store.decide_proposal(scope, id, ProposalState::Accepted, change)?;
     Ok(approved)
@@ -145,18 +146,25 @@ pub fn reject(
     Ok(store.decide_proposal(scope, id, ProposalState::Refused, change)?)
 }
 
+/// An entry that should be taken out.
+pub(crate) struct Removal<'a> {
+    pub(crate) target: Target,
+    pub(crate) entry: &'a memory_file::Entry,
+    pub(crate) why: String,
+}
+
 /// Proposes that an entry is taken out; the same reason is given once.
-pub fn propose_removal(
+pub(crate) fn propose_removal(
     store: &mut dyn MemoryStore,
     scope: Scope,
-    target: Target,
-    (entry, why): (&memory_file::Entry, &str),
+    removal: Removal<'_>,
     change: Change<'_>,
 ) -> Result<Added> {
+    let Removal { target, entry, why } = removal;
     let body = Body {
         text: entry.text.clone(),
         written: entry.written,
-        why: Some(why.to_owned()),
+        why: Some(why),
         ..Body::default()
     };
     let new = NewProposal {
@@ -218,130 +226,112 @@ pub(super) fn propose_following(
     })
 }
 
-pub(super) fn propose(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (wish, fact): (&Wish<'_>, Option<i64>),
-    why: String,
-    change: Change<'_>,
-) -> Result<Remembered> {
-    let body = Body { text: wish.text.trim().to_owned(), fact, ..Body::default() };
-    let new = NewProposal {
-        kind: kind_of("add", wish.target),
-        body: &text_of(&body),
-        origin: wish.origin,
-        trust: wish.trust,
-        episode: wish.sources.iter().find_map(|source| source.episode),
-    };
-    let (proposal, is_new) = match store.propose(scope, &new, change)? {
-        Added::New(id) => (id, true),
-        Added::Known(id) => (id, false),
-    };
-    Ok(Remembered::Proposed { proposal, is_new, why })
-}
-
-fn add(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (pending, body): (&Pending, &Body),
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Written> {
-    // What cannot be seen was not agreed to.
-    let text = without_hidden(&body.text);
-    let wish = Wish {
-        text: &text,
-        target: pending.file,
-        fact: None,
-        kind: "fact",
-        predicate: None,
-        sources: &[],
-        said_at: change.at,
-        trust: Trust::User,
-        is_explicit: true,
-        origin: "approve",
-    };
-    let known = match body.fact {
-        None => None,
-        Some(id) => {
-            fact_for(store, scope, &Wish { fact: Some(id), ..wish.clone() }, rules, change)?
-        }
-    };
-    let fact = match known {
-        Some(fact) => Some(fact),
-        None => fact_for(store, scope, &wish, rules, change)?,
-    };
-    let refused = |why: &str| Error::NotApproved { id: pending.id, why: why.to_owned() };
-    let fact = fact.ok_or_else(|| refused("it was taken back since"))?;
-    let place = Place::of(store, scope, pending.file)?;
-    let written = write::entry(store, scope, (&place, &text, fact), rules, change)?;
-    written.ok_or_else(|| refused("there is no room for it in the file"))
-}
-
-fn remove(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (place, body): (&Place, &Body),
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Approved> {
-    let file_rules = place.rules(rules);
-    let file = memory_file::read(rules.home, &place.target, file_rules)?;
-    let is_meant =
-        |entry: &&memory_file::Entry| entry.text == body.text && entry.written == body.written;
-    let entry = body.text.clone();
-    let Some(found) = file.document.entries().iter().find(is_meant) else {
-        return Ok(Approved::Outdated { entry });
-    };
-    let reason = body.fact.map(|fact| Step::Withdraw(fact).reason());
-    let reason = reason.as_deref().unwrap_or("approved removal");
-    let context = memory_file::Context { rules: file_rules, now: change.at, reason };
-    let selector = Selector::Text(found.text.clone());
-    let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
-        edit::remove(document, &selector)
-    })?;
-    let hash = write::hash(&entry);
-    for link in store.file_entries(scope)? {
-        if link.entry == hash && link.file == place.label {
-            store.unlink_file_entry(scope, link.fact, &link.file)?;
-        }
+impl Writing<'_> {
+    pub(super) fn propose(
+        &mut self,
+        wish: &Wish<'_>,
+        fact: Option<i64>,
+        why: String,
+    ) -> Result<Remembered> {
+        let body = Body { text: wish.text.trim().to_owned(), fact, ..Body::default() };
+        let new = NewProposal {
+            kind: kind_of("add", wish.target),
+            body: &text_of(&body),
+            origin: wish.origin,
+            trust: wish.trust,
+            episode: wish.sources.iter().find_map(|source| source.episode),
+        };
+        let (proposal, is_new) = match self.store.propose(self.scope, &new, self.change)? {
+            Added::New(id) => (id, true),
+            Added::Known(id) => (id, false),
+        };
+        Ok(Remembered::Proposed { proposal, is_new, why })
     }
-    Ok(Approved::Removed { path: outcome.path, entry })
-}
 
-/// Lets an entry say what a fact says now, if both are still as they were.
-fn replace(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (place, body): (&Place, &Body),
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Approved> {
-    let entry = body.text.clone();
-    let (Some(with), Some(old), Some(new)) = (&body.with, body.fact, body.by) else {
-        return Ok(Approved::Outdated { entry });
-    };
-    let with = without_hidden(with);
-    let file_rules = place.rules(rules);
-    let file = memory_file::read(rules.home, &place.target, file_rules)?;
-    let is_there = file.document.entries().iter().any(|found| found.text == entry);
-    let facts = store.facts(scope, &[new])?;
-    let is_held = facts.first().is_some_and(|fact| fact.retired_at.is_none());
-    if !is_there || !is_held {
-        return Ok(Approved::Outdated { entry });
+    fn add(&mut self, place: &Place, pending: &Pending, body: &Body) -> Result<Written> {
+        // What cannot be seen was not agreed to.
+        let text = without_hidden(&body.text);
+        let wish = Wish {
+            text: &text,
+            target: pending.file,
+            fact: None,
+            kind: "fact",
+            predicate: None,
+            sources: &[],
+            said_at: self.change.at,
+            trust: Trust::User,
+            is_explicit: true,
+            origin: "approve",
+        };
+        let known = match body.fact {
+            None => None,
+            Some(id) => self.fact_for(&Wish { fact: Some(id), ..wish.clone() })?,
+        };
+        let fact = match known {
+            Some(fact) => Some(fact),
+            None => self.fact_for(&wish)?,
+        };
+        let refused = |why: &str| Error::NotApproved { id: pending.id, why: why.to_owned() };
+        let fact = fact.ok_or_else(|| refused("it was taken back since"))?;
+        let written = self.entry(place, &text, fact)?;
+        written.ok_or_else(|| refused("there is no room for it in the file"))
     }
-    let step = if old == new { Step::Edit(new) } else { Step::Replace { old, new } };
-    let reason = step.reason();
-    let context = memory_file::Context { rules: file_rules, now: change.at, reason: &reason };
-    let selector = Selector::Text(entry.clone());
-    let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
-        edit::replace(document, &selector, &with, rules.today)
-    })?;
-    let with = outcome.entry.map_or(with, |entry| entry.text);
-    store.unlink_file_entry(scope, old, &place.label)?;
-    let link = FileEntry { fact: new, file: place.label.clone(), entry: write::hash(&with) };
-    store.link_file_entry(scope, &link, change.at)?;
-    Ok(Approved::Replaced { path: outcome.path, entry, with })
+
+    fn remove(&mut self, place: &Place, body: &Body) -> Result<Approved> {
+        let (scope, rules) = (self.scope, self.rules);
+        let file_rules = place.rules(rules);
+        let file = memory_file::read(rules.home, &place.target, file_rules)?;
+        let is_meant =
+            |entry: &&memory_file::Entry| entry.text == body.text && entry.written == body.written;
+        let entry = body.text.clone();
+        let Some(found) = file.document.entries().iter().find(is_meant) else {
+            return Ok(Approved::Outdated { entry });
+        };
+        let reason = body.fact.map(|fact| Step::Withdraw(fact).reason());
+        let reason = reason.as_deref().unwrap_or("approved removal");
+        let context = memory_file::Context { rules: file_rules, now: self.change.at, reason };
+        let selector = Selector::Text(found.text.clone());
+        let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
+            edit::remove(document, &selector)
+        })?;
+        let hash = write::hash(&entry);
+        for link in self.store.file_entries(scope)? {
+            if link.entry == hash && link.file == place.label {
+                self.store.unlink_file_entry(scope, link.fact, &link.file)?;
+            }
+        }
+        Ok(Approved::Removed { path: outcome.path, entry })
+    }
+
+    /// Lets an entry say what a fact says now, if both are still as they were.
+    fn replace(&mut self, place: &Place, body: &Body) -> Result<Approved> {
+        let (scope, rules, now) = (self.scope, self.rules, self.change.at);
+        let entry = body.text.clone();
+        let (Some(with), Some(old), Some(new)) = (&body.with, body.fact, body.by) else {
+            return Ok(Approved::Outdated { entry });
+        };
+        let with = without_hidden(with);
+        let file_rules = place.rules(rules);
+        let file = memory_file::read(rules.home, &place.target, file_rules)?;
+        let is_there = file.document.entries().iter().any(|found| found.text == entry);
+        let facts = self.store.facts(scope, &[new])?;
+        let is_held = facts.first().is_some_and(|fact| fact.retired_at.is_none());
+        if !is_there || !is_held {
+            return Ok(Approved::Outdated { entry });
+        }
+        let step = if old == new { Step::Edit(new) } else { Step::Replace { old, new } };
+        let reason = step.reason();
+        let context = memory_file::Context { rules: file_rules, now, reason: &reason };
+        let selector = Selector::Text(entry.clone());
+        let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
+            edit::replace(document, &selector, &with, rules.today)
+        })?;
+        let with = outcome.entry.map_or(with, |entry| entry.text);
+        self.store.unlink_file_entry(scope, old, &place.label)?;
+        let link = FileEntry { fact: new, file: place.label.clone(), entry: write::hash(&with) };
+        self.store.link_file_entry(scope, &link, now)?;
+        Ok(Approved::Replaced { path: outcome.path, entry, with })
+    }
 }
 
 fn read(proposal: &Proposal) -> Option<(Pending, Body)> {

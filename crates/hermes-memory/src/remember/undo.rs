@@ -50,7 +50,7 @@ pub fn undo(
         return restore(store, scope, &last, rules, change).map(Some);
     }
     // The fact first: if the rest fails, the entry and its link are still there to be undone.
-    let (is_fact_retired, now) = take_back(store, scope, (last.step, rules), change)?;
+    let (is_fact_retired, now) = take_back(store, scope, last.step, rules, change)?;
     let owner = match last.step {
         Step::Edit(_) | Step::Replace { .. } => now.as_ref().map(|fact| fact.id),
         _ => None,
@@ -124,7 +124,7 @@ fn last(store: &dyn MemoryStore, scope: Scope, rules: &Rules<'_>) -> Result<Opti
         let file = memory_file::read(rules.home, &place.target, place.rules(rules))?;
         let versions = versions::list(rules.home, &place.target)?;
         let withdrawn = withdrawn(store, scope, &versions)?;
-        let found = in_file(&place, (&file.document, &versions), (&links, &withdrawn));
+        let found = in_file(&place, &file.document, &versions, &links, &withdrawn);
         if let Some(found) = found
             && newest.as_ref().is_none_or(|known| known.at < found.at)
         {
@@ -149,8 +149,10 @@ fn withdrawn(store: &dyn MemoryStore, scope: Scope, versions: &[Version]) -> Res
 /// was not taken back.
 fn in_file(
     place: &Place,
-    (document, versions): (&Document, &[Version]),
-    (links, withdrawn): (&[FileEntry], &[i64]),
+    document: &Document,
+    versions: &[Version],
+    links: &[FileEntry],
+    withdrawn: &[i64],
 ) -> Option<Last> {
     let mut undone: Vec<i64> = Vec::new();
     versions.iter().enumerate().find_map(|(number, version)| {
@@ -222,7 +224,8 @@ fn put_back(
 fn take_back(
     store: &mut dyn MemoryStore,
     scope: Scope,
-    (step, rules): (Step, &Rules<'_>),
+    step: Step,
+    rules: &Rules<'_>,
     change: Change<'_>,
 ) -> Result<(bool, Option<Fact>)> {
     let id = step.fact();

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 
 use hermes_home::memory_file::edit::NewEntry;
 use hermes_home::memory_file::{self, Document, Entry};
-use hermes_store::memory::{
-    Added, Change, Fact, FileEntry, MemoryStore, NewFact, Origin, Scope, Trust,
-};
+use hermes_store::memory::{Fact, FileEntry, MemoryStore, NewFact, Origin, Scope, Trust};
 use sha2::{Digest, Sha256};
 
 use super::room::{self, Use};
 use super::step::Step;
-use super::{Place, Rules, Written};
+use super::{Place, Writing, Written};
 use crate::chunk::{self, Words};
 use crate::{Error, Result};
 
@@ -20,45 +18,80 @@ pub(crate) fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Writes an entry; none if there is no room and none can be made.
-pub(super) fn entry(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (place, text, fact): (&Place, &str, i64),
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<Option<Written>> {
-    let file_rules = place.rules(rules);
-    let new = NewEntry { text, section: None, written: Some(rules.today) };
-    let before = memory_file::read(rules.home, &place.target, file_rules)?.document;
-    let links = links(store, scope, place)?;
-    let of = |entry: &Entry| of_use(entry, &links);
-    let Some(leaving) = room::plan(&before, &new, file_rules.limit, &of)? else {
-        return Ok(None);
-    };
-    // First the facts: whatever a crash leaves undone, nothing is lost.
-    for entry in &leaving {
-        keep_as_fact(store, scope, (place, entry, &links), rules, change)?;
+impl Writing<'_> {
+    /// Writes an entry; none if there is no room and none can be made.
+    pub(super) fn entry(
+        &mut self,
+        place: &Place,
+        text: &str,
+        fact: i64,
+    ) -> Result<Option<Written>> {
+        let (rules, now) = (self.rules, self.change.at);
+        let file_rules = place.rules(rules);
+        let new = NewEntry { text, section: None, written: Some(rules.today) };
+        let before = memory_file::read(rules.home, &place.target, file_rules)?.document;
+        let links = links(self.store, self.scope, place)?;
+        let of = |entry: &Entry| of_use(entry, &links);
+        let Some(leaving) = room::plan(&before, &new, file_rules.limit, &of)? else {
+            return Ok(None);
+        };
+        // First the facts: whatever a crash leaves undone, nothing is lost.
+        for entry in &leaving {
+            self.keep_as_fact(place, entry, &links)?;
+        }
+        let reason = Step::Remember(fact).reason();
+        let context = memory_file::Context { rules: file_rules, now, reason: &reason };
+        let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
+            room::edited(document, &new, &leaving)
+        })?;
+        let written = outcome.entry.map(|entry| entry.text).unwrap_or_default();
+        let after = memory_file::read(rules.home, &place.target, file_rules)?;
+        if !holds(&after.document, &written) {
+            return Err(Error::NotReadBack { path: outcome.path });
+        }
+        let link = FileEntry { fact, file: place.label.clone(), entry: hash(&written) };
+        self.store.link_file_entry(self.scope, &link, now)?;
+        Ok(Some(Written {
+            path: outcome.path,
+            entry: written,
+            fact,
+            is_new: outcome.changed,
+            moved: leaving.into_iter().map(|entry| entry.text).collect(),
+        }))
     }
-    let reason = Step::Remember(fact).reason();
-    let context = memory_file::Context { rules: file_rules, now: change.at, reason: &reason };
-    let outcome = memory_file::change(rules.home, &place.target, &context, |document| {
-        room::edited(document, &new, &leaving)
-    })?;
-    let written = outcome.entry.map(|entry| entry.text).unwrap_or_default();
-    let after = memory_file::read(rules.home, &place.target, file_rules)?;
-    if !holds(&after.document, &written) {
-        return Err(Error::NotReadBack { path: outcome.path });
+
+    /// Sees to it that what an entry says is a fact before it leaves the file.
+    fn keep_as_fact(
+        &mut self,
+        place: &Place,
+        entry: &Entry,
+        links: &HashMap<[u8; 32], Fact>,
+    ) -> Result<()> {
+        let known = links.get(&hash(&entry.text));
+        if known.is_some_and(|fact| fact.retired_at.is_none()) {
+            return Ok(());
+        }
+        let words = Words { text: &entry.text, ..Words::default() };
+        let fact = NewFact {
+            statement: &entry.text,
+            kind: "fact",
+            subject: None,
+            predicate: None,
+            object: None,
+            confidence: 0.9,
+            origin: Origin::User,
+            trust: Trust::User,
+            valid_from: None,
+            valid_to: None,
+            // MEMORY.md is read by all, and so is what was in it.
+            shared: place.label == "memory",
+            entities: &crate::task::names(&entry.text),
+            sources: &[],
+            chunks: chunk::prepare(&words, self.rules.vectors),
+        };
+        self.store.add_fact(self.scope, &fact, self.change)?;
+        Ok(())
     }
-    let link = FileEntry { fact, file: place.label.clone(), entry: hash(&written) };
-    store.link_file_entry(scope, &link, change.at)?;
-    Ok(Some(Written {
-        path: outcome.path,
-        entry: written,
-        fact,
-        is_new: outcome.changed,
-        moved: leaving.into_iter().map(|entry| entry.text).collect(),
-    }))
 }
 
 fn holds(document: &Document, text: &str) -> bool {
@@ -86,40 +119,5 @@ fn of_use(entry: &Entry, links: &HashMap<[u8; 32], Fact>) -> Use {
         Some(fact) => Use::Uses(fact.uses),
         None if entry.written.is_some() => Use::Uses(0),
         None => Use::Stays,
-    }
-}
-
-/// Sees to it that what an entry says is a fact before it leaves the file.
-fn keep_as_fact(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    (place, entry, links): (&Place, &Entry, &HashMap<[u8; 32], Fact>),
-    rules: &Rules<'_>,
-    change: Change<'_>,
-) -> Result<()> {
-    let known = links.get(&hash(&entry.text));
-    if known.is_some_and(|fact| fact.retired_at.is_none()) {
-        return Ok(());
-    }
-    let words = Words { text: &entry.text, ..Words::default() };
-    let fact = NewFact {
-        statement: &entry.text,
-        kind: "fact",
-        subject: None,
-        predicate: None,
-        object: None,
-        confidence: 0.9,
-        origin: Origin::User,
-        trust: Trust::User,
-        valid_from: None,
-        valid_to: None,
-        // MEMORY.md is read by all, and so is what was in it.
-        shared: place.label == "memory",
-        entities: &crate::task::names(&entry.text),
-        sources: &[],
-        chunks: chunk::prepare(&words, rules.vectors),
-    };
-    match store.add_fact(scope, &fact, change)? {
-        Added::New(_) | Added::Known(_) => Ok(()),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use hermes_store::memory::{Entity, Fact, ItemKind};
 use jiff::Timestamp;
 
-use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
-use crate::search::{Item, Part};
+use super::{Asking, Candidate, Found, Pass, Section, Thing};
+use crate::search::{Item, Kind, Part};
 use crate::{Result, chunk, task};
 
 /// How many facts of one name are looked at, newest first.
@@ -28,9 +28,13 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     let mut places: HashMap<i64, usize> = HashMap::new();
     let mut about: Vec<(i64, Vec<&str>)> = Vec::new();
     for entity in &entities {
-        asking.store.still_wanted()?;
-        let ids =
-            asking.store.mentions(asking.scope, entity, ItemKind::Fact, MOST_FACTS_PER_NAME)?;
+        asking.reading.store.still_wanted()?;
+        let ids = asking.reading.store.mentions(
+            asking.reading.scope,
+            entity,
+            ItemKind::Fact,
+            MOST_FACTS_PER_NAME,
+        )?;
         for id in ids {
             let place = *places.entry(id).or_insert(about.len());
             match about.get_mut(place) {
@@ -40,11 +44,11 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         }
     }
     let ids: Vec<i64> = about.iter().map(|(id, _)| *id).collect();
-    let facts = asking.store.facts(asking.scope, &ids)?;
-    for fact in facts.iter().filter(|fact| holds(fact, asking.request.now)) {
+    let facts = asking.reading.store.facts(asking.reading.scope, &ids)?;
+    for fact in facts.iter().filter(|fact| holds(fact, asking.reading.now)) {
         let place = places.get(&fact.id).and_then(|place| about.get(*place));
         let names = place.map_or(&[][..], |(_, names)| &names[..]);
-        found.candidates.push(tagged(asking.request, fact, names));
+        found.candidates.push(tagged(asking, fact, names));
     }
     if task::says_little(asking.request.task) { Ok(()) } else { searched(asking, found) }
 }
@@ -60,9 +64,9 @@ pub(super) fn holds(fact: &Fact, now: Timestamp) -> bool {
 
 /// The names of the task that the memory knows, each once.
 fn names_known(asking: &Asking<'_>, names: &[String]) -> Result<Vec<Entity>> {
-    let mut known = asking.store.entities_in(asking.scope, asking.request.task)?;
+    let mut known = asking.reading.store.entities_in(asking.reading.scope, asking.request.task)?;
     for name in names {
-        if let Some(entity) = asking.store.entity(asking.scope, name)?
+        if let Some(entity) = asking.reading.store.entity(asking.reading.scope, name)?
             && known.iter().all(|other| other.id != entity.id)
         {
             known.push(entity);
@@ -71,33 +75,32 @@ fn names_known(asking: &Asking<'_>, names: &[String]) -> Result<Vec<Entity>> {
     Ok(known)
 }
 
-fn tagged(request: &Request<'_>, fact: &Fact, names: &[&str]) -> Candidate {
+fn tagged(asking: &Asking<'_>, fact: &Fact, names: &[&str]) -> Candidate {
     let further = names.len().saturating_sub(1) as f64;
     let relevance = (ONE_NAME + FURTHER_NAME * further).min(1.0);
     let evidence = vec![Part { name: "name", value: relevance }];
-    candidate(request, fact, (relevance, evidence), format!("about {}", names.join(" and ")))
+    candidate(asking, fact, relevance, evidence, format!("about {}", names.join(" and ")))
 }
 
 fn searched(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
-    let request = asking.request;
-    for result in asking.search(&[ItemKind::Fact], MOST_FOUND, &mut found.notes)?.results {
+    for result in asking.search(Kind::Facts, MOST_FOUND, &mut found.notes)?.results {
         let Item::Fact(fact) = &result.item else { continue };
-        if !holds(fact, request.now) {
+        if !holds(fact, asking.reading.now) {
             continue;
         }
-        let reason = "answers the task".to_owned();
-        let judged = (result.relevance, result.parts.clone());
-        let candidate = candidate(request, fact, judged, reason);
-        found.propose(candidate, result.relevance, request);
+        let (relevance, evidence) = (result.relevance, result.parts.clone());
+        let candidate = candidate(asking, fact, relevance, evidence, "answers the task".to_owned());
+        found.propose(candidate, relevance, asking);
     }
     Ok(())
 }
 
 /// A fact as it would be shown.
 pub(super) fn candidate(
-    request: &Request<'_>,
+    asking: &Asking<'_>,
     fact: &Fact,
-    (relevance, evidence): (f64, Vec<Part>),
+    relevance: f64,
+    evidence: Vec<Part>,
     reason: String,
 ) -> Candidate {
     let since = fact.valid_from.unwrap_or(fact.recorded_at);
@@ -106,7 +109,7 @@ pub(super) fn candidate(
             name: format!("fact:{:03}", fact.id),
             section: Section::Facts,
             key: Some((ItemKind::Fact, fact.id)),
-            head: chunk::written_day(chunk::day_of(since, request.zone)),
+            head: chunk::written_day(chunk::day_of(since, asking.reading.zone)),
             text: fact.statement.clone(),
             short: None,
             at: Some(fact.recorded_at),

@@ -1,9 +1,10 @@
 //! What happened in the time that the task asks about.
 
 use hermes_store::memory::{Event, EventKind, ItemKind};
+use jiff::tz::TimeZone;
 
-use super::{Asking, Candidate, Pass, Request, Section, Thing};
-use crate::search::Part;
+use super::{Asking, Candidate, Pass, Section, Thing};
+use crate::search::{Part, Reading};
 use crate::{Result, chunk, when};
 
 const MOST_EVENTS: usize = 30;
@@ -12,17 +13,17 @@ const SAME_TIME: f64 = 0.8;
 
 /// The events of the time the task names; none if it names no time in the past.
 pub(super) fn pass(asking: &Asking<'_>) -> Result<Vec<Candidate>> {
-    let request = asking.request;
-    let Some(time) = when::asked_about(request.task, request.now, request.zone) else {
+    let Reading { store, scope, now, zone, .. } = *asking.reading;
+    let Some(time) = when::asked_about(asking.request.task, now, zone) else {
         return Ok(Vec::new());
     };
     let (since, until) = (Some(time.start), Some(time.end));
-    let events = asking.store.list_events(asking.scope, since, until, MOST_EVENTS)?;
+    let events = store.list_events(scope, since, until, MOST_EVENTS)?;
     let held = events.iter().filter(|event| event.retired_at.is_none() && !event.quarantined);
-    Ok(held.map(|event| candidate(request, event)).collect())
+    Ok(held.map(|event| candidate(event, zone)).collect())
 }
 
-fn candidate(request: &Request<'_>, event: &Event) -> Candidate {
+fn candidate(event: &Event, zone: &TimeZone) -> Candidate {
     let kind = match event.kind {
         EventKind::Task => "task",
         EventKind::Decision => "decision",
@@ -33,7 +34,7 @@ fn candidate(request: &Request<'_>, event: &Event) -> Candidate {
         Some(why) => format!("{}\nwhy: {why}", event.text),
         None => event.text.clone(),
     };
-    let day = chunk::written_day(chunk::day_of(event.at, request.zone));
+    let day = chunk::written_day(chunk::day_of(event.at, zone));
     Candidate {
         thing: Thing {
             name: format!("event:{}", event.id),

@@ -10,15 +10,14 @@ mod recency;
 mod render;
 mod semantic;
 
+use hermes_home::config::Retrieval;
 use hermes_home::tokens;
-use hermes_llm::Embedder;
-use hermes_store::memory::{ItemKind, MemoryStore, Scope, Trust};
+use hermes_store::memory::{ItemKind, Trust};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::Result;
-use crate::search::{self, Filter, Looks, Part, Question};
+use crate::search::{self, Effort, Filter, Kind, Looks, Part, Question, Reading};
 use crate::task::{self, TaskType};
 
 pub use budget::{Size, fit};
@@ -26,7 +25,7 @@ pub use merge::merge;
 pub use render::{remark_size, text, text_with, why};
 
 /// What a context is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request<'a> {
     /// The task, as the user put it.
     pub task: &'a str,
@@ -36,20 +35,14 @@ pub struct Request<'a> {
     pub project: Option<&'a str>,
     /// Where the conversation takes place.
     pub channel: Option<&'a str>,
-    /// How many tokens the context may have.
-    pub budget_tokens: usize,
-    /// How many of the latest episodes are always shown.
-    pub recency_episodes: usize,
-    /// How many episodes are shown for their meaning.
-    pub semantic_top_k: usize,
-    /// How sure we must be that something belongs to the task, from 0 to 1.
-    pub min_relevance: f64,
-    /// When it is asked.
-    pub now: Timestamp,
-    /// The zone in which the reader's days begin.
-    pub zone: &'a TimeZone,
-    /// The files that are always loaded.
-    pub files: &'a [FileText],
+    /// How many tokens the context may have; none: as the settings say.
+    pub budget: Option<usize>,
+    /// How many characters it may have; none: as many as the tokens make.
+    pub most_characters: Option<usize>,
+    /// Whether the files that are always loaded are left out.
+    pub no_files: bool,
+    /// How much is shown of what was found; none: as it is set, or as is usual.
+    pub settings: Option<Retrieval>,
 }
 
 /// A file that is always loaded.
@@ -247,16 +240,24 @@ impl Context {
     }
 }
 
-/// Finds what belongs to a task, and fits it into the budget. `embedder` must be the store's active
-/// model; without one the words alone are searched.
+/// Finds what belongs to a task, with the files that are always loaded, and fits it into the budget.
 pub fn context(
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
-    scope: Scope,
+    reading: &Reading<'_>,
     request: &Request<'_>,
+    files: &[FileText],
 ) -> Result<Context> {
-    let gathered = gather(&Looks::default(), store, embedder, scope, request)?;
-    Ok(gathered.fit(Size::of_tokens(request.budget_tokens)))
+    Ok(gather(&Looks::default(), reading, request, files)?.fit(request.room()))
+}
+
+impl Request<'_> {
+    /// How much room the context has.
+    pub fn room(&self) -> Size {
+        let usual = || self.settings.clone().unwrap_or_default().context_budget_tokens as usize;
+        Size {
+            tokens: self.budget.unwrap_or_else(usual),
+            characters: self.most_characters.unwrap_or(usize::MAX),
+        }
+    }
 }
 
 /// What was found for a task: all that is needed to fit it into a budget.
@@ -274,34 +275,27 @@ pub struct Gathered {
 /// Finds what belongs to a task. `looks` serves requests that have the task, the asker and the session in common.
 pub fn gather(
     looks: &Looks,
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
-    scope: Scope,
+    reading: &Reading<'_>,
     request: &Request<'_>,
+    files: &[FileText],
 ) -> Result<Gathered> {
     let note = search::bounded_note(request.task);
     let task = search::bounded(request.task);
     let request = &Request { task: &task, ..request.clone() };
     let task_type = task::infer(request.task);
-    let asking = Asking { looks, store, embedder, scope, request, task_type };
+    let settings = request.settings.clone().unwrap_or_default();
+    let asking = Asking { looks, reading, request, settings, task_type };
     let mut found = Found { names: task::names(request.task), ..Found::default() };
     found.notes.extend(note);
-    found.candidates.extend(files(request.files));
-    found.candidates.extend(recency::pass(&asking)?);
-    found.candidates.extend(events::pass(&asking)?);
-    entity::pass(&asking, &mut found)?;
-    if task::says_little(request.task) {
-        found.notes.push("the task says too little to search for".to_owned());
-    } else {
-        semantic::pass(&asking, &mut found)?;
-        procedural::pass(&asking, &mut found)?;
+    found.candidates.extend(candidates_of(files));
+    if !task::says_little(request.task) {
+        looks.vector(reading, request.task)?;
     }
-    store.still_wanted()?;
-    outdated::settle(&asking, &mut found)?;
+    reading.held(|| asking.pass_all(&mut found))?;
     let Found { candidates, dropped, names, mut notes, .. } = found;
     notes.sort();
     notes.dedup();
-    Ok(Gathered { ranked: merge(candidates, request.now), dropped, task_type, names, notes })
+    Ok(Gathered { ranked: merge(candidates, reading.now), dropped, task_type, names, notes })
 }
 
 impl Gathered {
@@ -351,10 +345,9 @@ fn single_threshold(min_relevance: f64) -> f64 {
 /// Who asks for what.
 struct Asking<'a> {
     looks: &'a Looks,
-    store: &'a dyn MemoryStore,
-    embedder: Option<&'a dyn Embedder>,
-    scope: Scope,
+    reading: &'a Reading<'a>,
     request: &'a Request<'a>,
+    settings: Retrieval,
     task_type: TaskType,
 }
 
@@ -371,13 +364,13 @@ struct Found {
 
 impl Found {
     /// Proposes what a search found, if it is sure enough; else leaves it out, unless a pass has it.
-    fn propose(&mut self, candidate: Candidate, relevance: f64, request: &Request<'_>) {
-        let least = single_threshold(request.min_relevance);
+    fn propose(&mut self, candidate: Candidate, relevance: f64, asking: &Asking<'_>) {
+        let least = single_threshold(asking.settings.min_relevance_score);
         if relevance >= least {
             self.candidates.push(candidate);
         } else if self.candidates.iter().all(|known| known.thing.name != candidate.thing.name) {
             let why = format!("relevance {relevance:.2} is below {least:.2}");
-            self.drop(candidate, request.now, why);
+            self.drop(candidate, asking.reading.now, why);
         }
     }
 
@@ -389,30 +382,33 @@ impl Found {
 }
 
 impl Asking<'_> {
-    /// Searches for the task itself among some kinds of things.
-    fn search(
-        &self,
-        kinds: &[ItemKind],
-        limit: usize,
-        notes: &mut Vec<String>,
-    ) -> Result<search::Answer> {
-        let request = self.request;
-        let question = Question {
-            text: request.task,
-            kinds: kinds.to_vec(),
-            filter: Filter { except_session: request.session, ..Filter::default() },
-            limit,
-            now: request.now,
-            zone: request.zone,
-        };
+    fn pass_all(&self, found: &mut Found) -> Result<()> {
+        found.candidates.extend(recency::pass(self)?);
+        found.candidates.extend(events::pass(self)?);
+        entity::pass(self, found)?;
+        if task::says_little(self.request.task) {
+            found.notes.push("the task says too little to search for".to_owned());
+        } else {
+            semantic::pass(self, found)?;
+            procedural::pass(self, found)?;
+        }
+        self.reading.store.still_wanted()?;
+        outdated::settle(self, found)
+    }
+
+    /// Searches for the task itself among one kind of things.
+    fn search(&self, kind: Kind, limit: usize, notes: &mut Vec<String>) -> Result<search::Answer> {
+        let Request { task: text, session: except_session, .. } = *self.request;
+        let filter = Filter { except_session, ..Filter::default() };
+        let question = Question { text, kind, filter, limit };
         let mut answer =
-            search::search_among(self.looks, self.store, self.embedder, self.scope, &question)?;
+            search::search_among(self.looks, self.reading, &question, &Effort::default())?;
         notes.append(&mut answer.notes);
         Ok(answer)
     }
 }
 
-fn files(files: &[FileText]) -> impl Iterator<Item = Candidate> {
+fn candidates_of(files: &[FileText]) -> impl Iterator<Item = Candidate> {
     files.iter().filter(|file| !file.text.trim().is_empty()).map(|file| Candidate {
         thing: Thing {
             name: file.name.clone(),

@@ -21,17 +21,18 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         else {
             continue;
         };
-        let heir = match heir_of_episode(asking.store, asking.scope, episode)? {
+        let heir = match heir_of_episode(asking.reading.store, asking.reading.scope, episode)? {
             Some(heir) => Some(heir),
             None => {
                 let known = found.heirs.iter().find(|(stale, _)| *stale == episode);
                 let ids: Vec<i64> = known.map(|(_, heir)| *heir).into_iter().collect();
-                let heir = asking.store.facts(asking.scope, &ids)?.into_iter().next();
+                let heir =
+                    asking.reading.store.facts(asking.reading.scope, &ids)?.into_iter().next();
                 heir.map(|heir| (heir, 0))
             }
         };
         let Some((heir, quoted)) = heir else { continue };
-        if !entity::holds(&heir, asking.request.now) {
+        if !entity::holds(&heir, asking.reading.now) {
             continue;
         }
         // A long talk of which a few words are outdated is worth what it was.
@@ -46,8 +47,8 @@ pub(super) fn settle(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
     }
     for (heir, relevance, episode) in heirs {
         let reason = format!("holds in the place of what was said in {episode}");
-        let judged = (relevance, vec![Part { name: "what it replaces", value: relevance }]);
-        found.candidates.push(entity::candidate(asking.request, &heir, judged, reason));
+        let evidence = vec![Part { name: "what it replaces", value: relevance }];
+        found.candidates.push(entity::candidate(asking, &heir, relevance, evidence, reason));
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use hermes_store::memory::{ItemKind, Procedure, ProcedureKind};
 
-use super::{Asking, Candidate, Found, Pass, Request, Section, Thing};
-use crate::search::{Item, Part};
+use super::{Asking, Candidate, Found, Pass, Section, Thing};
+use crate::search::{Item, Kind, Part};
 use crate::task::TaskType;
 use crate::{Result, chunk};
 
@@ -16,18 +16,22 @@ const SAME_TYPE: f64 = 0.6;
 
 /// Procedures of the same type of task, and those that a search for the task finds.
 pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
-    let (request, kind) = (asking.request, asking.task_type);
+    let kind = asking.task_type;
     if kind != TaskType::General {
-        let same = asking.store.list_procedures(asking.scope, Some(kind.as_str()), MOST_READ)?;
+        let same = asking.reading.store.list_procedures(
+            asking.reading.scope,
+            Some(kind.as_str()),
+            MOST_READ,
+        )?;
         let reason = format!("for tasks of type {}", kind.as_str());
         // A skill is for one sort of task: its type alone does not make it belong.
         let is_general = |one: &&Procedure| is_held(one) && one.kind != ProcedureKind::Skill;
         let held = same.iter().filter(is_general).take(MOST_OF_TYPE);
-        let judged = (SAME_TYPE, vec![Part { name: "type of task", value: SAME_TYPE }]);
-        let judge = |one| candidate(request, one, judged.clone(), reason.clone());
+        let evidence = vec![Part { name: "type of task", value: SAME_TYPE }];
+        let judge = |one| candidate(asking, one, SAME_TYPE, evidence.clone(), reason.clone());
         found.candidates.extend(held.map(judge));
     }
-    for result in asking.search(&[ItemKind::Procedure], MOST_FOUND, &mut found.notes)?.results {
+    for result in asking.search(Kind::Procedures, MOST_FOUND, &mut found.notes)?.results {
         let Item::Procedure(procedure) = &result.item else { continue };
         if !is_held(procedure) {
             continue;
@@ -36,10 +40,9 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
             ProcedureKind::Skill => "a skill for such tasks",
             _ => "answers the task",
         };
-        let reason = reason.to_owned();
-        let judged = (result.relevance, result.parts.clone());
-        let candidate = candidate(request, procedure, judged, reason);
-        found.propose(candidate, result.relevance, request);
+        let (relevance, evidence) = (result.relevance, result.parts.clone());
+        let candidate = candidate(asking, procedure, relevance, evidence, reason.to_owned());
+        found.propose(candidate, relevance, asking);
     }
     Ok(())
 }
@@ -49,12 +52,13 @@ fn is_held(procedure: &Procedure) -> bool {
 }
 
 fn candidate(
-    request: &Request<'_>,
+    asking: &Asking<'_>,
     procedure: &Procedure,
-    (relevance, evidence): (f64, Vec<Part>),
+    relevance: f64,
+    evidence: Vec<Part>,
     reason: String,
 ) -> Candidate {
-    let mut head = chunk::written_day(chunk::day_of(procedure.recorded_at, request.zone));
+    let mut head = chunk::written_day(chunk::day_of(procedure.recorded_at, asking.reading.zone));
     if let Some(outcome) = &procedure.outcome {
         head.push_str(", ");
         head.push_str(outcome);

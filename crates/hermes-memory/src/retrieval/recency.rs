@@ -16,7 +16,7 @@ pub(super) fn pass(asking: &Asking<'_>) -> Result<Vec<Candidate>> {
     episodes
         .iter()
         .map(|episode| {
-            let messages = asking.store.messages_of(asking.scope, episode)?;
+            let messages = asking.reading.store.messages_of(asking.reading.scope, episode)?;
             Ok(candidate(asking, episode, &messages, &place))
         })
         .collect()
@@ -25,14 +25,11 @@ pub(super) fn pass(asking: &Asking<'_>) -> Result<Vec<Candidate>> {
 /// The latest episodes of the nearest place that has any, and how that place is called.
 fn latest(asking: &Asking<'_>) -> Result<(Vec<Episode>, String)> {
     let request = asking.request;
-    if request.recency_episodes == 0 {
+    let limit = asking.settings.recency_episodes as usize;
+    if limit == 0 {
         return Ok((Vec::new(), String::new()));
     }
-    let all = RecentFilter {
-        except_session: request.session,
-        limit: request.recency_episodes,
-        ..RecentFilter::default()
-    };
+    let all = RecentFilter { except_session: request.session, limit, ..RecentFilter::default() };
     let mut filters = Vec::new();
     if let Some(project) = request.project {
         filters.push((RecentFilter { project: Some(project), ..all.clone() }, "of this project"));
@@ -42,7 +39,7 @@ fn latest(asking: &Asking<'_>) -> Result<(Vec<Episode>, String)> {
     }
     filters.push((all, "of all"));
     for (filter, place) in filters {
-        let found = asking.store.recent_episodes(asking.scope, &filter)?;
+        let found = asking.reading.store.recent_episodes(asking.reading.scope, &filter)?;
         if !found.is_empty() {
             return Ok((found, place.to_owned()));
         }
@@ -61,7 +58,7 @@ fn candidate(
             name: format!("episode:{}", episode.id),
             section: Section::Episodes,
             key: Some(semantic::receipt_key(episode)),
-            head: semantic::head(episode, asking.request),
+            head: semantic::head(episode, asking),
             text: first_words(episode, messages),
             trust: match &episode.body {
                 Some(_) => Trust::Agent,

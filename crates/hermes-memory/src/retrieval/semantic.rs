@@ -6,10 +6,8 @@ use std::ops::Range;
 use hermes_store::memory::{Episode, EpisodeState, ItemKind, Message, MessageKey, Trust};
 
 use super::render::one_line;
-use super::{
-    Asking, Candidate, Found, Pass, Request, Section, Thing, single_threshold, whole_threshold,
-};
-use crate::search::{Item, Part};
+use super::{Asking, Candidate, Found, Pass, Section, Thing, single_threshold, whole_threshold};
+use crate::search::{Item, Kind, Part, Reading};
 use crate::{Result, chunk, provenance, search};
 
 /// How much surer we must be of a conversation about another project.
@@ -44,13 +42,13 @@ enum Best {
 
 /// The episodes that mean something like the task, best first.
 pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
-    let request = asking.request;
-    let limit = request.semantic_top_k * MESSAGES_PER_EPISODE;
-    if limit == 0 {
+    let Reading { store, scope, now, .. } = *asking.reading;
+    let (top_k, min) =
+        (asking.settings.semantic_top_k as usize, asking.settings.min_relevance_score);
+    if top_k == 0 {
         return Ok(());
     }
-    let kinds = [ItemKind::Message, ItemKind::Summary];
-    let answer = asking.search(&kinds, limit, &mut found.notes)?;
+    let answer = asking.search(Kind::Episodes, top_k * MESSAGES_PER_EPISODE, &mut found.notes)?;
     let confidence = answer.confidence;
     let mut kept = 0;
     for one in &answer.results {
@@ -58,12 +56,12 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
             found.heirs.push((episode.id, heir));
         }
     }
-    for hit in by_episode(answer.results, request) {
-        asking.store.still_wanted()?;
-        let (least, least_single) = least_relevance(&hit.episode, request);
-        let messages = asking.store.messages_of(asking.scope, &hit.episode)?;
-        let candidate = candidate(request, &hit, &messages);
-        let has_room = kept < request.semantic_top_k && request.min_relevance < ONLY_THE_SURE;
+    for hit in by_episode(answer.results, asking.request.session) {
+        store.still_wanted()?;
+        let (least, least_single) = least_relevance(&hit.episode, asking);
+        let messages = store.messages_of(scope, &hit.episode)?;
+        let candidate = candidate(asking, &hit, &messages);
+        let has_room = kept < top_k && min < ONLY_THE_SURE;
         if let Some(name) = name_in(&hit, &found.names).filter(|_| has_room) {
             kept += 1;
             let reason = format!("{}; it speaks of {name}", candidate.reason);
@@ -71,13 +69,13 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         } else if confidence < least {
             let why =
                 format!("only {confidence:.2} sure that this is talked about, {least:.2} wanted");
-            found.drop(candidate, request.now, why);
+            found.drop(candidate, now, why);
         } else if hit.relevance < least_single {
             let why = format!("relevance {:.2} is below {least_single:.2}", hit.relevance);
-            found.drop(candidate, request.now, why);
-        } else if kept == request.semantic_top_k {
-            let why = format!("only {} episodes are wanted", request.semantic_top_k);
-            found.drop(candidate, request.now, why);
+            found.drop(candidate, now, why);
+        } else if kept == top_k {
+            let why = format!("only {top_k} episodes are wanted");
+            found.drop(candidate, now, why);
         } else {
             kept += 1;
             found.candidates.push(candidate);
@@ -92,15 +90,16 @@ pub(super) fn receipt_key(episode: &Episode) -> (ItemKind, i64) {
 }
 
 /// The line above an episode: its day, and its channel and project where they say something.
-pub(super) fn head(episode: &Episode, request: &Request<'_>) -> String {
-    let day = |at| chunk::written_day(chunk::day_of(at, request.zone));
+pub(super) fn head(episode: &Episode, asking: &Asking<'_>) -> String {
+    let day = |at| chunk::written_day(chunk::day_of(at, asking.reading.zone));
     let mut head = day(episode.started_at);
     if episode.state == EpisodeState::Compressed {
         let until = Some(day(episode.ended_at)).filter(|until| *until != head);
         let until = until.map(|until| format!(" to {until}")).unwrap_or_default();
         head = format!("{head}{until}, summary");
     }
-    let project = episode.project.as_deref().filter(|project| Some(*project) != request.project);
+    let is_other = |project: &&str| Some(*project) != asking.request.project;
+    let project = episode.project.as_deref().filter(is_other);
     for place in [episode.channel.as_deref(), project].into_iter().flatten() {
         head.push_str(", ");
         let is_plain = |c: &char| c.is_alphanumeric() || "/._-:~@ ".contains(*c);
@@ -123,7 +122,7 @@ pub(super) fn words(message: &Message) -> &str {
 }
 
 /// The results as episodes, the one with the best message first; never the running session.
-fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
+fn by_episode(results: Vec<search::Found>, running: Option<&str>) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
     for found in results {
@@ -137,7 +136,7 @@ fn by_episode(results: Vec<search::Found>, request: &Request<'_>) -> Vec<Hit> {
             }
             _ => continue,
         };
-        if Some(episode.session_id.as_str()) == request.session {
+        if Some(episode.session_id.as_str()) == running {
             continue;
         }
         let here = (message.key, found.best);
@@ -175,17 +174,17 @@ fn name_in<'a>(hit: &Hit, names: &'a [String]) -> Option<&'a String> {
 }
 
 /// How sure we must be of the whole answer, and of a single episode.
-fn least_relevance(episode: &Episode, request: &Request<'_>) -> (f64, f64) {
-    let is_other = match (episode.project.as_deref(), request.project) {
+fn least_relevance(episode: &Episode, asking: &Asking<'_>) -> (f64, f64) {
+    let is_other = match (episode.project.as_deref(), asking.request.project) {
         (Some(theirs), Some(ours)) => theirs != ours,
         _ => false,
     };
     let margin = if is_other { OTHER_PROJECT_MARGIN } else { 0.0 };
-    let least = request.min_relevance;
+    let least = asking.settings.min_relevance_score;
     (whole_threshold(least) + margin, single_threshold(least) + margin)
 }
 
-fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidate {
+fn candidate(asking: &Asking<'_>, hit: &Hit, messages: &[Message]) -> Candidate {
     let (text, short, reason) = match &hit.best {
         Best::Summary(range) => {
             let body = hit.episode.body.as_deref().unwrap_or_default();
@@ -207,7 +206,7 @@ fn candidate(request: &Request<'_>, hit: &Hit, messages: &[Message]) -> Candidat
             name: format!("episode:{}", hit.episode.id),
             section: Section::Episodes,
             key: Some(receipt_key(&hit.episode)),
-            head: head(&hit.episode, request),
+            head: head(&hit.episode, asking),
             text,
             short: Some(short),
             at: Some(hit.episode.ended_at),

@@ -1,24 +1,24 @@
 //! From numbers to things: the filter of a question, and the items that pass it.
 
-use hermes_store::memory::{ChunkKey, ItemKind, MemoryStore, RecallFilter, Scope, SessionChoice};
+use hermes_store::memory::{ChunkKey, ItemKind, RecallFilter, SessionChoice};
 use jiff::Timestamp;
 
 use super::named::Named;
-use super::{Item, Question};
+use super::{Item, Question, Reading};
 use crate::Result;
 
 /// What the store is asked to leave out from the start.
 pub(super) fn recall_filter(
-    store: &dyn MemoryStore,
-    scope: Scope,
+    reading: &Reading<'_>,
     question: &Question<'_>,
 ) -> Result<RecallFilter> {
-    let filter = &question.filter;
+    let (Reading { store, scope, .. }, filter) = (*reading, &question.filter);
     let narrows = filter.session.is_some()
         || filter.channel.is_some()
         || filter.since.is_some()
         || filter.until.is_some();
-    let mut recall = RecallFilter { kinds: question.kinds.clone(), ..RecallFilter::default() };
+    let kinds = question.kind.items().to_vec();
+    let mut recall = RecallFilter { kinds, ..RecallFilter::default() };
     if narrows {
         let choice = SessionChoice {
             session_id: filter.session,
@@ -40,20 +40,15 @@ pub(super) fn recall_filter(
 
 /// Loads what was found for a question.
 pub(super) struct Loader<'a> {
-    store: &'a dyn MemoryStore,
-    scope: Scope,
+    reading: &'a Reading<'a>,
     question: &'a Question<'a>,
     named: Option<Named<'a>>,
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn new(
-        store: &'a dyn MemoryStore,
-        scope: Scope,
-        question: &'a Question<'a>,
-    ) -> Loader<'a> {
-        let named = question.filter.entity.map(|name| Named::new(store, scope, name));
-        Loader { store, scope, question, named }
+    pub(super) fn new(reading: &'a Reading<'a>, question: &'a Question<'a>) -> Loader<'a> {
+        let named = |name| Named::new(reading.store, reading.scope, name);
+        Loader { reading, question, named: question.filter.entity.map(named) }
     }
 
     /// The thing a chunk belongs to, if it still holds and passes the question's filter.
@@ -67,10 +62,10 @@ impl<'a> Loader<'a> {
     }
 
     fn held(&self, key: ChunkKey) -> Result<Option<Item>> {
-        let Loader { store, scope, question, .. } = *self;
+        let Reading { store, scope, .. } = *self.reading;
         Ok(match key.kind() {
-            Some(ItemKind::Message) => message(store, scope, key)?,
-            Some(ItemKind::Fact) => fact(store, scope, question, key.item())?,
+            Some(ItemKind::Message) => message(self.reading, key)?,
+            Some(ItemKind::Fact) => fact(self.reading, self.question, key.item())?,
             Some(ItemKind::Procedure) => {
                 let held = store.procedures(scope, &[key.item()])?.into_iter().next();
                 held.filter(|held| held.retired_at.is_none() && !held.quarantined)
@@ -80,13 +75,14 @@ impl<'a> Loader<'a> {
                 let held = store.events(scope, &[key.item()])?.into_iter().next();
                 held.filter(|held| held.retired_at.is_none() && !held.quarantined).map(Item::Event)
             }
-            Some(ItemKind::Summary) => summary(store, scope, key.item())?,
+            Some(ItemKind::Summary) => summary(self.reading, key.item())?,
             None => None,
         })
     }
 }
 
-fn message(store: &dyn MemoryStore, scope: Scope, key: ChunkKey) -> Result<Option<Item>> {
+fn message(reading: &Reading<'_>, key: ChunkKey) -> Result<Option<Item>> {
+    let Reading { store, scope, .. } = *reading;
     let Some(message) = store.messages(scope, &[key.message()])?.into_iter().next() else {
         return Ok(None);
     };
@@ -94,20 +90,19 @@ fn message(store: &dyn MemoryStore, scope: Scope, key: ChunkKey) -> Result<Optio
     Ok(episode.map(|episode| Item::Message { message, episode }))
 }
 
-fn summary(store: &dyn MemoryStore, scope: Scope, id: i64) -> Result<Option<Item>> {
-    let Some(episode) = store.episodes(scope, &[id])?.into_iter().next() else { return Ok(None) };
-    Ok(episode.body.is_some().then_some(Item::Summary(episode)))
+fn summary(reading: &Reading<'_>, id: i64) -> Result<Option<Item>> {
+    let episode = reading.store.episodes(reading.scope, &[id])?.into_iter().next();
+    Ok(episode.filter(|episode| episode.body.is_some()).map(Item::Summary))
 }
 
 /// A fact that holds at the time that is asked for.
 pub(super) fn fact(
-    store: &dyn MemoryStore,
-    scope: Scope,
+    reading: &Reading<'_>,
     question: &Question<'_>,
     id: i64,
 ) -> Result<Option<Item>> {
-    let at = question.filter.as_of.unwrap_or(question.now);
-    let held = store.facts(scope, &[id])?.into_iter().next();
+    let at = question.filter.as_of.unwrap_or(reading.now);
+    let held = reading.store.facts(reading.scope, &[id])?.into_iter().next();
     let holds = |fact: &hermes_store::memory::Fact| {
         let known = question.filter.as_of.is_none_or(|at| fact.recorded_at <= at);
         let not_retired =

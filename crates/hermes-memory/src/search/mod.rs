@@ -21,6 +21,8 @@ use hermes_store::memory::{
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Result, provenance};
 
@@ -28,21 +30,71 @@ pub use looks::Looks;
 pub(crate) use outdated::heir_of_episode;
 pub use ways::Ways;
 
-/// What is asked.
-#[derive(Debug, Clone)]
-pub struct Question<'a> {
-    /// The words, as a person typed them.
-    pub text: &'a str,
-    /// Only these kinds; empty means all.
-    pub kinds: Vec<ItemKind>,
-    /// What else narrows the answer.
-    pub filter: Filter<'a>,
-    /// How many results at most.
-    pub limit: usize,
+/// Who asks, of which memory, and when.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// The memory.
+    pub store: &'a dyn MemoryStore,
+    /// The store's active model; none means words only.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// Whose things.
+    pub scope: Scope,
     /// When it is asked: for what holds now.
     pub now: Timestamp,
     /// The zone in which the asker's days begin.
     pub zone: &'a TimeZone,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Question<'a> {
+    /// The words, as a person typed them.
+    pub text: &'a str,
+    /// Where to look.
+    pub kind: Kind,
+    /// What else narrows the answer.
+    pub filter: Filter<'a>,
+    /// How many results at most.
+    pub limit: usize,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What is known.
+    Facts,
+    /// What was said.
+    Episodes,
+    /// How things are done well.
+    Procedures,
+    /// What happened when.
+    Events,
+    /// Whole conversations in state.db.
+    Sessions,
+    /// MEMORY.md and USER.md.
+    Files,
+    /// All but sessions.
+    #[default]
+    All,
+    /// What was said, and not what sums it up; nobody asks for it by a word.
+    #[serde(skip)]
+    Messages,
+}
+
+impl Kind {
+    /// What of the memory is looked through; none for what it does not hold.
+    fn items(self) -> &'static [ItemKind] {
+        match self {
+            Kind::Facts => &[ItemKind::Fact],
+            Kind::Episodes => &[ItemKind::Message, ItemKind::Summary],
+            Kind::Procedures => &[ItemKind::Procedure],
+            Kind::Events => &[ItemKind::Event],
+            Kind::Messages => &[ItemKind::Message],
+            Kind::All => &ItemKind::ALL,
+            Kind::Sessions | Kind::Files => &[],
+        }
+    }
 }
 
 /// What narrows an answer.
@@ -76,7 +128,7 @@ impl Filter<'_> {
 }
 
 /// What was found, best first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Answer {
     /// The results.
     pub results: Vec<Found>,
@@ -205,7 +257,7 @@ impl Item {
 }
 
 /// One part of a score.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
     /// What was measured: `words`, `meaning`, `tokens`, `speaker`, `date`, …
     pub name: &'static str,
@@ -257,57 +309,42 @@ pub fn bounded_note(text: &str) -> Option<String> {
     })
 }
 
-/// Finds what answers the question. `embedder` must be the store's active model; none means words only.
-pub fn search(
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
-    scope: Scope,
-    question: &Question<'_>,
-) -> Result<Answer> {
-    search_with(store, embedder, scope, question, &Effort::default())
+/// Finds what answers the question.
+pub fn search(reading: &Reading<'_>, question: &Question<'_>) -> Result<Answer> {
+    search_among(&Looks::default(), reading, question, &Effort::default())
 }
 
-/// The same for one of several questions about one text: what was looked up for one of them serves all.
+/// The same for one of several questions about one text, where what was looked up for one of them serves all; or with
+/// another effort than the usual, for measuring.
 pub fn search_among(
     looks: &Looks,
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
-    scope: Scope,
-    question: &Question<'_>,
-) -> Result<Answer> {
-    run(looks, (store, embedder, scope), question, &Effort::default())
-}
-
-/// The same with another effort than the usual: for measuring.
-pub fn search_with(
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
-    scope: Scope,
+    reading: &Reading<'_>,
     question: &Question<'_>,
     effort: &Effort,
 ) -> Result<Answer> {
-    run(&Looks::default(), (store, embedder, scope), question, effort)
-}
-
-fn run(
-    looks: &Looks,
-    (store, embedder, scope): (&dyn MemoryStore, Option<&dyn Embedder>, Scope),
-    question: &Question<'_>,
-    effort: &Effort,
-) -> Result<Answer> {
+    if question.kind.items().is_empty() {
+        return Ok(Answer::default());
+    }
     let text = bounded(question.text);
     let mut notes: Vec<String> = bounded_note(question.text).into_iter().collect();
     let question = &Question { text: &text, ..question.clone() };
-    let vector = run::question_vector(store, embedder, question.text, &mut notes)?;
-    // One state of the store for all steps, whatever others write meanwhile.
-    let began = store.begin_reading()?;
-    let asker = run::Asker { store, scope, score_all_below: effort.score_all_below };
-    let answer = run::search(looks, &asker, question, vector.as_ref());
-    let ended = if began { store.end_reading() } else { Ok(()) };
-    let mut answer = answer?;
-    ended?;
+    notes.extend(looks.vector(reading, question.text)?.notes.iter().cloned());
+    let looking = run::Looking { looks, reading, question, effort };
+    let mut answer = reading.held(|| looking.search())?;
     answer.notes.splice(0..0, notes);
     Ok(answer)
+}
+
+impl Reading<'_> {
+    /// One state of the store for everything that is read, whatever others write meanwhile.
+    pub(crate) fn held<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let began = self.store.begin_reading()?;
+        let done = read();
+        let ended = if began { self.store.end_reading() } else { Ok(()) };
+        let done = done?;
+        ended?;
+        Ok(done)
+    }
 }
 
 /// How much work a search may be.

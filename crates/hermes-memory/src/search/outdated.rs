@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hermes_store::memory::{Fact, ItemKind, MemoryStore, Message, Scope, Source};
 
-use super::{Filter, Found, Item, Part, Question, load};
+use super::{Filter, Found, Item, Part, Question, Reading, load};
 use crate::{Result, task};
 
 /// A quote that is less of the part that was found than this share is not what was asked for.
@@ -13,8 +13,7 @@ const LONGEST_CHAIN: usize = 100;
 
 /// Marks what no longer holds, and puts what holds now before it.
 pub(super) fn settle(
-    store: &dyn MemoryStore,
-    scope: Scope,
+    reading: &Reading<'_>,
     question: &Question<'_>,
     results: &mut Vec<Found>,
 ) -> Result<()> {
@@ -24,7 +23,7 @@ pub(super) fn settle(
     let asked = stems(question.text);
     let mut stale = Vec::new();
     for found in results.iter_mut() {
-        if let Some(heir) = heir_of(store, scope, found, &asked)? {
+        if let Some(heir) = heir_of(reading, found, &asked)? {
             found.superseded_by = Some(heir.id);
             stale.push((found.item.place(), heir));
         }
@@ -33,11 +32,12 @@ pub(super) fn settle(
         let Some(at) = results.iter().position(|found| found.item.place() == place) else {
             continue;
         };
-        lead(store, scope, question, (results, at, &heir))?;
+        lead(reading, question, results, at, &heir)?;
         let Some(at) = results.iter().position(|found| found.item.place() == place) else {
             continue;
         };
-        lower(results, at, &store.sources_of_fact(scope, heir.id)?, heir.id);
+        let sources = reading.store.sources_of_fact(reading.scope, heir.id)?;
+        lower(results, at, &sources, heir.id);
     }
     results.truncate(question.limit);
     Ok(())
@@ -57,12 +57,8 @@ pub(crate) fn heir_of_episode(
 }
 
 /// The fact that holds in the place of what a message said and the question asks for.
-fn heir_of(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    found: &Found,
-    asked: &HashSet<String>,
-) -> Result<Option<Fact>> {
+fn heir_of(reading: &Reading<'_>, found: &Found, asked: &HashSet<String>) -> Result<Option<Fact>> {
+    let Reading { store, scope, .. } = *reading;
     let Item::Message { message, episode } = &found.item else { return Ok(None) };
     let mut drawn = store.facts_drawn_from(scope, episode.id)?;
     drawn.retain(|(_, source)| source.message == Some(message.key.get()));
@@ -121,10 +117,11 @@ fn heir_of_all(store: &dyn MemoryStore, scope: Scope, facts: &[i64]) -> Result<O
 
 /// Puts the fact that holds now at the place of what it replaced, where facts are asked for.
 fn lead(
-    store: &dyn MemoryStore,
-    scope: Scope,
+    reading: &Reading<'_>,
     question: &Question<'_>,
-    (results, at, heir): (&mut Vec<Found>, usize, &Fact),
+    results: &mut Vec<Found>,
+    at: usize,
+    heir: &Fact,
 ) -> Result<()> {
     let (score, relevance) = (results[at].score, results[at].relevance);
     let is_heir = |found: &Found| matches!(&found.item, Item::Fact(fact) if fact.id == heir.id);
@@ -132,11 +129,11 @@ fn lead(
         Some(place) if place < at => return Ok(()),
         Some(place) => results.remove(place),
         None => {
-            let is_wanted = question.kinds.is_empty() || question.kinds.contains(&ItemKind::Fact);
+            let is_wanted = question.kind.items().contains(&ItemKind::Fact);
             if !is_wanted || narrows(&question.filter) {
                 return Ok(());
             }
-            let Some(item) = load::fact(store, scope, question, heir.id)? else { return Ok(()) };
+            let Some(item) = load::fact(reading, question, heir.id)? else { return Ok(()) };
             let best = 0..heir.statement.len();
             let (parts, ways) = (results[at].parts.clone(), results[at].ways.clone());
             Found { item, score, relevance, parts, ways, best, superseded_by: None }

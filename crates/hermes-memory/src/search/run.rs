@@ -1,15 +1,18 @@
 //! The steps of a search: look up, choose, score, multiply, vary, load.
 
-use hermes_llm::{EmbeddedModel, Embedder, Purpose};
+use hermes_llm::{EmbeddedModel, Purpose};
 use hermes_store::memory::{
-    ChunkKey, ChunkRow, ItemKind, MemoryStore, MessageHead, QuestionVector, RecallFilter, Scope,
+    ChunkKey, ChunkRow, ItemKind, MessageHead, QuestionVector, RecallFilter,
 };
 
 use super::places::{Places, is_with_assistant};
 use super::question::{self, Asked};
 use super::score::{self, Evidence, Scores};
 use super::terms::{self, Hits};
-use super::{Answer, Found, Looks, Part, Question, candidates, load, outdated, relevance, ways};
+use super::{
+    Answer, Effort, Found, Looks, Part, Question, Reading, candidates, load, outdated, relevance,
+    ways,
+};
 use crate::{Result, reembed};
 
 /// How many of the best are looked at for being too much alike, at most.
@@ -44,65 +47,108 @@ pub(super) struct Looked {
     pub(super) tokens: Vec<(u16, f32)>,
 }
 
-pub(super) fn search(
-    looks: &Looks,
-    asker: &Asker<'_>,
-    question: &Question<'_>,
-    vector: Option<&(i64, Vec<f32>)>,
-) -> Result<Answer> {
-    let Asker { store, scope, .. } = *asker;
-    let mut notes = Vec::new();
-    let filter = load::recall_filter(store, scope, question)?;
-    let vector = vector.map(|(model, vector)| QuestionVector { model: *model, vector });
-    let looked =
-        looks.of(&question.kinds, || look(asker, question.text, &filter, vector.as_ref()))?;
-    if !looked.hits.capped.is_empty() {
-        notes.push(format!(
-            "very common words were left out or only partly looked up: {}",
-            looked.hits.capped.join(", ")
-        ));
-    }
-    let mut places = Places::new(&looked.chunks, &looked.heads);
-    if looked.asked.is_look_up {
-        places.neighbours = LOOK_UP_NEIGHBOURS;
-    }
-    let evidence = Evidence { chunks: &looked.chunks, hits: &looked.hits, tokens: &looked.tokens };
-    let scores = score::score(&evidence, &places);
-    let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
-    let confidence = relevance::of_all(&looked, &scores, &ranked);
-    let floor = ways::floor(&looked);
-    let mut results = Vec::new();
-    let best = ranked.iter().take(question.limit);
-    let best: Vec<ChunkKey> = best.map(|ranked| looked.chunks[ranked.chunk].key).collect();
-    store.expect(scope, &best)?;
-    let loader = load::Loader::new(store, scope, question);
-    for ranked in ranked {
-        if results.len() == question.limit {
-            break;
+/// Who looks for what, and how far.
+pub(super) struct Looking<'a> {
+    pub(super) looks: &'a Looks,
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) question: &'a Question<'a>,
+    pub(super) effort: &'a Effort,
+}
+
+impl Looking<'_> {
+    pub(super) fn search(&self) -> Result<Answer> {
+        let Looking { reading, question, .. } = *self;
+        let Reading { store, scope, .. } = *reading;
+        let mut notes = Vec::new();
+        let filter = load::recall_filter(reading, question)?;
+        let vector = self.looks.vector(reading, question.text)?.made.as_ref();
+        let vector = vector.map(|(model, vector)| QuestionVector { model: *model, vector });
+        let looked = self.looks.of(question.kind, || self.look(&filter, vector.as_ref()))?;
+        if !looked.hits.capped.is_empty() {
+            notes.push(format!(
+                "very common words were left out or only partly looked up: {}",
+                looked.hits.capped.join(", ")
+            ));
         }
+        let mut places = Places::new(&looked.chunks, &looked.heads);
+        if looked.asked.is_look_up {
+            places.neighbours = LOOK_UP_NEIGHBOURS;
+        }
+        let evidence =
+            Evidence { chunks: &looked.chunks, hits: &looked.hits, tokens: &looked.tokens };
+        let scores = score::score(&evidence, &places);
+        let ranked = vary(&looked, rank(&looked, &places, &scores), question.limit);
+        let confidence = relevance::of_all(&looked, &scores, &ranked);
+        let floor = ways::floor(&looked);
+        let mut results = Vec::new();
+        let best = ranked.iter().take(question.limit);
+        let best: Vec<ChunkKey> = best.map(|ranked| looked.chunks[ranked.chunk].key).collect();
+        store.expect(scope, &best)?;
+        let loader = load::Loader::new(reading, question);
+        for ranked in ranked {
+            if results.len() == question.limit {
+                break;
+            }
+            store.still_wanted()?;
+            let chunk = &looked.chunks[ranked.chunk];
+            if let Some(item) = loader.item(chunk.key)? {
+                let relevance = relevance::of(&looked, &scores, &ranked);
+                let parts = parts(&scores, &ranked);
+                let best = chunk.start..chunk.start + chunk.length;
+                let score = f64::from(ranked.score);
+                let ways = ways::of(&looked, ranked.text, floor);
+                results.push(Found {
+                    item,
+                    score,
+                    relevance,
+                    parts,
+                    ways,
+                    best,
+                    superseded_by: None,
+                });
+            }
+        }
+        outdated::settle(reading, question, &mut results)?;
+        Ok(Answer { results, confidence, notes })
+    }
+
+    fn look(&self, filter: &RecallFilter, vector: Option<&QuestionVector<'_>>) -> Result<Looked> {
+        let Reading { store, scope, .. } = *self.reading;
+        let text = self.question.text;
+        let extent = store.extent(scope, filter, self.effort.score_all_below)?;
+        let asked = question::read(store, scope, text)?;
+        let wanted = terms::terms_of(text, &asked.name_words);
+        let hits = terms::look_up(store, scope, filter, wanted, extent.chunks)?;
         store.still_wanted()?;
-        let chunk = &looked.chunks[ranked.chunk];
-        if let Some(item) = loader.item(chunk.key)? {
-            let relevance = relevance::of(&looked, &scores, &ranked);
-            let parts = parts(&scores, &ranked);
-            let best = chunk.start..chunk.start + chunk.length;
-            let score = f64::from(ranked.score);
-            let ways = ways::of(&looked, ranked.text, floor);
-            results.push(Found { item, score, relevance, parts, ways, best, superseded_by: None });
+        let mut chunks;
+        if extent.more {
+            let near = match vector {
+                Some(vector) => store.nearest(scope, filter, vector, candidates::BEST_OF_EACH)?,
+                None => Vec::new(),
+            };
+            let texts = candidates::choose(&hits, &near);
+            chunks = store.chunks(scope, &candidates::chunk_ranges(&texts), vector)?;
+            chunks.retain(|chunk| filter.passes(chunk.key));
+        } else {
+            chunks = store.chunks(scope, &filter.ranges(scope), vector)?;
+            chunks.retain(|chunk| filter.passes(chunk.key));
         }
+        let counted_in = (!extent.more).then_some(&chunks[..]);
+        let tokens = question::tokens(text, &asked, &hits, counted_in);
+        store.still_wanted()?;
+        let heads = store.message_heads(scope, &candidates::text_ranges(&chunks))?;
+        Ok(Looked { chunks, heads, hits, asked, tokens })
     }
-    outdated::settle(store, scope, question, &mut results)?;
-    Ok(Answer { results, confidence, notes })
 }
 
 /// The question as a vector of the model that answers; a model that is down is noted, not an error.
 pub(super) fn question_vector(
-    store: &dyn MemoryStore,
-    embedder: Option<&dyn Embedder>,
+    reading: &Reading<'_>,
     text: &str,
     notes: &mut Vec<String>,
 ) -> Result<Option<(i64, Vec<f32>)>> {
-    let (Some(model), Some(embedder)) = (store.active_model()?, embedder) else { return Ok(None) };
+    let active = reading.store.active_model()?;
+    let (Some(model), Some(embedder)) = (active, reading.embedder) else { return Ok(None) };
     if !reembed::is_model(&model, embedder.id()) {
         notes.push(format!(
             "found by words alone: the memory's vectors are those of {}",
@@ -127,45 +173,6 @@ pub(super) fn question_vector(
         return Ok(None);
     }
     Ok(vector.iter().any(|value| *value != 0.0).then_some((model.id, vector)))
-}
-
-/// Who looks, where, and how far.
-pub(super) struct Asker<'a> {
-    pub(super) store: &'a dyn MemoryStore,
-    pub(super) scope: Scope,
-    pub(super) score_all_below: usize,
-}
-
-fn look(
-    asker: &Asker<'_>,
-    text: &str,
-    filter: &RecallFilter,
-    vector: Option<&QuestionVector<'_>>,
-) -> Result<Looked> {
-    let Asker { store, scope, .. } = *asker;
-    let extent = store.extent(scope, filter, asker.score_all_below)?;
-    let asked = question::read(store, scope, text)?;
-    let wanted = terms::terms_of(text, &asked.name_words);
-    let hits = terms::look_up(store, scope, filter, wanted, extent.chunks)?;
-    store.still_wanted()?;
-    let mut chunks;
-    if extent.more {
-        let near = match vector {
-            Some(vector) => store.nearest(scope, filter, vector, candidates::BEST_OF_EACH)?,
-            None => Vec::new(),
-        };
-        let texts = candidates::choose(&hits, &near);
-        chunks = store.chunks(scope, &candidates::chunk_ranges(&texts), vector)?;
-        chunks.retain(|chunk| filter.passes(chunk.key));
-    } else {
-        chunks = store.chunks(scope, &filter.ranges(scope), vector)?;
-        chunks.retain(|chunk| filter.passes(chunk.key));
-    }
-    let counted_in = (!extent.more).then_some(&chunks[..]);
-    let tokens = question::tokens(text, &asked, &hits, counted_in);
-    store.still_wanted()?;
-    let heads = store.message_heads(scope, &candidates::text_ranges(&chunks))?;
-    Ok(Looked { chunks, heads, hits, asked, tokens })
 }
 
 /// The texts by their scores, best first; those without any score are left out.

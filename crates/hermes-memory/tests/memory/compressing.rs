@@ -1,19 +1,17 @@
 //! Old episodes become summaries: found, used, never lost, whatever the model answers.
 
+use hermes_home::config::Retrieval;
 use hermes_memory::ask::{Prompt, Reply};
 use hermes_memory::chunk::{self, Vectors};
 use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::retrieval::{self, Request};
-use hermes_memory::search::{self, Filter, Item, Question};
+use hermes_memory::search::{self, Item, Kind, Question};
 use hermes_memory::{Error, Result};
 use hermes_store::memory::{
     Admin, Episodes, ItemKind, Lifecycle, NewSummary, Scope, SqliteMemory, Upkeep, Users,
 };
-use jiff::tz::TimeZone;
 
-use crate::support::{change, line, memory, now, owner, record, record_as};
-
-static ZONE: TimeZone = TimeZone::UTC;
+use crate::support::{change, line, memory, now, owner, reading, record, record_as};
 
 /// Six old sessions, from which everything was drawn; returns the numbers of their episodes.
 fn old_talk() -> (tempfile::TempDir, SqliteMemory, Vec<i64>) {
@@ -42,15 +40,8 @@ fn compress(memory: &mut SqliteMemory) -> Report {
 }
 
 fn summaries(memory: &SqliteMemory, word: &str) -> Vec<String> {
-    let question = Question {
-        text: word,
-        kinds: vec![ItemKind::Message, ItemKind::Summary],
-        filter: Filter::default(),
-        limit: 10,
-        now: now(),
-        zone: &ZONE,
-    };
-    let answer = search::search(memory, None, owner(), &question).unwrap();
+    let question = Question { text: word, kind: Kind::Episodes, limit: 10, ..Question::default() };
+    let answer = search::search(&reading(memory), &question).unwrap();
     answer
         .results
         .iter()
@@ -161,20 +152,18 @@ fn a_model_that_is_down_ends_the_work_and_loses_nothing() {
 fn a_context_shows_the_summary_of_what_was_said() {
     let (_folder, mut memory, _) = old_talk();
     compress(&mut memory);
-    let request = Request {
-        task: "What budget did we decide on for Quetzal?",
-        session: None,
-        project: None,
-        channel: None,
-        budget_tokens: 4_000,
+    let settings = Retrieval {
         recency_episodes: 0,
         semantic_top_k: 3,
-        min_relevance: 0.3,
-        now: now(),
-        zone: &ZONE,
-        files: &[],
+        min_relevance_score: 0.3,
+        ..Retrieval::default()
     };
-    let context = retrieval::context(&memory, None, owner(), &request).unwrap();
+    let request = Request {
+        task: "What budget did we decide on for Quetzal?",
+        settings: Some(settings),
+        ..Request::default()
+    };
+    let context = retrieval::context(&reading(&memory), &request, &[]).unwrap();
     let shown = retrieval::text(&context);
     assert!(shown.contains("Quetzal") && shown.contains(", summary"), "{shown}");
     let (kind, id) = context.receipt()[0];

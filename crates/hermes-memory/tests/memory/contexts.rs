@@ -2,35 +2,21 @@
 
 use hermes_home::tokens;
 use hermes_memory::retrieval::{self, Context, FileText, Pass, Request, Section};
+use hermes_memory::search::Reading;
 use hermes_store::Stop;
 use hermes_store::memory::{
     EventKind, Events, Facts, NewEvent, NewProcedure, ProcedureKind, Procedures, Scope,
     SqliteMemory, Trust, UserNumber,
 };
-use jiff::tz::TimeZone;
 
-use crate::support::{add_fact, change, line, memory, new_fact, now, owner, record};
-
-static ZONE: TimeZone = TimeZone::UTC;
+use crate::support::{add_fact, change, line, memory, new_fact, owner, reading, record};
 
 fn request(task: &str) -> Request<'_> {
-    Request {
-        task,
-        session: None,
-        project: None,
-        channel: None,
-        budget_tokens: 20_000,
-        recency_episodes: 3,
-        semantic_top_k: 5,
-        min_relevance: 0.65,
-        now: now(),
-        zone: &ZONE,
-        files: &[],
-    }
+    Request { task, ..Request::default() }
 }
 
 fn context(memory: &SqliteMemory, request: &Request<'_>) -> Context {
-    retrieval::context(memory, None, owner(), request).unwrap()
+    retrieval::context(&reading(memory), request, &[]).unwrap()
 }
 
 fn has(context: &Context, name: &str) -> bool {
@@ -71,12 +57,12 @@ fn a_context_that_nobody_waits_for_is_not_made() {
     let stop = Stop::default();
     memory.heed(&stop).unwrap();
     let asked = request("Tell the story about boats");
-    assert!(retrieval::context(&memory, None, owner(), &asked).is_ok());
+    assert!(retrieval::context(&reading(&memory), &asked, &[]).is_ok());
     stop.ask();
-    let ended = retrieval::context(&memory, None, owner(), &asked).unwrap_err();
+    let ended = retrieval::context(&reading(&memory), &asked, &[]).unwrap_err();
     assert!(matches!(ended, hermes_memory::Error::Store(hermes_store::Error::Stopped)), "{ended}");
     memory.heed(&Stop::default()).unwrap();
-    assert!(retrieval::context(&memory, None, owner(), &asked).is_ok());
+    assert!(retrieval::context(&reading(&memory), &asked, &[]).is_ok());
 }
 
 #[test]
@@ -137,7 +123,8 @@ fn nobody_sees_what_is_private_to_another() {
     let (_folder, mut memory) = with_talk();
     add_fact(&mut memory, "Ada lives in Bergen.", &["Ada"]);
     let other = Scope::of(UserNumber::new(7));
-    let found = retrieval::context(&memory, None, other, &request("Where does Ada live?")).unwrap();
+    let asker = Reading { scope: other, ..reading(&memory) };
+    let found = retrieval::context(&asker, &request("Where does Ada live?"), &[]).unwrap();
     assert_eq!((found.sections.len(), found.dropped.len()), (0, 0));
 }
 
@@ -191,9 +178,8 @@ fn files_come_first_and_a_small_budget_holds() {
     }
     let files = [FileText { name: "MEMORY.md".to_owned(), text: "Prefers tea.".to_owned() }];
     for budget in [0, 30, 60, 100, 200, 400, 1000] {
-        let asked =
-            Request { files: &files, budget_tokens: budget, ..request("Which boats has Ada?") };
-        let context = context(&memory, &asked);
+        let asked = Request { budget: Some(budget), ..request("Which boats has Ada?") };
+        let context = retrieval::context(&reading(&memory), &asked, &files).unwrap();
         assert!(tokens::estimate(&retrieval::text(&context)) <= budget, "{budget}");
         if let Some(first) = context.sections.first() {
             assert_eq!(first.section, Section::Files);

@@ -1,6 +1,7 @@
 //! Sessions that are over leave tasks, events, lessons and a log; habits and successes leave more.
 
 use hermes_home::Home;
+use hermes_home::config::Retrieval;
 use hermes_home::env::Env;
 use hermes_home::init::Owner;
 use hermes_home::layout::Wanted;
@@ -19,7 +20,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
-use crate::support::{add_fact, change, line, memory, now, owner, record};
+use crate::support::{add_fact, change, line, memory, now, owner, reading, record};
 
 /// Where the user lives.
 static ZONE: TimeZone = TimeZone::UTC;
@@ -416,21 +417,14 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
     }
     let again = learn::learn(&mut store, &learning(&home), None).unwrap();
     assert_eq!(again.drafted, []);
+    let settings = Retrieval { recency_episodes: 0, semantic_top_k: 0, ..Retrieval::default() };
     let request = Request {
         task: "Deploy the forum to staging",
-        session: None,
-        project: None,
-        channel: None,
-        budget_tokens: 4000,
-        recency_episodes: 0,
-        semantic_top_k: 0,
-        min_relevance: 0.65,
-        now: now(),
-        zone: &ZONE,
-        files: &[],
+        settings: Some(settings),
+        ..Request::default()
     };
     let shown = |store: &SqliteMemory| {
-        retrieval::text(&retrieval::context(store, None, owner(), &request).unwrap())
+        retrieval::text(&retrieval::context(&reading(store), &request, &[]).unwrap())
     };
     assert!(!shown(&store).contains(&name), "a skill that waits is not used");
     skill::approve(&home, &name, now()).unwrap();

@@ -6,6 +6,7 @@ use hermes_llm::{Embedder, ModelId, Prefixes, Provider, Purpose};
 use hermes_memory::chunk::{self, Vectors, Words};
 use hermes_memory::record::{self, Report};
 use hermes_memory::reembed;
+use hermes_memory::search::Reading;
 use hermes_store::memory::{
     Added, Change, Facts, NewFact, Origin, Scope, SqliteMemory, Trust, UserNumber, Wanted,
 };
@@ -13,6 +14,12 @@ use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
+
+/// The owner asks now, by words alone.
+pub(crate) fn reading(store: &SqliteMemory) -> Reading<'_> {
+    let zone = const { &TimeZone::UTC };
+    Reading { store, embedder: None, scope: owner(), now: now(), zone }
+}
 
 pub(crate) fn owner() -> Scope {
     Scope::of(UserNumber::OWNER)

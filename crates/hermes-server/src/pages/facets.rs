@@ -69,18 +69,14 @@ pub(super) fn names(
 }
 
 /// What the results could be narrowed to; what would not narrow them is left out.
-pub(super) fn of(
-    visit: &Visit,
-    (hits, names): (&[Hit], &[Vec<String>]),
-    now: Timestamp,
-) -> Vec<Facet> {
+pub(super) fn of(visit: &Visit, hits: &[Hit], names: &[Vec<String>], now: Timestamp) -> Vec<Facet> {
     let each = |value: fn(&Hit) -> Option<&str>| hits.iter().filter_map(value).collect();
     let facets = [
-        counted(visit, ("entity", "name"), names.iter().flatten().map(String::as_str).collect()),
-        counted(visit, ("source", "source"), each(|hit| hit.source)),
-        counted(visit, ("project", "project"), each(|hit| hit.project.as_deref())),
-        counted(visit, ("channel", "channel"), each(|hit| hit.channel.as_deref())),
-        counted(visit, ("session", "conversation"), each(|hit| hit.session_id.as_deref())),
+        counted(visit, "entity", "name", names.iter().flatten().map(String::as_str).collect()),
+        counted(visit, "source", "source", each(|hit| hit.source)),
+        counted(visit, "project", "project", each(|hit| hit.project.as_deref())),
+        counted(visit, "channel", "channel", each(|hit| hit.channel.as_deref())),
+        counted(visit, "session", "conversation", each(|hit| hit.session_id.as_deref())),
         times(visit, hits, now),
     ];
     let narrows = |facet: &Facet| {
@@ -91,7 +87,7 @@ pub(super) fn of(
 }
 
 /// The values, the most frequent first; a click on the chosen one lets go of it.
-fn counted(visit: &Visit, (name, title): (&'static str, &'static str), found: Vec<&str>) -> Facet {
+fn counted(visit: &Visit, name: &'static str, title: &'static str, found: Vec<&str>) -> Facet {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for value in found {
         match counts.iter_mut().find(|(known, _)| *known == value) {
@@ -149,7 +145,7 @@ mod tests {
         let hits = [hit("user", 1, now), hit("user", 10, now), hit("import", 400, now)];
         let visit = Visit { path: "/p/default/search".to_owned(), ..Visit::default() };
         let names = vec![vec!["Rosa".to_owned()], vec![], vec![]];
-        let facets = of(&visit, (&hits, &names), now);
+        let facets = of(&visit, &hits, &names, now);
         let told: Vec<(&str, Vec<&str>)> = facets
             .iter()
             .map(|facet| (facet.name, facet.values.iter().map(|v| v.name.as_str()).collect()))
@@ -164,7 +160,7 @@ mod tests {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
         let query = vec![("source".to_owned(), "user".to_owned())];
         let visit = Visit { path: "/p/default/search".to_owned(), query, ..Visit::default() };
-        let facets = of(&visit, (&[hit("user", 1, now)], &[]), now);
+        let facets = of(&visit, &[hit("user", 1, now)], &[], now);
         assert!(facets[0].values[0].is_here);
         assert_eq!(facets[0].values[0].address, "/p/default/search");
     }

@@ -298,11 +298,11 @@ fn decide(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let scope = visit.asker(&memory.store)?.scope;
     let said = match agrees {
         true => {
-            let done = proposals::approve(&seat.app, &seat.home, (&mut memory, scope), &ids)?;
+            let done = proposals::approve(&seat.app, &seat.home, &mut memory, scope, &ids)?;
             done.iter().flat_map(ApprovedProposal::lines).collect::<Vec<_>>().join("\n")
         }
         false => {
-            proposals::reject(&seat.app, (&mut memory, scope), &ids)?;
+            proposals::reject(&seat.app, &mut memory, scope, &ids)?;
             format!("proposal:{} is rejected, and not proposed again", ids[0])
         }
     };

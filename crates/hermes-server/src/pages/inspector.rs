@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use askama::Template;
+use hermes_home::config::Retrieval;
 use hermes_memory::retrieval::{Item, Pass, Section};
 use hermes_memory::search::{Looks, Part};
 use hermes_store::memory::{
@@ -15,10 +16,10 @@ use serde::Serialize;
 use super::show::{self, Head};
 use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, facts, shell_word};
-use hermes_app::asker::Asker;
-use hermes_app::context::{self, Given, Knobs, Wish};
+use hermes_app::context::{Given, Request};
 use hermes_app::fact_view::name_of;
 use hermes_app::pool::Seat;
+use hermes_app::recall::Recall;
 use hermes_app::text::one_line;
 
 const NAME: &str = "Inspector";
@@ -144,26 +145,29 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let session = visit.asked("session").unwrap_or_default().to_owned();
     let mut given = Vec::new();
     let looks = Looks::default();
+    let recall = Recall { app, home, store: &memory.store, asker: &asker };
     if !task.is_empty() {
         for (name, end) in [("A", ""), ("B", "_b")] {
             if end.is_empty() || visit.asked("compare").is_some() {
                 let settings = usual.changed(visit, end);
-                let wish = settings.wish(&task, visit.asked("session"));
+                let request = settings.request(&task, visit.asked("session"));
                 let begun = Instant::now();
-                let whose = (&memory.store, &asker);
-                let one = context::give_among(app, home, whose, (&looks, &wish, settings.knobs()))?;
+                let one = recall.give_among(&looks, &request)?;
                 given.push((name, settings, one, begun.elapsed().as_secs_f64() * 1000.0));
             }
         }
     }
     let results = candidates(given.iter().map(|(_, _, given, _)| given), &frame);
     let page = Inspector {
-        past: past(&memory.store, (&asker, None), &frame)?,
+        past: past(&memory.store, asker.scope, None, &frame)?,
         handed: match visit.asked("session").filter(|_| task.is_empty()) {
-            Some(session) => past(&memory.store, (&asker, Some(session)), &frame)?,
+            Some(session) => past(&memory.store, asker.scope, Some(session), &frame)?,
             None => Vec::new(),
         },
-        sides: given.into_iter().map(side).collect(),
+        sides: given
+            .into_iter()
+            .map(|(name, settings, given, took_ms)| side(name, settings, given, took_ms))
+            .collect(),
         hidden: results.len().saturating_sub(CANDIDATES),
         results,
         frame,
@@ -192,20 +196,19 @@ impl Settings {
         }
     }
 
-    fn wish<'a>(&self, task: &'a str, session: Option<&'a str>) -> Wish<'a> {
-        Wish { task, session, budget: Some(self.budget), no_files: !self.files, ..Wish::default() }
-    }
-
-    fn knobs(&self) -> Knobs {
-        Knobs {
-            top_k: Some(self.top_k),
-            min_relevance: Some(self.min),
-            recency: Some(self.recency),
-        }
+    fn request<'a>(&self, task: &'a str, session: Option<&'a str>) -> Request<'a> {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let settings = Some(Retrieval {
+            context_budget_tokens: number(self.budget),
+            recency_episodes: number(self.recency),
+            semantic_top_k: number(self.top_k),
+            min_relevance_score: self.min,
+        });
+        Request { task, session, no_files: !self.files, settings, ..Request::default() }
     }
 }
 
-fn side((name, settings, given, took_ms): (&'static str, Settings, Given, f64)) -> Side {
+fn side(name: &'static str, settings: Settings, given: Given, took_ms: f64) -> Side {
     let context = given.context;
     let budget = context.budget.max(1);
     let mut start = 0;
@@ -305,10 +308,10 @@ fn address(name: &str, frame: &Frame) -> Option<String> {
 /// What was handed out last, with the words it was for; of one session all of it, with every thing.
 fn past(
     store: &SqliteMemory,
-    (asker, session): (&Asker, Option<&str>),
+    scope: Scope,
+    session: Option<&str>,
     frame: &Frame,
 ) -> anyhow::Result<Vec<Past>> {
-    let scope = asker.scope;
     let receipts = match session {
         Some(session) => store.receipts_of(scope, session)?,
         None => store.latest_receipts(scope, PAST)?,

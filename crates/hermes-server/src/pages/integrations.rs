@@ -12,7 +12,7 @@ use super::visit::Frame;
 use super::{Answer, Menu, Page, Visit, unknown_deed};
 use hermes_app::hooks::counts::{Counts, Seen};
 use hermes_app::integrate::record::Record;
-use hermes_app::integrate::site::{self, Scope, Site};
+use hermes_app::integrate::site::{self, Parts, Scope, Site};
 use hermes_app::integrate::{self, FileShown, Standing, State, agents};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind, Problem};
@@ -130,13 +130,14 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         Some(agent) => Some(plan(seat, agent, visit.asked("remove").is_some())?),
         None => None,
     };
-    page_with(seat, visit, (StatusCode::OK, plan))
+    page_with(seat, visit, StatusCode::OK, plan)
 }
 
 fn page_with(
     seat: &mut Seat,
     visit: &Visit,
-    (status, plan): (StatusCode, Option<Plan>),
+    status: StatusCode,
+    plan: Option<Plan>,
 ) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;
     let counts = Counts::read(&seat.home.hook_counts());
@@ -183,7 +184,7 @@ fn plan(seat: &Seat, agent: &str, removes: bool) -> anyhow::Result<Plan> {
 }
 
 fn site(seat: &Seat) -> anyhow::Result<Site> {
-    site::site(&seat.app, &seat.home, (Scope::User, true, true))
+    site::site(&seat.app, &seat.home, Parts { scope: Scope::User, hooks: true, mcp: true })
 }
 
 /// Writes what was shown, and nothing else: where the files became others it is shown again.
@@ -197,7 +198,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let mut plan = plan(seat, &agent, removes)?;
     let is_undo = visit.said("undo").is_some();
     if !is_undo && visit.said("seen") != Some(plan.hash().as_str()) {
-        return page_with(seat, visit, (StatusCode::CONFLICT, Some(plan)));
+        return page_with(seat, visit, StatusCode::CONFLICT, Some(plan));
     }
     integrate::apply(&mut plan.plan, &seat.home, seat.app.now)?;
     let (what, back_deed) = match removes {

@@ -109,7 +109,8 @@ fn to_skill(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer> 
     let number: i64 = id.parse().map_err(|_| missing(id))?;
     let (app, home, memory) = seat.reader()?;
     let scope = visit.scope(&memory.store)?;
-    let promoted = promote::promote(app, home, (&memory.store, scope), (number, None))?;
+    let procedure = promote::find(&memory.store, scope, number)?;
+    let promoted = promote::promote(home, &procedure, None, app.now)?;
     let frame = visit.frame(seat)?;
     let (name, skills) = (promoted.skill.as_str(), frame.link("skills"));
     let notice = match promoted.changed {

@@ -12,7 +12,8 @@ use super::{Answer, Menu, Page, Visit, facts, shell_word};
 use hermes_app::clock;
 use hermes_app::hit::Hit;
 use hermes_app::pool::Seat;
-use hermes_app::search::{self as use_case, Filter, Kind, Source, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::{Answer as Found, Filter, Kind, Question, Source};
 
 const NAME: &str = "Search";
 /// What is less likely is shown only where there is little else.
@@ -89,7 +90,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         let text = visit.asked(name);
         text.map(|text| clock::parse_moment(text, app.now, &frame.zone)).transpose()
     };
-    let wish = Wish {
+    let question = Question {
         text: &asked.q,
         kind: asked.place(),
         limit: ROWS,
@@ -104,11 +105,11 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             ..Filter::default()
         },
     };
-    let answer = match asked.q.is_empty() {
-        true => use_case::Answer { results: Vec::new(), notes: Vec::new() },
-        false => use_case::find(app, home, (&memory.store, &asker), &wish)?,
+    let recall = Recall { app, home, store: &memory.store, asker: &asker };
+    let mut answer = match asked.q.is_empty() {
+        true => Found { results: Vec::new(), notes: Vec::new() },
+        false => recall.find(&question)?,
     };
-    let mut answer = answer;
     let mut place = 0;
     answer.results.retain(|hit| {
         place += 1;
@@ -116,7 +117,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     });
     let words = text::asked_words(&asked.q);
     let names = facets::names(&memory.store, asker.scope, &answer.results)?;
-    let facets = facets::of(visit, (&answer.results, &names), app.now);
+    let facets = facets::of(visit, &answer.results, &names, app.now);
     let tabs = tabs(visit, &asked, &answer.results);
     let results = answer.results.into_iter().map(|hit| row(hit, &words, &frame)).collect();
     let head = Head { title: asked.title(), section: NAME, command: asked.command() };

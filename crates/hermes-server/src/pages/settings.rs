@@ -2,8 +2,7 @@
 
 use askama::Template;
 use hermes_app::settings;
-use hermes_home::config::Unknown;
-use hermes_home::config::{self, Origin};
+use hermes_home::config::{self, Origin, Unknown};
 use hermes_home::secret::{self, Secrets};
 use serde::Serialize;
 
@@ -174,7 +173,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let said = match visit.deed() {
         "set" => match visit.said("value").unwrap_or_default() {
             "" => settings::unset(&app, &seat.home, key, Unknown::Refuse)?,
-            value => settings::set(&mut app, &seat.home, (key, value), Unknown::Refuse)?,
+            value => settings::set(&mut app, &seat.home, key, value, Unknown::Refuse)?,
         },
         "unset" => settings::unset(&app, &seat.home, key, Unknown::Refuse)?,
         _ => return Err(unknown_deed(visit)),

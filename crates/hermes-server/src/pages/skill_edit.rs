@@ -72,7 +72,7 @@ enum Again {
 fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let read = skill::read_text(&seat.home, visit.param("name"), state(visit))?;
     let text = read.text.clone();
-    editor(seat, visit, (&read, text), Again::No)
+    editor(seat, visit, &read, text, Again::No)
 }
 
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
@@ -90,15 +90,15 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         _ => return Err(unknown_deed(visit)),
     };
     if visit.deed() == "check" {
-        return editor(seat, visit, (&read, text), Again::Bad);
+        return editor(seat, visit, &read, text, Again::Bad);
     }
     match skill::edit(&seat.home, (name, state), (&text, &expected), seat.app.now) {
         Err(HomeError::ChangedMeanwhile { .. }) => {
             let now = skill::read_text(&seat.home, name, state)?;
-            editor(seat, visit, (&now, text), Again::Stale)
+            editor(seat, visit, &now, text, Again::Stale)
         }
         Err(HomeError::Skill { trouble: Trouble::Bad { .. }, .. }) => {
-            editor(seat, visit, (&read, text), Again::Bad)
+            editor(seat, visit, &read, text, Again::Bad)
         }
         Err(error) => Err(error.into()),
         Ok(edited) => {
@@ -122,7 +122,8 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 fn editor(
     seat: &Seat,
     visit: &Visit,
-    (read, text): (&SkillText, String),
+    read: &SkillText,
+    text: String,
     again: Again,
 ) -> anyhow::Result<Answer> {
     let frame = visit.frame(seat)?;

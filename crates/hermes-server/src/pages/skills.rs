@@ -2,8 +2,7 @@
 
 use askama::Template;
 use hermes_app::skills;
-use hermes_home::skill::OfLocked;
-use hermes_home::skill::{self, Catalog, Origin, Skill, State};
+use hermes_home::skill::{self, Catalog, OfLocked, Origin, Skill, State};
 use hermes_home::tokens;
 use serde::Serialize;
 

@@ -306,7 +306,7 @@ fn deed_of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let is_restoring = visit.said("restore").is_some();
     let (app, home, memory) = seat.writer()?;
     match is_restoring {
-        true => items::restore(app, home, (&mut memory.store, scope), wanted)?,
+        true => items::restore(app, home, &mut memory.store, scope, wanted)?,
         false => items::retire(&mut memory.store, scope, wanted, app.change())?,
     }
     let address = visit.frame(seat)?.link("timeline");
@@ -334,7 +334,7 @@ fn deed_of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             Notice::new(text).undo(&address, "restore", &[])
         }
         "restore" => {
-            items::restore(app, home, (store, scope), wanted)?;
+            items::restore(app, home, store, scope, wanted)?;
             let text = format!("{} is remembered again", wanted.name());
             Notice::new(text).undo(&address, "exclude", &[])
         }

@@ -24,18 +24,15 @@ use super::Shared;
 use super::changes;
 use super::connection::{self, Patient};
 use super::guard::Refused;
-use super::mcp;
-use super::mcp::Scoped;
+use super::mcp::{self, Scoped};
 use super::metrics;
 use super::newcomers::Ticket;
 use super::pages;
 use super::route::{Needs, Route, Run};
 use super::routes;
-use super::workers::TURN;
-use super::workers::in_turn;
+use super::workers::{TURN, in_turn};
 use crate::call::{Call, Fault, Reply};
-use crate::whom::Whom;
-use crate::whom::named_profile;
+use crate::whom::{Whom, named_profile};
 use hermes_app::problem::Problem;
 use hermes_app::tokens::Grant;
 
@@ -82,7 +79,7 @@ pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, share
             shared.metrics.connected(1);
             let _ = stream.set_nodelay(true);
             tokio::select! {
-                () = greet(stream, tls, router, (&shared, &ticket)) => {}
+                () = greet(stream, tls, router, &shared, &ticket) => {}
                 () = ticket.gone() => {}
             }
             shared.metrics.connected(-1);
@@ -106,11 +103,12 @@ async fn greet(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
     router: Router,
-    whose: (&Shared, &Ticket),
+    shared: &Shared,
+    ticket: &Ticket,
 ) {
-    let Some(tls) = tls else { return talk(stream, router, whose).await };
+    let Some(tls) = tls else { return talk(stream, router, shared, ticket).await };
     if let Ok(Ok(stream)) = tokio::time::timeout(GREETING, tls.accept(stream)).await {
-        talk(stream, router, whose).await;
+        talk(stream, router, shared, ticket).await;
     }
 }
 
@@ -122,7 +120,7 @@ fn note_handed(shared: &Arc<Shared>) {
     }
 }
 
-async fn talk<S>(stream: S, router: Router, (shared, ticket): (&Shared, &Ticket))
+async fn talk<S>(stream: S, router: Router, shared: &Shared, ticket: &Ticket)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -225,7 +223,7 @@ async fn try_answer(
         }
     };
     let token = grant.name.clone();
-    let done = work_on(shared, route, (params, grant), request).await;
+    let done = work_on(shared, route, params, grant, request).await;
     done.inspect_err(|fault| {
         shared.note_refusal(&token, &format!("{} {}", route.method, route.path), fault);
     })
@@ -235,7 +233,8 @@ async fn try_answer(
 async fn work_on(
     shared: &Arc<Shared>,
     route: &Arc<Route>,
-    (params, grant): (Vec<(String, String)>, Grant),
+    params: Vec<(String, String)>,
+    grant: Grant,
     request: Request,
 ) -> Result<Reply, Fault> {
     let (parts, body) = request.into_parts();
@@ -399,9 +398,9 @@ async fn answer_mcp(shared: &Arc<Shared>, profile: Option<String>, request: Requ
     let method = name_of(request.method());
     let response = match mcp_grant(shared, profile.as_deref(), request.headers()) {
         Err(fault) => finish(fault.into_reply()),
-        Ok(asked) => {
+        Ok((scoped, profile, who)) => {
             is_known(&request);
-            mcp::http::answer(shared, asked, request).await
+            mcp::http::answer(shared, scoped, profile, who, request).await
         }
     };
     shared.metrics.count(method, "/mcp", response.status().as_u16(), begun.elapsed());

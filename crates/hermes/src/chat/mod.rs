@@ -23,16 +23,16 @@ use hermes_home::pasted::is_pasted;
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
-use hermes_memory::reflect::retries;
-use hermes_store::Error as StoreError;
+use hermes_memory::reflect::retries::{self, Retry};
 use hermes_store::memory::Vectors as _;
-use hermes_store::sessions::{SessionId, SessionStore, Spending};
+use hermes_store::sessions::{SessionId, Spending};
 
 use hermes_app::app::App;
 use hermes_app::asker::Asker;
 use hermes_app::context::Given;
 use hermes_app::pool::Seat;
 use hermes_app::problem::Kind;
+use hermes_app::turn::Transcripts;
 use hermes_app::{clock, embedding};
 
 use crate::terminal::Commands;
@@ -143,7 +143,7 @@ pub(crate) struct Conversation {
     pub(crate) turns: usize,
     /// Set to end the turn that goes on.
     pub(crate) cancel: Arc<AtomicBool>,
-    sessions: Result<Option<SessionStore>, StoreError>,
+    sessions: Transcripts,
 }
 
 /// Talks until nothing more comes in; what goes wrong in a turn is shown, and the conversation goes on.
@@ -320,8 +320,8 @@ impl Conversation {
 
     fn note_compacted(&mut self, compressed: &Compressed) -> anyhow::Result<()> {
         let Some(up_to) = compressed.up_to else { return Ok(()) };
-        let places = (&mut self.seat, &mut self.sessions);
-        record::compact(places, (&self.session, up_to), &compressed.summary)
+        let Conversation { seat, sessions, session, .. } = self;
+        record::compact(seat, sessions, session, up_to, &compressed.summary)
     }
 
     /// Takes the last turn back and returns what was said in it; what tools changed stays changed.
@@ -353,8 +353,8 @@ impl Conversation {
         let Ok((app, home, memory)) = self.seat.writer() else { return };
         let Ok(zone) = app.zone_of(home, &memory.store, scope.user()) else { return };
         let vectors = embedding::vectors(memory.store.active_model().ok().flatten().as_ref());
-        let of = (scope, session.as_str());
-        let _ = retries::note(&mut memory.store, of, question, (&zone, vectors), app.change());
+        let retry = Retry { session_id: &session, question, zone: &zone, vectors };
+        let _ = retries::note(&mut memory.store, scope, &retry, app.change());
     }
 
     /// Goes on with another model.

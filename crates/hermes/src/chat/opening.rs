@@ -60,7 +60,7 @@ impl Conversation {
         };
         let size = window_size(&seat.app, &seat.home, &model.name)?;
         let (prompt, mut window, spent) = match (&taken_up, &sessions) {
-            (Some(id), Ok(Some(store))) => take_up(store, id, (&mut seat, &asker), size)?,
+            (Some(id), Ok(Some(store))) => take_up(store, id, &mut seat, &asker, size)?,
             _ => (None, Window::new(size), Spending::default()),
         };
         let session =
@@ -76,7 +76,7 @@ impl Conversation {
         };
         let max_rounds = seat.app.config(&seat.home)?.config.agent.max_rounds;
         let own = seat.app.for_profile(&seat.home);
-        let tools = Tools::new(own, &asker, &session, (&opening, &cancel))?;
+        let tools = Tools::new(own, &asker, &session, &opening, &cancel)?;
         Ok(Conversation {
             tools,
             is_begun: taken_up.is_some(),
@@ -209,7 +209,8 @@ pub(super) fn own(
 fn take_up(
     store: &SessionStore,
     id: &SessionId,
-    (seat, asker): (&mut Seat, &Asker),
+    seat: &mut Seat,
+    asker: &Asker,
     size: usize,
 ) -> anyhow::Result<(Option<Prompt>, Window, Spending)> {
     // Without the memory nothing is known for a summary: what it says is shown as the message that it is.
@@ -217,7 +218,7 @@ fn take_up(
         Err(_) => Vec::new(),
         Ok((app, home, memory)) => {
             let note = home.transcript_note();
-            summaries::known(store, &mut memory.store, (id, &note), app.now)?
+            summaries::known(store, &mut memory.store, id, &note, app.now)?
         }
     };
     let is_summary = |message: &&&Message| ours.contains(&message.id);
@@ -239,7 +240,7 @@ fn take_up(
         })
         .collect();
     let mut window = Window::restore(size, summary, &rows);
-    window.has_outside_before = outside::is_before(seat, asker, (id, prompt.as_ref()), &messages);
+    window.has_outside_before = outside::is_before(seat, asker, id, prompt.as_ref(), &messages);
     Ok((prompt, window, store.spent(id)?))
 }
 

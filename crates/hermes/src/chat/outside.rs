@@ -15,7 +15,8 @@ use hermes_app::pool::Seat;
 pub(super) fn is_before(
     seat: &mut Seat,
     asker: &Asker,
-    (session, prompt): (&SessionId, Option<&Prompt>),
+    session: &SessionId,
+    prompt: Option<&Prompt>,
     messages: &[Message],
 ) -> bool {
     let has_left = |message: &Message| {

@@ -12,9 +12,10 @@ use jiff::tz::TimeZone;
 use super::{Opening, opening};
 use hermes_app::asker::Asker;
 use hermes_app::clock;
-use hermes_app::context::{self, Given, Wish};
+use hermes_app::context::{self, Given, Request};
 use hermes_app::hooks::recall;
 use hermes_app::pool::Seat;
+use hermes_app::recall::Recall;
 use hermes_app::rules;
 use hermes_app::text::one_line;
 
@@ -94,16 +95,16 @@ fn line(session: &SessionSummary, zone: &TimeZone) -> String {
 fn recalled(seat: &mut Seat, asker: &Asker, opening: &Opening) -> anyhow::Result<Given> {
     let project = recall::project_of(&opening.folder);
     let task = recall::opening(Some(&project));
-    let wish = Wish {
+    let request = Request {
         task: &task,
         project: Some(&project),
         channel: Some(&opening.channel),
         budget: Some(BUDGET),
         no_files: true,
-        ..Wish::default()
+        ..Request::default()
     };
     let (app, home, memory) = seat.reader()?;
-    context::give(app, home, (&memory.store, asker), &wish)
+    Recall { app, home, store: &memory.store, asker }.give(&request)
 }
 
 /// A line for each skill that may be read.

@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use hermes_agent::prompt::Name;
 use hermes_agent::window::Recalled;
 use hermes_home::tokens;
-use hermes_memory::retrieval::{self, Context, Pass};
+use hermes_memory::retrieval::{self, Context};
 use hermes_memory::task;
 
 use super::Conversation;
 use super::front::{Event, Front};
-use hermes_app::context::{self, Given, Handed, Wish};
+use hermes_app::context::{self, Given, Handed, Request};
+use hermes_app::hooks::recall::belongs;
+use hermes_app::recall::Recall;
 
 /// How many tokens a message is given.
 const BUDGET: usize = 1_500;
@@ -48,8 +50,8 @@ impl Conversation {
         };
         if let Some(recalled) = &recalled {
             front.show(&Event::Recalled { items, tokens: recalled.tokens })?;
-            let asked = (self.asker.scope, Some(self.session.as_str()));
-            let handed = Handed::of(asked, &given.context, self.seat.app.now);
+            let (scope, session) = (self.asker.scope, Some(self.session.as_str()));
+            let handed = Handed::of(scope, session, &given.context, self.seat.app.now);
             // A context is worth more than its receipt.
             let _ = self.seat.hand_out(handed);
         }
@@ -59,18 +61,19 @@ impl Conversation {
 
     fn given(&mut self, text: &str) -> anyhow::Result<Given> {
         let project = context::project_of(&self.opening.folder);
-        let wish = Wish {
+        let request = Request {
             task: text,
             session: Some(self.session.as_str()),
             project: project.as_deref(),
             channel: Some(&self.opening.channel),
             budget: Some(BUDGET),
             no_files: true,
-            ..Wish::default()
+            ..Request::default()
         };
         let held = self.held();
         let (app, home, memory) = self.seat.either()?;
-        let mut given = context::give(app, home, (&memory.store, &self.asker), &wish)?;
+        let recall = Recall { app, home, store: &memory.store, asker: &self.asker };
+        let mut given = recall.give(&request)?;
         without(&mut given.context, &held);
         given.text = retrieval::text(&given.context);
         Ok(given)
@@ -93,10 +96,4 @@ fn without(context: &mut Context, held: &HashSet<String>) {
         section.items.retain(|item| !held.contains(&item.name));
     }
     context.sections.retain(|section| !section.items.is_empty());
-}
-
-/// Whether something was found for what it says, and not only for being recent.
-fn belongs(context: &Context) -> bool {
-    let mut items = context.items();
-    items.any(|item| item.passes.iter().any(|pass| !matches!(pass, Pass::Recency | Pass::File)))
 }

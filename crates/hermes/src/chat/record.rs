@@ -6,8 +6,7 @@ use hermes_agent::turn::{Kept, Taken, Watch};
 use hermes_llm::chat::Usage;
 use hermes_memory::record::summaries::{self, Leaving};
 use hermes_memory::record::turn::{Caller, Turn, TurnMessage};
-use hermes_store::Error as StoreError;
-use hermes_store::sessions::{Beginning, SessionId, SessionStore, Spending};
+use hermes_store::sessions::{Beginning, SessionId, Spending};
 use serde_json::{Value, json};
 
 use super::front::{Event, Front, ProblemShown};
@@ -16,7 +15,7 @@ use hermes_app::asker::Asker;
 use hermes_app::clock;
 use hermes_app::context;
 use hermes_app::pool::Seat;
-use hermes_app::turn::{self, Databases, Told};
+use hermes_app::turn::{self, Databases, Told, Transcripts};
 
 /// What our own agent is called in what is recorded.
 const AGENT: &str = "hermes";
@@ -24,7 +23,7 @@ const AGENT: &str = "hermes";
 /// Where the messages of a conversation go.
 pub(super) struct Recorder<'a> {
     pub(super) seat: &'a mut Seat,
-    pub(super) sessions: &'a mut Result<Option<SessionStore>, StoreError>,
+    pub(super) sessions: &'a mut Transcripts,
     pub(super) session: &'a SessionId,
     pub(super) asker: &'a Asker,
     pub(super) opening: &'a Opening,
@@ -134,7 +133,7 @@ impl Watch for Watching<'_> {
         let Some(up_to) = up_to else { return };
         self.recorder.seat.app.now = clock::now();
         let Recorder { seat, sessions, session, .. } = &mut self.recorder;
-        if let Err(error) = compact((seat, sessions), (session, up_to), summary) {
+        if let Err(error) = compact(seat, sessions, session, up_to, summary) {
             let shown = ProblemShown::of(&error);
             let _ = self.front.show(&Event::Problem(&shown));
         }
@@ -145,8 +144,10 @@ impl Watch for Watching<'_> {
 
 /// Lets a summary stand in state.db for the messages up to one.
 pub(super) fn compact(
-    (seat, sessions): (&mut Seat, &mut Result<Option<SessionStore>, StoreError>),
-    (session, up_to): (&SessionId, i64),
+    seat: &mut Seat,
+    sessions: &mut Transcripts,
+    session: &SessionId,
+    up_to: i64,
     summary: &str,
 ) -> anyhow::Result<()> {
     let Ok(Some(sessions)) = sessions else { return Ok(()) };

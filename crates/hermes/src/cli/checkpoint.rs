@@ -57,8 +57,8 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
     let home = app.existing_home()?;
     let store = Store::new(&home, Limits::from(&app.config(&home)?.config.checkpoints));
     match command {
-        Command::List(arguments) => list(arguments, (&home, &store), app),
-        Command::Show { number } => show(*number, (&home, &store), app),
+        Command::List(arguments) => list(arguments, &home, &store, app),
+        Command::Show { number } => show(*number, &home, &store, app),
         Command::Restore { number, force } => restore(*number, *force, &store, app),
         Command::Prune { dry_run } => prune(*dry_run, &store, app),
     }
@@ -66,7 +66,8 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
 
 fn list(
     arguments: &List,
-    (home, store): (&Home, &Store),
+    home: &Home,
+    store: &Store,
     app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let mut results = store.list(arguments.session.as_deref())?;
@@ -77,11 +78,7 @@ fn list(
     Ok(Outcome::Done)
 }
 
-fn show(
-    number: u32,
-    (home, store): (&Home, &Store),
-    app: &mut Terminal,
-) -> anyhow::Result<Outcome> {
+fn show(number: u32, home: &Home, store: &Store, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let checkpoint = store.get(number)?;
     let plan = store.plan(number)?;
     let diff = store.diff(&plan)?;

@@ -138,7 +138,7 @@ impl Moving<'_> {
         ] {
             let from = self.workspace.join(name);
             if from.is_file() {
-                deeds.push(self.memory_file(name, &from, (&target, doing))?);
+                deeds.push(self.memory_file(name, &from, &target, doing)?);
             }
         }
         let mut items = Vec::new();
@@ -166,7 +166,8 @@ impl Moving<'_> {
         &self,
         name: &str,
         from: &Path,
-        (target, doing): (&MemoryTarget, Doing),
+        target: &MemoryTarget,
+        doing: Doing,
     ) -> anyhow::Result<Deed> {
         let path = self.home.memory_file(target);
         let new = std::fs::read(from)?;

@@ -87,7 +87,7 @@ pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcom
             let setting = config::get(app.config(&home)?, &key)?;
             app.out.show(&One { setting, verbose })?;
         }
-        Command::Set { key, value, force } => set(app, &home, (&key, &value), force)?,
+        Command::Set { key, value, force } => set(app, &home, &key, &value, force)?,
         Command::Unset { key, force } => unset(app, &home, &key, force)?,
         Command::List { changed } => {
             let mut results = config::list(app.config(&home)?);
@@ -104,18 +104,13 @@ pub(crate) fn run(command: Command, app: &mut Terminal) -> anyhow::Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn set(
-    app: &mut Terminal,
-    home: &Home,
-    (key, value): (&str, &str),
-    force: bool,
-) -> anyhow::Result<()> {
+fn set(app: &mut Terminal, home: &Home, key: &str, value: &str, force: bool) -> anyhow::Result<()> {
     if secret::is_secret_name(key) {
         return set_secret(app, home, key, value);
     }
     let value = input::text(value)?;
     let value = value.trim_end_matches('\n');
-    let change = settings::set(app, home, (key, value), unknown(force))?;
+    let change = settings::set(app, home, key, value, unknown(force))?;
     app.out.show(&change)
 }
 

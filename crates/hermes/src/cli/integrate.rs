@@ -18,7 +18,7 @@ use hermes_app::hooks::counts::{Counts, Seen};
 use hermes_app::integrate::agents::{self, Agent, Part, named};
 use hermes_app::integrate::check::{self, Checked};
 use hermes_app::integrate::record::Record;
-use hermes_app::integrate::site::{self, Scope, Site};
+use hermes_app::integrate::site::{self, Parts, Scope, Site};
 use hermes_app::integrate::{self, FileShown, Plan, Standing, State, agents_md, emit};
 use hermes_app::problem::Problem;
 use hermes_app::text::counted;
@@ -88,8 +88,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.home()?;
-    let parts = (arguments.scope, !arguments.no_hooks, !arguments.no_mcp);
-    let site = site::site(app, &home, parts)?;
+    let (hooks, mcp) = (!arguments.no_hooks, !arguments.no_mcp);
+    let site = site::site(app, &home, Parts { scope: arguments.scope, hooks, mcp })?;
     if let Some(folder) = &arguments.emit_plugin {
         let results = emit::write(&site.project.join(folder), &site.program)?;
         app.out.show(&Emitted { results })?;

@@ -204,7 +204,7 @@ impl Daemon<'_> {
         if watched.is_held {
             return None;
         }
-        match watched.look(self.app, (&self.owner, &self.signals), now) {
+        match watched.look(self.app, &self.owner, &self.signals, now) {
             Ok(seen) => {
                 self.clear_trouble(name);
                 Some(seen)

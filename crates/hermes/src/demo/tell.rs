@@ -20,9 +20,10 @@ use crate::terminal::{Commands, Terminal};
 use hermes_app::app::App;
 use hermes_app::asker::Asker;
 use hermes_app::clock;
-use hermes_app::context::{self, Handed, Wish};
+use hermes_app::context::{self, Handed, Request};
 use hermes_app::numbers::Numbers;
 use hermes_app::problem::Problem;
+use hermes_app::recall::Recall;
 use hermes_app::rules;
 use hermes_app::turn::Recorder;
 
@@ -206,15 +207,16 @@ impl<'a> Teller<'a> {
             }
         };
         let task = talk.turns.first().and_then(|turn| turn.first());
-        let wish = Wish {
+        let request = Request {
             task: task.map_or("", |message| &message.text),
             session: Some(id.as_str()),
             project: talk.project.as_deref(),
             channel: Some(&talk.channel),
-            ..Wish::default()
+            ..Request::default()
         };
-        let given = context::give(&app, &self.home, (&memory.store, &asker), &wish)?;
-        let handed = Handed::of((asker.scope, wish.session), &given.context, app.now);
+        let recall = Recall { app: &app, home: &self.home, store: &memory.store, asker: &asker };
+        let given = recall.give(&request)?;
+        let handed = Handed::of(asker.scope, request.session, &given.context, app.now);
         context::note(&mut memory.store, handed.as_slice());
         Ok(())
     }

@@ -29,7 +29,7 @@ impl Keeper<'_> {
             finish::tell(session, Because::NextPrompt, self.app.now);
             session.begin(event, self.app.now);
         });
-        self.kept_alone(event, ("user", event.prompt.as_deref()), written)
+        self.kept_alone(event, "user", event.prompt.as_deref(), written)
     }
 
     /// Notes what the model was given for a prompt.
@@ -48,14 +48,15 @@ impl Keeper<'_> {
             session.meet(self.caller, event);
             session.answered(event);
         });
-        self.kept_alone(event, ("assistant", event.answer.as_deref()), written)
+        self.kept_alone(event, "assistant", event.answer.as_deref(), written)
     }
 
     /// What could not be written down, and is in no transcript either, is kept as a message of its own.
     fn kept_alone(
         &self,
         event: &Event,
-        (role, text): (&str, Option<&str>),
+        role: &str,
+        text: Option<&str>,
         written: hermes_home::Result<()>,
     ) -> anyhow::Result<()> {
         if let (Err(_), None, Some(text)) = (&written, &event.transcript, text) {

@@ -10,15 +10,14 @@ use std::time::{Duration, SystemTime};
 
 use hermes_backup::restore;
 use hermes_home::Home;
-use hermes_store::memory::Scope;
-use hermes_store::memory::UserNumber;
+use hermes_store::memory::{Scope, UserNumber};
 use hermes_store::sqlite::Access;
 use serde_json::{Value, json};
 
 use self::deadline::Deadline;
 use self::keep::Keeper;
 use hermes_app::app::App;
-use hermes_app::context::{self, Handed};
+use hermes_app::context::{self, Given, Handed};
 use hermes_app::hooks::event::{Caller, Event, Moment};
 use hermes_app::hooks::{counts, finish, recall, session};
 use hermes_app::integrate::check::MARK;
@@ -114,9 +113,9 @@ fn inform(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
     deadline.is_done();
     let found = recall(app, home, event);
     let context = found.as_ref().ok().and_then(|found| found.as_ref());
-    say(caller, event, context.map(|(text, _)| text.as_str()))?;
-    let asked = (Scope::of(UserNumber::OWNER), event.session.as_deref());
-    let handed = context.and_then(|(_, context)| Handed::of(asked, context, app.now));
+    say(caller, event, context.map(|given| given.text.as_str()))?;
+    let (scope, session) = (Scope::of(UserNumber::OWNER), event.session.as_deref());
+    let handed = context.and_then(|given| Handed::of(scope, session, &given.context, app.now));
     match (event.moment, handed) {
         (_, None) => {}
         // Noted with the turn when it is over: nobody waits for a disk before the model begins.
@@ -133,8 +132,7 @@ fn inform(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
 fn check(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
     let Keeper { app, home, caller, .. } = *keeper;
     let found = recall(app, home, event);
-    let context =
-        found.as_ref().ok().and_then(|found| found.as_ref()).map(|(text, _)| text.as_str());
+    let context = found.as_ref().ok().and_then(Option::as_ref).map(|given| given.text.as_str());
     let mut answer = caller.answer(event, context).unwrap_or_else(|| json!({}));
     answer[MARK] = json!({
         "home": home.folder(),
@@ -145,9 +143,7 @@ fn check(keeper: &Keeper<'_>, event: &Event) -> anyhow::Result<()> {
     Ok(())
 }
 
-type Recalled = Option<(String, hermes_memory::retrieval::Context)>;
-
-fn recall(app: &App, home: &Home, event: &Event) -> anyhow::Result<Recalled> {
+fn recall(app: &App, home: &Home, event: &Event) -> anyhow::Result<Option<Given>> {
     let is_idle = event.moment == Moment::Prompt
         && event.prompt.as_deref().is_none_or(hermes_memory::task::is_nod);
     if is_idle {

@@ -73,7 +73,7 @@ pub(super) fn take(text: &str, strictness: Strictness, path: &[String]) -> Resul
 /// Takes elements out of the list at a path, and what holds nothing else.
 pub(super) fn take_elements(
     strictness: Strictness,
-    (mark, text): (&str, &str),
+    text: &str,
     path: &[String],
     places: &[usize],
 ) -> Result<String> {
@@ -81,7 +81,7 @@ pub(super) fn take_elements(
     for place in places.iter().rev() {
         now = cut::element(&now, &options(strictness), path, *place).unwrap_or(now);
     }
-    Ok(format!("{mark}{now}"))
+    Ok(now)
 }
 
 fn parse(text: &str, strictness: Strictness) -> Result<CstRootNode> {

@@ -138,7 +138,9 @@ pub(crate) fn take_out(format: Format, text: &str, pieces: &[Piece]) -> Result<S
                 if places.is_empty() {
                     continue;
                 }
-                now = json::take_elements(loose(format), mark_of(&now), &piece.path, &places)?;
+                let (mark, body) = mark_of(&now);
+                let left = json::take_elements(loose(format), body, &piece.path, &places)?;
+                now = format!("{mark}{left}");
                 tree::take_elements(&mut expected, &piece.path, &places);
             }
             Manner::Entry if !ours::is_ours(found) => continue,

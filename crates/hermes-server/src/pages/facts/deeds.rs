@@ -100,7 +100,7 @@ pub(super) fn forget(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Re
         [fact] => format!("Forgotten: {}", one_line(&fact.statement, SHORT)),
         several => format!("Forgotten: {}", counted(several.len() as u64, "fact")),
     };
-    back_with(seat, visit, text, ("restore", &done))
+    back_with(seat, visit, text, "restore", &done)
 }
 
 fn restore(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> {
@@ -113,7 +113,7 @@ fn restore(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answe
         [fact] => format!("Back again: {}", one_line(&fact.statement, SHORT)),
         several => format!("Back again: {}", counted(several.len() as u64, "fact")),
     };
-    back_with(seat, visit, text, ("forget", &found))
+    back_with(seat, visit, text, "forget", &found)
 }
 
 fn pin(seat: &mut Seat, visit: &Visit, ids: &[&str], pinned: bool) -> anyhow::Result<Answer> {
@@ -127,7 +127,7 @@ fn pin(seat: &mut Seat, visit: &Visit, ids: &[&str], pinned: bool) -> anyhow::Re
         [fact] => format!("{what}: {}", one_line(&fact.statement, SHORT)),
         several => format!("{what}: {}", counted(several.len() as u64, "fact")),
     };
-    back_with(seat, visit, text, (back, &found))
+    back_with(seat, visit, text, back, &found)
 }
 
 fn undo(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> {
@@ -138,7 +138,7 @@ fn undo(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> 
         let (action, fact) = Facts { app, home, memory, scope }.undo(id)?;
         said.push(format!("“{}” {}", one_line(&fact.statement, SHORT), facts::undone(&action)));
     }
-    back_with(seat, visit, said.join("; "), ("undo", &found))
+    back_with(seat, visit, said.join("; "), "undo", &found)
 }
 
 fn add(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
@@ -220,7 +220,7 @@ fn merge_into(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<An
     let gone: Vec<Fact> =
         found.into_iter().filter(|fact| gone.contains(&name_of(fact.id).as_str())).collect();
     let text = format!("{keep} stands for {} now", counted(gone.len() as u64, "other fact"));
-    back_with(seat, visit, text, ("undo", &gone))
+    back_with(seat, visit, text, "undo", &gone)
 }
 
 /// Back to the page, with a notice whose undoing is a deed on the same facts.
@@ -228,7 +228,8 @@ fn back_with(
     seat: &Seat,
     visit: &Visit,
     text: String,
-    (undo, facts): (&str, &[Fact]),
+    undo: &str,
+    facts: &[Fact],
 ) -> anyhow::Result<Answer> {
     let address = visit.frame(seat)?.link("facts");
     let names: Vec<String> = facts.iter().map(|fact| name_of(fact.id)).collect();

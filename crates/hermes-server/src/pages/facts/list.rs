@@ -1,7 +1,8 @@
 //! The list of facts: searched, narrowed, sorted, paged.
 
 use askama::Template;
-use hermes_store::memory::{FactFilter, FactOnly, FactOrder, Facts as _, Scope};
+use hermes_store::memory::{Fact, FactFilter, FactOnly, FactOrder, Facts as _, Scope};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::NAME;
@@ -9,13 +10,13 @@ use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit, shell_word};
-use hermes_app::app::App;
 use hermes_app::fact_view::Shown;
 use hermes_app::hit::Hit;
 use hermes_app::memory::Memory;
 use hermes_app::pool::Seat;
 use hermes_app::reason::Reason;
-use hermes_app::search::{self, Filter, Kind, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::{Filter, Kind, Question};
 
 #[derive(Template, Serialize)]
 #[template(path = "facts.html")]
@@ -75,17 +76,21 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let wanted = Wanted::of(visit);
     let conflicts = memory.store.conflicts(asker.scope)?.len();
     let (mut results, notes) = match wanted.q.is_empty() {
-        true => (listed(app, memory, asker.scope, (visit, &wanted, &frame))?, Vec::new()),
+        true => {
+            let found = listed(memory, asker.scope, visit, &wanted, app.now)?;
+            let rows = found.iter().map(|fact| row(Shown::of(fact), None, &[], &frame));
+            (rows.collect(), Vec::new())
+        }
         false => {
-            let wish = Wish {
+            let question = Question {
                 text: &wanted.q,
                 kind: Kind::Facts,
                 limit: ROWS,
                 filter: Filter { entity: visit.asked("entity"), ..Filter::default() },
             };
-            let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
-            let hits = answer.results.as_slice();
-            (searched(memory, asker.scope, (hits, &wanted, &frame))?, answer.notes)
+            let recall = Recall { app, home, store: &memory.store, asker: &asker };
+            let answer = recall.find(&question)?;
+            (searched(memory, asker.scope, &answer.results, &wanted, &frame)?, answer.notes)
         }
     };
     let has_more = results.len() > ROWS;
@@ -111,11 +116,12 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 }
 
 fn listed(
-    app: &App,
     memory: &Memory,
     scope: Scope,
-    (visit, wanted, frame): (&Visit, &Wanted, &Frame),
-) -> anyhow::Result<Vec<Row>> {
+    visit: &Visit,
+    wanted: &Wanted,
+    now: Timestamp,
+) -> anyhow::Result<Vec<Fact>> {
     let (with_retired, only) = match wanted.show.as_str() {
         "all" => (true, FactOnly::Any),
         "forgotten" => (true, FactOnly::Retired),
@@ -137,14 +143,15 @@ fn listed(
         limit: Some(ROWS + 1),
         ..FactFilter::default()
     };
-    let found = memory.store.list_facts(scope, &filter, app.now)?;
-    Ok(found.iter().map(|fact| row(Shown::of(fact), None, &[], frame)).collect())
+    Ok(memory.store.list_facts(scope, &filter, now)?)
 }
 
 fn searched(
     memory: &Memory,
     scope: Scope,
-    (hits, wanted, frame): (&[Hit], &Wanted, &Frame),
+    hits: &[Hit],
+    wanted: &Wanted,
+    frame: &Frame,
 ) -> anyhow::Result<Vec<Row>> {
     let words = text::asked_words(&wanted.q);
     let mut rows = Vec::new();

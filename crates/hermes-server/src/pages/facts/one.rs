@@ -97,7 +97,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let one = One {
         history: history(store, scope, visit.param("id"))?,
         used: used(store, scope, fact.id)?,
-        related: related(app, store, scope, (&detail.fact, &frame))?,
+        related: related(app, store, scope, &detail.fact, &frame)?,
         sources: sources?,
         successor: detail.fact.superseded_by.as_ref().map(|id| frame.link(super::place(id))),
         reasons: Reason::ALL.map(Reason::word),
@@ -171,7 +171,8 @@ fn related(
     app: &App,
     store: &SqliteMemory,
     scope: Scope,
-    (fact, frame): (&Shown, &Frame),
+    fact: &Shown,
+    frame: &Frame,
 ) -> anyhow::Result<Vec<Related>> {
     let mut related: Vec<Related> = Vec::new();
     for name in &fact.entities {

@@ -15,7 +15,8 @@ use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit};
 use hermes_app::hit::Hit;
 use hermes_app::pool::Seat;
-use hermes_app::search::{self, Filter, Kind, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::{Filter, Kind, Question};
 use hermes_app::text::thousands;
 
 #[derive(Template, Serialize)]
@@ -93,13 +94,14 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let source = visit.asked("source");
     let mut hits = Vec::new();
     if let Some(q) = q {
-        let wish = Wish {
+        let question = Question {
             text: q,
             kind: Kind::Sessions,
             limit: ROWS,
             filter: Filter { channel: source, ..Filter::default() },
         };
-        let found = search::find(app, home, (&memory.store, &asker), &wish)?;
+        let recall = Recall { app, home, store: &memory.store, asker: &asker };
+        let found = recall.find(&question)?;
         hits = found.results.into_iter().map(|hit| Found::of(hit, q, &frame)).collect();
     }
     let (order, mut ids);

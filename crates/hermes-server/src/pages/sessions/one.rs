@@ -1,10 +1,8 @@
 //! One session: what was said, what was put before the model, and what became of it.
 
 use askama::Template;
-use hermes_app::sessions::export;
-use hermes_app::sessions::export::Format;
-use hermes_home::redaction;
-use hermes_home::redaction::Policy;
+use hermes_app::sessions::export::{self, Format};
+use hermes_home::redaction::{self, Policy};
 use hermes_store::memory::{
     Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
     Scope, SqliteMemory,

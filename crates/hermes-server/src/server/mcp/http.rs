@@ -14,7 +14,9 @@ use super::{Door, Place, Scoped};
 /// Answers one request; Host, Origin and token were looked at before.
 pub(crate) async fn answer(
     shared: &Arc<Shared>,
-    (scoped, profile, who): (Scoped, String, String),
+    scoped: Scoped,
+    profile: String,
+    who: String,
     request: Request,
 ) -> Response {
     let door = Door { place: Place::Daemon(Arc::clone(shared), profile, who), scoped };

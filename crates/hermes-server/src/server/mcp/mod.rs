@@ -31,8 +31,7 @@ use super::workers::worked;
 use crate::call::Fault;
 use crate::whom::Whom;
 use hermes_app::pool::Seat;
-use hermes_app::problem;
-use hermes_app::problem::Problem;
+use hermes_app::problem::{self, Problem};
 use hermes_app::tokens::Grant;
 use tool::{Entry, Told};
 

@@ -8,13 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Scoped;
-use hermes_app::facts::Facts;
-use hermes_app::facts::New;
+use hermes_app::facts::{Facts, New};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
-use hermes_app::search;
-use hermes_app::search::Kind;
-use hermes_app::search::Wish;
+use hermes_app::recall::Recall;
+use hermes_app::search::{self, Kind, Question};
 
 /// One tool.
 pub(super) struct Entry {
@@ -119,9 +117,9 @@ pub(super) fn facts_found(
 ) -> anyhow::Result<Vec<Fact>> {
     let (app, home, memory) = seat.reader()?;
     let asker = scoped.whom.asker(&memory.store)?;
-    let wish = Wish { text: query, kind: Kind::Facts, limit, ..Wish::default() };
-    wish.must_be_short()?;
-    let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
+    let question = Question { text: query, kind: Kind::Facts, limit, ..Question::default() };
+    search::must_be_short(&question)?;
+    let answer = Recall { app, home, store: &memory.store, asker: &asker }.find(&question)?;
     let mut found = Vec::new();
     for hit in answer.results {
         found.push(memory.store.find_fact(asker.scope, &hit.id)?);

@@ -1,8 +1,8 @@
 //! The ten tools: what a model may ask of the memory.
 
 use hermes_home::layout::MemoryTarget;
-use hermes_home::{Home, memory_file};
-use hermes_store::memory::{Admin, SqliteMemory, Upkeep as _};
+use hermes_home::memory_file;
+use hermes_store::memory::{Admin, Upkeep as _};
 use hermes_store::sessions::Window;
 use hermes_store::sqlite::Access;
 use schemars::JsonSchema;
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use super::Scoped;
 use super::tool::{ADDS, CHANGES, Entry, One, READS, Told, arguments, schema};
 use super::writing::{Add, Reflect, Update, add, forget, reflect, update};
-use hermes_app::app::App;
-use hermes_app::asker::Asker;
 use hermes_app::clock;
+use hermes_app::context::{Handed, Request};
 use hermes_app::fact_view::name_of;
 use hermes_app::facts;
 use hermes_app::items::{self, Wanted};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind as Failed, Problem};
-use hermes_app::search::{self, Filter, Kind, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::rules;
+use hermes_app::search::{self, Filter, Kind, Question};
 use hermes_app::text::one_line;
-use hermes_app::{context, rules};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -166,37 +166,30 @@ pub(super) const ALL: &[Entry] = &[
 fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let asked: Search = arguments(value)?;
     let (app, home, memory) = seat.reader()?;
-    let zone = app.zone(home)?;
-    let moment = |text: &Option<String>| {
-        text.as_deref().map(|text| clock::parse_moment(text, app.now, &zone)).transpose()
-    };
-    let wish = Wish {
+    let question = Question {
         text: &asked.query,
         kind: asked.types,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 50)),
         filter: Filter {
             entity: asked.entity.as_deref(),
-            since: moment(&asked.since)?,
-            until: moment(&asked.until)?,
-            as_of: moment(&asked.as_of)?,
+            since: app.moment(home, asked.since.as_deref())?,
+            until: app.moment(home, asked.until.as_deref())?,
+            as_of: app.moment(home, asked.as_of.as_deref())?,
             ..Filter::default()
         },
     };
-    found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish)
+    let asker = &scoped.whom.asker(&memory.store)?;
+    found(&Recall { app, home, store: &memory.store, asker }, &question)
 }
 
 /// A short list: what it is, when it was, and the part that answers.
-fn found(
-    app: &App,
-    home: &Home,
-    (store, asker): (&SqliteMemory, &Asker),
-    wish: &Wish<'_>,
-) -> anyhow::Result<Told> {
-    if wish.text.trim().is_empty() {
+fn found(recall: &Recall<'_>, question: &Question<'_>) -> anyhow::Result<Told> {
+    if question.text.trim().is_empty() {
         return Err(Problem::usage("there is nothing to look for: the query is empty").into());
     }
-    wish.must_be_short()?;
-    let answer = search::find(app, home, (store, asker), wish)?;
+    search::must_be_short(question)?;
+    let answer = recall.find(question)?;
+    let Recall { app, home, store, asker } = *recall;
     let zone = app.zone_of(home, store, asker.scope.user())?;
     let mut lines: Vec<String> = Vec::new();
     let mut results: Vec<Value> = Vec::new();
@@ -219,20 +212,19 @@ fn give_context(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
     if asked.task.trim().is_empty() {
         return Err(Problem::usage("the task is empty").into());
     }
-    let wish = context::Wish {
+    let request = Request {
         task: &asked.task,
         session: asked.session_id.as_deref(),
         project: scoped.project.as_deref(),
         channel: None,
         budget: asked.budget_tokens.map(|tokens| tokens as usize),
-        ..context::Wish::default()
+        ..Request::default()
     };
     let (app, home, memory) = seat.reader()?;
     let asker = scoped.whom.asker(&memory.store)?;
-    let given = context::give(app, home, (&memory.store, &asker), &wish)?;
+    let given = Recall { app, home, store: &memory.store, asker: &asker }.give(&request)?;
     if memory.exists && !scoped.read_only {
-        let asked = (asker.scope, wish.session);
-        let handed = context::Handed::of(asked, &given.context, app.now);
+        let handed = Handed::of(asker.scope, request.session, &given.context, app.now);
         seat.hand_out(handed)?;
     }
     let tokens = given.context.tokens;
@@ -303,10 +295,11 @@ fn sessions(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<To
     let asked: Sessions = arguments(value)?;
     let limit = usize::from(asked.limit.unwrap_or(10).clamp(1, 50));
     let Some(id) = &asked.session_id else {
-        let query = asked.query.as_deref().unwrap_or_default();
         let (app, home, memory) = seat.reader()?;
-        let wish = Wish { text: query, kind: Kind::Sessions, limit, ..Wish::default() };
-        return found(app, home, (&memory.store, &scoped.whom.asker(&memory.store)?), &wish);
+        let asker = &scoped.whom.asker(&memory.store)?;
+        let (text, kind) = (asked.query.as_deref().unwrap_or_default(), Kind::Sessions);
+        let question = Question { text, kind, limit, ..Question::default() };
+        return found(&Recall { app, home, store: &memory.store, asker }, &question);
     };
     let (app, home, memory) = seat.reader()?;
     let store = app.sessions(home, Access::Read)?;

@@ -5,17 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Scoped;
-use super::tool::One;
-use super::tool::Told;
-use super::tool::arguments;
-use super::tool::existing;
-use hermes_app::clock;
+use super::tool::{One, Told, arguments, existing};
 use hermes_app::fact_view::name_of;
-use hermes_app::facts::Facts;
-use hermes_app::facts::New;
-use hermes_app::items;
-use hermes_app::items::Lesson;
-use hermes_app::items::Wanted;
+use hermes_app::facts::{Facts, New};
+use hermes_app::items::{self, Lesson, Wanted};
 use hermes_app::pool::Seat;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -60,16 +53,12 @@ pub(super) struct Reflect {
 pub(super) fn add(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     let asked: Add = arguments(value)?;
     let (app, home) = (&seat.app, &seat.home);
-    let zone = app.zone(home)?;
-    let moment = |text: &Option<String>| {
-        text.as_deref().map(|text| clock::parse_moment(text, app.now, &zone)).transpose()
-    };
     let new = New {
         text: &asked.text,
         kind: asked.kind.as_deref(),
         entities: &asked.entities,
-        valid_from: moment(&asked.valid_from)?,
-        valid_to: moment(&asked.valid_until)?,
+        valid_from: app.moment(home, asked.valid_from.as_deref())?,
+        valid_to: app.moment(home, asked.valid_until.as_deref())?,
         shared: false,
         by_agent: true,
     };
@@ -132,6 +121,6 @@ pub(super) fn reflect(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow:
         task: asked.task.as_deref(),
         outcome: asked.outcome.as_deref(),
     };
-    let value = items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?;
+    let value = items::keep_lesson(app, home, &mut memory.store, scope, &lesson)?;
     Ok(Told { text: format!("{} is kept", value["id"].as_str().unwrap_or_default()), value })
 }

@@ -1,18 +1,17 @@
 //! What belongs to a task, and what answers a question.
 
 use axum::http::Method;
-use jiff::Timestamp;
+use hermes_memory::record::turn::Identity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::route::{Needs, Route, Run};
-use crate::call::{Call, Identity, Reply};
-use hermes_app::app::App;
-use hermes_app::clock;
-use hermes_app::context::{self, Handed, Wish};
+use crate::call::{Call, Reply};
+use hermes_app::context::{Handed, Request};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
-use hermes_app::search::{self, Filter, Kind, Source};
+use hermes_app::recall::Recall;
+use hermes_app::search::{self, Filter, Kind, Question, Source};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -94,24 +93,23 @@ fn give(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     if body.task.trim().is_empty() {
         return Err(Problem::usage("the task is empty").into());
     }
-    let wish = Wish {
+    let request = Request {
         task: &body.task,
         session: body.session_id.as_deref(),
         project: body.project.as_deref(),
         channel: body.channel.as_deref(),
         budget: body.budget_tokens.map(|tokens| tokens as usize),
         no_files: body.files == Some(false),
-        ..Wish::default()
+        ..Request::default()
     };
     let (app, home, memory) = seat.reader()?;
     let mode = app.config(home)?.config.users.mode;
-    let who = (body.channel.as_deref(), body.identity.as_ref());
-    let asker = call.asker_of(&memory.store, mode, who)?;
-    let given = context::give(app, home, (&memory.store, &asker), &wish)?;
+    let asker = call.asker_of(&memory.store, mode, request.channel, body.identity.as_ref())?;
+    let given = Recall { app, home, store: &memory.store, asker: &asker }.give(&request)?;
     let exists = memory.exists;
     let reply = Reply::json(&given)?;
     if exists && !call.grant.read_only {
-        let handed = Handed::of((asker.scope, wish.session), &given.context, app.now);
+        let handed = Handed::of(asker.scope, request.session, &given.context, app.now);
         seat.hand_out(handed)?;
     }
     Ok(reply)
@@ -130,11 +128,7 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
         return Err(Problem::usage("there is nothing to look for: the text is empty").into());
     }
     let (app, home, memory) = seat.reader()?;
-    let zone = app.zone(home)?;
-    let moment = |text: &Option<String>, app: &App| -> Result<Option<Timestamp>, Problem> {
-        text.as_deref().map(|text| clock::parse_moment(text, app.now, &zone)).transpose()
-    };
-    let wish = search::Wish {
+    let question = Question {
         text: &asked.q,
         kind: asked.kind,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
@@ -145,12 +139,12 @@ fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Rep
             project: asked.project.as_deref(),
             source: asked.source.map(Source::word),
             entity: asked.entity.as_deref(),
-            since: moment(&asked.since, app)?,
-            until: moment(&asked.until, app)?,
-            as_of: moment(&asked.as_of, app)?,
+            since: app.moment(home, asked.since.as_deref())?,
+            until: app.moment(home, asked.until.as_deref())?,
+            as_of: app.moment(home, asked.as_of.as_deref())?,
         },
     };
-    wish.must_be_short()?;
+    search::must_be_short(&question)?;
     let asker = call.asker(&memory.store)?;
-    Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
+    Reply::json(&Recall { app, home, store: &memory.store, asker: &asker }.find(&question)?)
 }

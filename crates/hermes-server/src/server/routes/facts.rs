@@ -2,7 +2,6 @@
 
 use axum::http::{Method, StatusCode};
 use hermes_store::memory::{FactFilter, Facts as _, Scope};
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -10,16 +9,10 @@ use serde_json::json;
 use super::super::route::{Route, Run};
 use super::Part;
 use crate::call::{Call, Reply};
-use hermes_app::app::App;
-use hermes_app::clock;
-use hermes_app::fact_view::Change;
-use hermes_app::fact_view::Shown;
-use hermes_app::fact_view::name_of;
-use hermes_app::facts::New;
-use hermes_app::facts::{self, Facts};
+use hermes_app::fact_view::{Change, Shown, name_of};
+use hermes_app::facts::{self, Facts, New};
 use hermes_app::pool::Seat;
-use hermes_app::problem::Kind;
-use hermes_app::problem::Problem;
+use hermes_app::problem::{Kind, Problem};
 use hermes_app::reason::Why;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -151,12 +144,11 @@ fn list(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ListQuery = call.query()?;
     let part = Part { limit: asked.limit, offset: asked.offset };
     let (app, home, memory) = seat.reader()?;
-    let zone = app.zone(home)?;
     let filter = FactFilter {
         kind: asked.kind.as_deref(),
         entity: asked.entity.as_deref(),
-        since: moment(asked.since.as_deref(), app, &zone)?,
-        as_of: moment(asked.as_of.as_deref(), app, &zone)?,
+        since: app.moment(home, asked.since.as_deref())?,
+        as_of: app.moment(home, asked.as_of.as_deref())?,
         with_retired: asked.all,
         limit: Some(part.needed()),
         ..FactFilter::default()
@@ -178,13 +170,12 @@ fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
             .into());
     }
     let (app, home) = (&seat.app, &seat.home);
-    let zone = app.zone(home)?;
     let new = New {
         text: &body.text,
         kind: body.kind.as_deref(),
         entities: &body.entities,
-        valid_from: moment(body.valid_from.as_deref(), app, &zone)?,
-        valid_to: moment(body.valid_until.as_deref(), app, &zone)?,
+        valid_from: app.moment(home, body.valid_from.as_deref())?,
+        valid_to: app.moment(home, body.valid_until.as_deref())?,
         shared: body.shared,
         by_agent: body.origin == OriginBody::Agent,
     };
@@ -245,12 +236,4 @@ fn restore(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 fn changer(seat: &mut Seat, call: &Call) -> anyhow::Result<Scope> {
     let (_, _, memory) = seat.reader()?;
     call.whom.changer_of_fact(&memory.store, call.param("id"))
-}
-
-fn moment(
-    text: Option<&str>,
-    app: &App,
-    zone: &jiff::tz::TimeZone,
-) -> Result<Option<Timestamp>, Problem> {
-    text.map(|text| clock::parse_moment(text, app.now, zone)).transpose()
 }

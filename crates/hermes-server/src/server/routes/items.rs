@@ -9,7 +9,6 @@ use serde_json::json;
 use super::super::route::{Route, Run};
 use super::Part;
 use crate::call::{Call, Reply};
-use hermes_app::clock;
 use hermes_app::items::{self, Lesson, Wanted};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind, Problem};
@@ -111,12 +110,9 @@ fn events(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: EventQuery = call.query()?;
     let part = Part { limit: asked.limit, offset: asked.offset };
     let (app, home, memory) = seat.reader()?;
-    let zone = app.zone(home)?;
-    let moment = |text: &Option<String>| {
-        text.as_deref().map(|text| clock::parse_moment(text, app.now, &zone)).transpose()
-    };
     let scope = call.asker(&memory.store)?.scope;
-    let (since, until) = (moment(&asked.since)?, moment(&asked.until)?);
+    let since = app.moment(home, asked.since.as_deref())?;
+    let until = app.moment(home, asked.until.as_deref())?;
     let found = memory.store.list_events(scope, since, until, part.needed())?;
     Reply::json(&part.of(found.iter().map(items::of_event).collect()))
 }
@@ -168,7 +164,7 @@ fn reflect(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let scope = call.writer(&mut memory.store, app.change())?;
     let lesson =
         Lesson { text: &body.lesson, task: body.task.as_deref(), outcome: body.outcome.as_deref() };
-    Reply::created(&items::keep_lesson((app, home), &mut memory.store, scope, &lesson)?)
+    Reply::created(&items::keep_lesson(app, home, &mut memory.store, scope, &lesson)?)
 }
 
 /// `17`, or `episode:17`.

@@ -12,9 +12,8 @@ use super::Part;
 use crate::call::{Call, Reply};
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
-use hermes_app::search;
-use hermes_app::search::Kind;
-use hermes_app::search::Wish;
+use hermes_app::recall::Recall;
+use hermes_app::search::{self, Kind, Question};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListQuery {
@@ -100,13 +99,13 @@ fn find(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         return Err(Problem::usage("there is nothing to look for: the text is empty").into());
     }
     let (app, home, memory) = seat.reader()?;
-    let wish = Wish {
+    let question = Question {
         text: &asked.q,
         kind: Kind::Sessions,
         limit: usize::from(asked.limit.unwrap_or(10).clamp(1, 200)),
-        ..Wish::default()
+        ..Question::default()
     };
-    wish.must_be_short()?;
+    search::must_be_short(&question)?;
     let asker = call.asker(&memory.store)?;
-    Reply::json(&search::find(app, home, (&memory.store, &asker), &wish)?)
+    Reply::json(&Recall { app, home, store: &memory.store, asker: &asker }.find(&question)?)
 }

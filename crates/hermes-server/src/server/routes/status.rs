@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 use hermes_store::memory::{Admin, Upkeep as _, Users as _};
 use serde_json::json;
 
-use super::super::Shared;
-use super::super::openapi;
 use super::super::route::{Needs, Route, Run};
+use super::super::{Shared, openapi};
 use crate::call::{Call, Reply};
 use hermes_app::daemon;
 use hermes_app::pool::Seat;

@@ -1,6 +1,5 @@
 //! Everything that is remembered as a stream, and what changes while somebody listens.
 
-use hermes_app::clock;
 use hermes_app::pool::Seat;
 use hermes_store::memory::UserNumber;
 use schemars::JsonSchema;
@@ -39,9 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
 fn export(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: ExportQuery = call.query()?;
     let (app, home, memory) = seat.reader()?;
-    let zone = app.zone(home)?;
-    let since = asked.since.as_deref();
-    let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
+    let since = app.moment(home, asked.since.as_deref())?;
     let user: Option<UserNumber> = match call.whom.is_narrow() {
         false => None,
         true => Some(call.asker(&memory.store)?.scope.user()),

@@ -6,57 +6,22 @@ use hermes_store::memory::{Admin, Lifecycle as _, MemoryStore, Scope, SqliteMemo
 use hermes_store::sessions::SessionStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::route::{Route, Run};
-use crate::call::{Call, Identity, Reply};
+use crate::call::{Call, Reply};
 use hermes_app::pool::Seat;
-use hermes_app::problem::Kind;
-use hermes_app::problem::Problem;
+use hermes_app::problem::{Kind, Problem};
 use hermes_app::turn::{self, Databases, Told, Transcripts};
 
 /// One turn, or several in `turns`.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[expect(
-    dead_code,
-    reason = "the shape for the page; the reader of turns has its own words for what is wrong"
-)]
 struct TurnBody {
-    /// What was said, in order.
-    messages: Option<Vec<MessageBody>>,
-    /// Which conversation; none begins one.
-    session_id: Option<String>,
-    /// Where: cli, telegram, …
-    channel: Option<String>,
-    /// Who, as the channel knows them.
-    identity: Option<Identity>,
-    /// Whose memory, by name.
-    user: Option<String>,
-    /// The agent that answered.
-    agent: Option<String>,
-    /// The folder or repository it was about.
-    project: Option<String>,
-    /// The program that reports it and keeps its own transcript.
-    from: Option<String>,
-    /// Whether the session is over with it.
-    ended: Option<bool>,
+    #[serde(flatten)]
+    #[schemars(with = "Turn")]
+    one: Map<String, Value>,
     /// Several turns in the place of one.
     turns: Option<Vec<Value>>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[expect(dead_code, reason = "the shape for the page")]
-struct MessageBody {
-    /// `user`, `assistant` or `tool`.
-    role: String,
-    text: String,
-    timestamp: Option<Value>,
-    /// What makes it unique for the one who reports it; the same one again adds nothing.
-    external_id: Option<String>,
-    tool_name: Option<String>,
-    tool_calls: Option<Value>,
-    tool_call_id: Option<String>,
-    failed: Option<bool>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
@@ -83,9 +48,8 @@ pub(super) fn routes() -> Vec<Route> {
 const MOST: usize = 1000;
 
 fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
-    let body: Value = call.json()?;
-    let several = body.get("turns").and_then(Value::as_array);
-    let values: Vec<&Value> = several.map_or_else(|| vec![&body], |turns| turns.iter().collect());
+    let TurnBody { one, turns } = call.json()?;
+    let values = turns.unwrap_or_else(|| vec![Value::Object(one)]);
     if values.len() > MOST {
         return Err(Problem::usage(format!("more than {MOST} turns in one request")).into());
     }
@@ -95,7 +59,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let (mut turns, mut problems) = (Vec::new(), Vec::new());
     for (number, value) in values.into_iter().enumerate() {
         let read =
-            Turn::from_json(value, &zone).and_then(|turn| turn.fault().map_or(Ok(turn), Err));
+            Turn::from_json(&value, &zone).and_then(|turn| turn.fault().map_or(Ok(turn), Err));
         match read {
             Err(reason) => problems.push(json!({ "turn": number + 1, "reason": reason })),
             Ok(mut turn) => {

@@ -5,8 +5,7 @@ use hermes_store::sqlite::Access;
 
 use super::Told;
 use super::parse::first;
-use crate::chat::Which;
-use crate::chat::opening;
+use crate::chat::{Which, opening};
 use crate::editor;
 use crate::output::{BOLD, DIM};
 use hermes_app::clock;

@@ -18,7 +18,8 @@ use super::{Tools, lines_of};
 use hermes_app::fact_view::name_of;
 use hermes_app::facts::Facts;
 use hermes_app::problem;
-use hermes_app::search::{self, Kind as Where, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::Question;
 use hermes_app::text::one_line;
 use hermes_app::{later, rules};
 
@@ -121,25 +122,22 @@ fn searched(tools: &mut Tools, query: Option<&str>) -> Outcome {
     let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
         return Outcome::failed("`search` needs a query");
     };
-    let mut found = || -> anyhow::Result<(String, usize, bool)> {
+    let mut found = || -> anyhow::Result<Outcome> {
         let asker = tools.asker.clone();
         let (app, home, memory) = tools.seat.reader()?;
-        let wish = Wish { text: query, kind: Where::All, limit: FOUND, ..Wish::default() };
-        let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
+        let question = Question { text: query, limit: FOUND, ..Question::default() };
+        let recall = Recall { app, home, store: &memory.store, asker: &asker };
+        let answer = recall.find(&question)?;
         let zone = app.zone_of(home, &memory.store, asker.scope.user())?;
-        let is_outside = answer.results.iter().any(|hit| hit.is_outside);
-        Ok((lines_of(&answer, &zone), answer.results.len(), is_outside))
-    };
-    match found() {
-        Ok((text, count, is_outside)) => Outcome {
-            text,
+        Ok(Outcome {
+            text: lines_of(&answer, &zone),
             is_error: false,
-            shown: Some(format!("{count} found")),
+            shown: Some(format!("{} found", answer.results.len())),
             ends_turn: false,
-            is_outside,
-        },
-        Err(error) => Outcome::failed(&problem::message(&error)),
-    }
+            is_outside: answer.results.iter().any(|hit| hit.is_outside),
+        })
+    };
+    found().unwrap_or_else(|error| Outcome::failed(&problem::message(&error)))
 }
 
 fn change(
@@ -166,12 +164,12 @@ fn change(
         Ok(steps) => steps,
         Err(refused) => return Ok(failed(tools, &refused, Some(&before))),
     };
-    if let Some(outcome) = held_back(tools, (&steps, target), window, ask)? {
+    if let Some(outcome) = held_back(tools, &steps, target, window, ask)? {
         return Ok(outcome);
     }
     let mut done = Vec::new();
     for step in &steps {
-        match carry_out(tools, (target, &file), step)? {
+        match carry_out(tools, target, &file, step)? {
             Ok(message) => done.push(message),
             Err(refused) => return Ok(failed(tools, &refused, Some(&before))),
         }
@@ -290,7 +288,8 @@ impl Step {
 /// theirs; without a person it waits as a proposal.
 fn held_back(
     tools: &mut Tools,
-    (steps, target): (&[Step], Target),
+    steps: &[Step],
+    target: Target,
     window: &Window,
     ask: &mut Ask<'_>,
 ) -> anyhow::Result<Option<Outcome>> {
@@ -372,7 +371,8 @@ fn wanted(text: &str, target: Target, now: jiff::Timestamp) -> Wanted<'_> {
 /// Makes one change: an entry that was written with a fact changes with it.
 fn carry_out(
     tools: &mut Tools,
-    (target, file): (Target, &MemoryTarget),
+    target: Target,
+    file: &MemoryTarget,
     step: &Step,
 ) -> anyhow::Result<Result<Made, Refused>> {
     let scope = tools.asker.scope;

@@ -42,7 +42,8 @@ impl Tools {
         app: App,
         asker: &Asker,
         session: &SessionId,
-        (opening, cancel): (&Opening, &Arc<AtomicBool>),
+        opening: &Opening,
+        cancel: &Arc<AtomicBool>,
     ) -> anyhow::Result<Tools> {
         let seat = Seat::alone(app)?;
         let config = &seat.app.config(&seat.home)?.config;

@@ -17,7 +17,8 @@ use super::Tools;
 use crate::chat::opening;
 use hermes_app::clock;
 use hermes_app::problem;
-use hermes_app::search::{self, Filter, Kind, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::{Filter, Kind, Question};
 use hermes_app::text::one_line;
 
 /// Its name.
@@ -110,6 +111,13 @@ fn withheld(tools: &Tools, told: Told) -> anyhow::Result<Told> {
     Ok(Told { text: secrets.clean(&told.text).into_owned(), ..told })
 }
 
+/// The sessions of whoever talks here.
+struct Own {
+    store: SessionStore,
+    whose: Whose,
+    zone: TimeZone,
+}
+
 fn answer(tools: &mut Tools, asked: &Arguments) -> anyhow::Result<Told> {
     let asker = tools.asker.clone();
     let (app, home, memory) = tools.seat.reader()?;
@@ -122,8 +130,8 @@ fn answer(tools: &mut Tools, asked: &Arguments) -> anyhow::Result<Told> {
     }
     let query = asked.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
     match query {
-        Some(query) => discover(tools, (&store, whose, &zone), asked, query),
-        None => browse(tools, (&store, whose, &zone), asked),
+        Some(query) => discover(tools, &Own { store, whose, zone }, asked, query),
+        None => browse(tools, &Own { store, whose, zone }, asked),
     }
 }
 
@@ -140,12 +148,8 @@ struct Found {
 }
 
 /// The sessions where something was said.
-fn discover(
-    tools: &mut Tools,
-    (store, whose, zone): (&SessionStore, Whose, &TimeZone),
-    asked: &Arguments,
-    query: &str,
-) -> anyhow::Result<Told> {
+fn discover(tools: &mut Tools, own: &Own, asked: &Arguments, query: &str) -> anyhow::Result<Told> {
+    let Own { store, whose, zone } = own;
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST);
     let app = &tools.seat.app;
     let moment = |text: &Option<String>| {
@@ -153,7 +157,7 @@ fn discover(
     };
     let roles = asked.role_filter.as_deref().unwrap_or("user,assistant");
     let filter = SearchFilter {
-        user: Some(whose),
+        user: Some(whose.clone()),
         roles: roles
             .split(',')
             .map(|role| role.trim().to_owned())
@@ -164,6 +168,8 @@ fn discover(
         ..SearchFilter::default()
     };
     let (since, until) = (filter.since, filter.until);
+    let meant = Filter { since, until, ..Filter::default() };
+    let question = Question { text: query, kind: Kind::Episodes, limit: HITS, filter: meant };
     let request = SearchRequest { query: query.to_owned(), filter, limit: HITS, neighbours: 1 };
     let answer = store.search(&request)?;
     let mut found: Vec<Found> = Vec::new();
@@ -177,7 +183,7 @@ fn discover(
         }
     }
     if found.len() < limit {
-        by_meaning(tools, &mut found, (query, limit), (since, until))?;
+        by_meaning(tools, &mut found, &question, limit)?;
     }
     match asked.sort.as_deref() {
         Some("newest") => found.sort_by_key(|one| std::cmp::Reverse(one.at)),
@@ -220,18 +226,13 @@ fn of_result(result: &SearchResult) -> Found {
 fn by_meaning(
     tools: &mut Tools,
     found: &mut Vec<Found>,
-    (query, limit): (&str, usize),
-    (since, until): (Option<jiff::Timestamp>, Option<jiff::Timestamp>),
+    question: &Question<'_>,
+    limit: usize,
 ) -> anyhow::Result<()> {
     let (asker, running) = (tools.asker.clone(), tools.session.to_string());
     let (app, home, memory) = tools.seat.reader()?;
-    let wish = Wish {
-        text: query,
-        kind: Kind::Episodes,
-        limit: HITS,
-        filter: Filter { since, until, ..Filter::default() },
-    };
-    let answer = search::find(app, home, (&memory.store, &asker), &wish)?;
+    let recall = Recall { app, home, store: &memory.store, asker: &asker };
+    let answer = recall.find(question)?;
     for hit in &answer.results {
         let Some(session) = hit.session_id.clone() else { continue };
         let is_new = found.iter().all(|one| one.session != session) && session != running;
@@ -283,17 +284,14 @@ fn listed(query: &str, found: &[Found], zone: &TimeZone) -> String {
 }
 
 /// The latest sessions.
-fn browse(
-    tools: &mut Tools,
-    (store, whose, zone): (&SessionStore, Whose, &TimeZone),
-    asked: &Arguments,
-) -> anyhow::Result<Told> {
+fn browse(tools: &mut Tools, own: &Own, asked: &Arguments) -> anyhow::Result<Told> {
+    let Own { store, whose, zone } = own;
     let limit = asked.limit.unwrap_or(MOST).clamp(1, MOST);
     let app = &tools.seat.app;
     let moment = |text: &Option<String>| {
         text.as_deref().map(|text| clock::parse_moment(text, app.now, zone)).transpose()
     };
-    let mut filter = opening::sessions_of(whose, limit + 1);
+    let mut filter = opening::sessions_of(whose.clone(), limit + 1);
     (filter.since, filter.until) = (moment(&asked.since)?, moment(&asked.until)?);
     let mut sessions = store.list(&filter)?;
     sessions.retain(|session| session.id != tools.session);

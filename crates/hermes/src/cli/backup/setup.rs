@@ -20,9 +20,8 @@ use crate::confirm;
 use crate::failure::Outcome;
 use crate::output::{BAD, DIM, GOOD, Page, Show};
 use hermes_app::app::App;
-use hermes_app::backup::record;
-use hermes_app::backup::status;
 use hermes_app::backup::wanted::{self, Wanted};
+use hermes_app::backup::{record, status};
 use hermes_app::platform;
 use hermes_app::problem::{self, Problem};
 

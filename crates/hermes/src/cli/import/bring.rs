@@ -10,7 +10,6 @@ use hermes_import::{Options, Sink, Source, Tally};
 use hermes_memory::import::{Intake, Settings, Survey, Taken};
 use hermes_store::memory::{Scope, UserNumber, Vectors as _};
 use hermes_store::sqlite::Access;
-use jiff::tz::TimeZone;
 
 use super::Arguments;
 use super::places;
@@ -19,7 +18,6 @@ use crate::cli::memory::extract;
 use crate::confirm;
 use crate::failure::Outcome;
 use hermes_app::app::App;
-use hermes_app::clock;
 use hermes_app::embedding;
 use hermes_app::later;
 use hermes_app::memory::Memory;
@@ -99,8 +97,7 @@ impl<'a> Wanted<'a> {
         };
         refuse_own(source, &path, home)?;
         let zone = app.zone(home)?;
-        let since = arguments.since.as_deref();
-        let since = since.map(|text| clock::parse_moment(text, app.now, &zone)).transpose()?;
+        let since = app.moment(home, arguments.since.as_deref())?;
         let options = Options { since, project: arguments.project.clone(), zone };
         Ok(Wanted { source, path, arguments, options })
     }
@@ -115,8 +112,10 @@ impl<'a> Wanted<'a> {
                 Scope::of(UserNumber::new(i64::from(u32::MAX)))
             }),
         };
-        let zone = self.zone(app, home)?;
-        let settings = self.settings((app, home), &memory, (scope, &zone))?;
+        let (zone, secrets) = (&app.zone(home)?, self.secrets(app, home)?);
+        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        let (source, now) = (self.source.id(), app.now);
+        let settings = Settings { source, scope, zone, now, vectors, secrets };
         let mut survey = Survey::new(&memory.store, &settings);
         let progress = Progress::of(app);
         let mut failed = None;
@@ -142,8 +141,10 @@ impl<'a> Wanted<'a> {
         memory: &mut Memory,
     ) -> anyhow::Result<(Tally, Taken)> {
         let scope = self.arguments.whose.writer(&mut memory.store, app.change())?;
-        let zone = self.zone(app, home)?;
-        let settings = self.settings((app, home), memory, (scope, &zone))?;
+        let (zone, secrets) = (&app.zone(home)?, self.secrets(app, home)?);
+        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
+        let (source, now) = (self.source.id(), app.now);
+        let settings = Settings { source, scope, zone, now, vectors, secrets };
         let mut intake = Intake::new(&mut memory.store, &settings);
         let progress = Progress::of(app);
         let mut failed = None;
@@ -164,23 +165,11 @@ impl<'a> Wanted<'a> {
         hermes_import::read(self.source, &self.path, &self.options, sink)
     }
 
-    fn zone(&self, app: &App, home: &Home) -> anyhow::Result<TimeZone> {
-        app.zone(home)
-    }
-
-    fn settings<'s>(
-        &self,
-        (app, home): (&App, &Home),
-        memory: &Memory,
-        (scope, zone): (Scope, &'s TimeZone),
-    ) -> anyhow::Result<Settings<'s>> {
-        let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
-        let source = self.source.id();
-        let secrets = match (self.arguments.redact, app.config(home)?.config.recording.secrets) {
+    fn secrets(&self, app: &App, home: &Home) -> anyhow::Result<Policy> {
+        Ok(match (self.arguments.redact, app.config(home)?.config.recording.secrets) {
             (true, Policy::Keep) => Policy::Redact,
             (_, said) => said,
-        };
-        Ok(Settings { source, scope, zone, now: app.now, vectors, secrets })
+        })
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let access = if arguments.dry_run { Access::Read } else { Access::Write };
     let mut memory = app.memory(&home, access)?;
     let size = memory.store.counts(Admin)?.size;
-    let report = compress(arguments, &home, app, (&mut memory, before))?;
+    let report = compress(arguments, &home, app, &mut memory, before)?;
     let waiting = memory.store.waiting_episodes(Admin, before, MOST_COUNTED)?;
     let mut done = Done {
         dry_run: arguments.dry_run,
@@ -109,7 +109,8 @@ fn compress(
     arguments: &Arguments,
     home: &Home,
     app: &Terminal,
-    (memory, before): (&mut Memory, Timestamp),
+    memory: &mut Memory,
+    before: Timestamp,
 ) -> anyhow::Result<Report> {
     let model = match arguments.dry_run {
         true => None,

@@ -12,8 +12,9 @@ use super::whose::Whose;
 use crate::failure::Outcome;
 use crate::input;
 use crate::output::{Page, Show};
-use hermes_app::context::{self, Given, Handed, Wish};
+use hermes_app::context::{self, Given, Handed, Request};
 use hermes_app::problem::Problem;
+use hermes_app::recall::Recall;
 use hermes_app::text::{printable, with_marks};
 
 #[derive(Debug, Args)]
@@ -60,16 +61,17 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let memory = app.memory(&home, Access::Read)?;
     let asker = arguments.whose.asker(&memory.store, app)?;
     let project = arguments.project.clone().or_else(current_project);
-    let wish = Wish {
+    let request = Request {
         task: &task,
         session: arguments.session.as_deref(),
         project: project.as_deref(),
         channel: arguments.channel.as_deref(),
         budget: arguments.budget,
         no_files: arguments.no_files,
-        ..Wish::default()
+        ..Request::default()
     };
-    let given = context::give(app, &home, (&memory.store, &asker), &wish)?;
+    let recall = Recall { app, home: &home, store: &memory.store, asker: &asker };
+    let given = recall.give(&request)?;
     for note in &given.context.notes {
         app.out.note(note);
     }
@@ -81,8 +83,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let shown = Shown { given, why: arguments.why };
     app.out.show(&shown)?;
     if exists {
-        let asked = (asker.scope, wish.session);
-        let handed = Handed::of(asked, &shown.given.context, app.now);
+        let given = &shown.given.context;
+        let handed = Handed::of(asker.scope, request.session, given, app.now);
         context::hand_out(app, &home, handed.as_slice());
     }
     Ok(Outcome::Done)

@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use hermes_app::clock;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted, thousands};
@@ -64,10 +63,8 @@ struct Exported {
 
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
-    let zone = app.zone(&home)?;
     let memory = app.memory(&home, Access::Read)?;
-    let since = arguments.since.as_ref();
-    let since = since.map(|since| clock::parse_moment(since, app.now, &zone)).transpose()?;
+    let since = app.moment(&home, arguments.since.as_deref())?;
     let sections: Vec<Section> =
         arguments.types.iter().flat_map(|one| one.sections()).copied().collect();
     let settings = ExportSettings {

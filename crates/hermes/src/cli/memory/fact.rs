@@ -6,20 +6,16 @@ use hermes_home::Home;
 use hermes_memory::remember::Erased;
 use hermes_store::memory::{Fact, FactFilter, Facts as _, Scope};
 use hermes_store::sqlite::Access;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::fact_life;
 use super::whose::Whose;
 use crate::failure::Outcome;
 use crate::{confirm, input};
 use hermes_app::app::App;
-use hermes_app::clock;
 use hermes_app::fact_view::{self, Deleted, Listed, Shown, name_of};
 use hermes_app::facts::{self, Facts, New};
 use hermes_app::in_step;
 use hermes_app::memory::Memory;
-use hermes_app::problem::Problem;
 use hermes_app::reason::{self, Why};
 use hermes_app::text::{counted, one_line};
 
@@ -163,13 +159,12 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
 
 fn add(arguments: &Add, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let text = facts::sentence(&input::text(&arguments.text)?)?;
-    let zone = app.zone(home)?;
     let new = New {
         text: &text,
         kind: Some(&arguments.kind),
         entities: &arguments.entity,
-        valid_from: moment(arguments.valid_from.as_deref(), app, &zone)?,
-        valid_to: moment(arguments.valid_to.as_deref(), app, &zone)?,
+        valid_from: app.moment(home, arguments.valid_from.as_deref())?,
+        valid_to: app.moment(home, arguments.valid_to.as_deref())?,
         shared: arguments.shared,
         by_agent: false,
     };
@@ -188,8 +183,8 @@ fn list(arguments: &List, home: &Home, app: &mut Terminal) -> anyhow::Result<Out
     let filter = FactFilter {
         kind: arguments.kind.as_deref(),
         entity: arguments.entity.as_deref(),
-        since: moment(arguments.since.as_deref(), app, &zone)?,
-        as_of: moment(arguments.as_of.as_deref(), app, &zone)?,
+        since: app.moment(home, arguments.since.as_deref())?,
+        as_of: app.moment(home, arguments.as_of.as_deref())?,
         with_retired: arguments.all,
         limit,
         ..FactFilter::default()
@@ -235,14 +230,14 @@ fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result
     let erased = match arguments.erase {
         true => {
             hermes_home::before_upgrade::remove_all(home)?;
-            in_step::erase(app, home, &memory, (&[scope], &ids))?
+            in_step::erase(app, home, &memory, &[scope], &ids)?
         }
         false => Erased::default(),
     };
     for fact in &facts {
         match arguments.erase {
             true => memory.store.erase_fact(scope, fact.id, reason::change(app, why.as_ref()))?,
-            false => reason::retire(app, &mut memory.store, (scope, fact.id), why.as_ref())?,
+            false => reason::retire(app, &mut memory.store, scope, fact.id, why.as_ref())?,
         }
     }
     let results = facts.iter().map(|fact| fact_view::deleted(fact, arguments.erase)).collect();
@@ -251,7 +246,7 @@ fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result
     if arguments.erase {
         app.out.note("conversations in which it was said are kept: `hermes memory forget --session ID --erase` erases one");
     } else {
-        in_step::follow(app, home, &mut memory, (scope, &ids))?;
+        in_step::follow(app, home, &mut memory, scope, &ids)?;
         for fact in &facts {
             let id = name_of(fact.id);
             app.out.hint(format_args!("undo it with `hermes memory fact restore {id}`"));
@@ -296,8 +291,4 @@ pub(super) fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<Memor
     let scope = Scope::of(hermes_store::memory::UserNumber::OWNER);
     memory.store.find_fact(scope, id)?;
     Ok(memory)
-}
-
-fn moment(text: Option<&str>, app: &App, zone: &TimeZone) -> Result<Option<Timestamp>, Problem> {
-    text.map(|text| clock::parse_moment(text, app.now, zone)).transpose()
 }

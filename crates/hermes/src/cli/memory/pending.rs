@@ -69,7 +69,7 @@ pub(crate) fn approve(arguments: &Approve, app: &mut Terminal) -> anyhow::Result
         true => remember::pending(&memory.store, scope)?.iter().map(|one| one.id).collect(),
         false => numbers(&arguments.ids)?,
     };
-    let results = proposals::approve(app, &home, (&mut memory, scope), &ids)?;
+    let results = proposals::approve(app, &home, &mut memory, scope, &ids)?;
     app.out.show(&Listing { results })?;
     Ok(Outcome::Done)
 }
@@ -79,7 +79,7 @@ pub(crate) fn reject(arguments: &Reject, app: &mut Terminal) -> anyhow::Result<O
     let mut memory = proposals::memory(app, &home)?;
     let scope = arguments.whose.existing(&memory.store)?;
     let ids = numbers(&arguments.ids)?;
-    proposals::reject(app, (&mut memory, scope), &ids)?;
+    proposals::reject(app, &mut memory, scope, &ids)?;
     let one = |id: &i64| Rejected { id: format!("proposal:{id}"), rejected: true };
     app.out.show(&Listing { results: ids.iter().map(one).collect() })?;
     Ok(Outcome::Done)

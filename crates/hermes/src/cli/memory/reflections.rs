@@ -87,7 +87,8 @@ fn promote_one(arguments: &Promote, app: &mut Terminal) -> anyhow::Result<Outcom
     let memory = app.memory(&home, Access::Read)?;
     let scope = arguments.whose.reader(&memory.store, app)?;
     let name = arguments.name.as_deref();
-    let promoted = promote::promote(app, &home, (&memory.store, scope), (id, name))?;
+    let procedure = promote::find(&memory.store, scope, id)?;
+    let promoted = promote::promote(&home, &procedure, name, app.now)?;
     let skill = promoted.skill.clone();
     app.out.show(&promoted)?;
     app.out.hint(format_args!("read it with `hermes skills show {skill} --pending`, use it with `hermes skills approve {skill}`"));

@@ -6,7 +6,6 @@ use std::io;
 
 use clap::Args;
 use hermes_store::sqlite::Access;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -14,10 +13,9 @@ use super::whose::Whose;
 use crate::cli::one_of::{Word, one_of};
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
-use hermes_app::app::App;
-use hermes_app::clock;
 use hermes_app::problem::Problem;
-use hermes_app::search::{self, Answer, Filter, Kind, Source, Wish};
+use hermes_app::recall::Recall;
+use hermes_app::search::{Answer, Filter, Kind, Question, Source};
 
 /// Shown below `hermes memory search --help`.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -86,13 +84,6 @@ pub(crate) struct Arguments {
     whose: Whose,
 }
 
-/// The times that were typed.
-struct Times {
-    since: Option<Timestamp>,
-    until: Option<Timestamp>,
-    as_of: Option<Timestamp>,
-}
-
 /// What is printed.
 #[derive(Debug, Serialize)]
 struct Shown {
@@ -111,10 +102,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         return Err(Problem::usage("there is nothing to look for: the text is empty").into());
     }
     let zone = app.zone(&home)?;
-    let times = arguments.times(app, &zone)?;
+    let moment = |text: &Option<String>| app.moment(&home, text.as_deref());
+    let (since, until) = (moment(&arguments.since)?, moment(&arguments.until)?);
+    let as_of = moment(&arguments.as_of)?;
     let memory = app.memory(&home, Access::Read)?;
     let asker = arguments.whose.asker(&memory.store, app)?;
-    let wish = Wish {
+    let question = Question {
         text: &text,
         kind: arguments.kind,
         limit: usize::from(arguments.limit),
@@ -125,12 +118,13 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             project: arguments.project.as_deref(),
             source: arguments.source.map(Source::word),
             entity: arguments.entity.as_deref(),
-            since: times.since,
-            until: times.until,
-            as_of: times.as_of,
+            since,
+            until,
+            as_of,
         },
     };
-    let answer = search::find(app, &home, (&memory.store, &asker), &wish)?;
+    let recall = Recall { app, home: &home, store: &memory.store, asker: &asker };
+    let answer = recall.find(&question)?;
     for note in &answer.notes {
         app.out.note(note);
     }
@@ -141,19 +135,6 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             .hint("whole conversations are searched with `hermes memory search --type sessions`");
     }
     Ok(Outcome::Done)
-}
-
-impl Arguments {
-    fn times(&self, app: &App, zone: &TimeZone) -> Result<Times, Problem> {
-        let moment = |text: &Option<String>| {
-            text.as_deref().map(|text| clock::parse_moment(text, app.now, zone)).transpose()
-        };
-        Ok(Times {
-            since: moment(&self.since)?,
-            until: moment(&self.until)?,
-            as_of: moment(&self.as_of)?,
-        })
-    }
 }
 
 impl Show for Shown {

@@ -87,7 +87,7 @@ pub(crate) fn run(
         refuse_existing(&arguments.output)
             .map_err(|problem| problem.hint("add `--force` to replace it"))?;
     }
-    export::to_file(arguments.format.into(), &store, &ids, (&zone, &arguments.output))?;
+    export::to_file(arguments.format.into(), &store, &ids, &zone, &arguments.output)?;
     app.out.show(&Exported { file: arguments.output.clone(), sessions: ids.len() })?;
     Ok(Outcome::Done)
 }

@@ -4,9 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_app::sessions::delete;
-use hermes_app::sessions::delete::DeletedSessions;
-use hermes_app::sessions::delete::Deleting;
+use hermes_app::sessions::delete::{self, DeletedSessions, Deleting};
 use hermes_app::text::counted;
 use hermes_home::Home;
 

@@ -3,8 +3,7 @@
 use std::io;
 
 use clap::Args;
-use hermes_app::sessions::restore;
-use hermes_app::sessions::restore::DeletedSession;
+use hermes_app::sessions::restore::{self, DeletedSession};
 use hermes_app::text::one_line;
 use hermes_home::Home;
 

@@ -1,0 +1,20 @@
+//! Who asks what is remembered in a home: searches and contexts are asked of it.
+
+use hermes_home::Home;
+use hermes_store::memory::SqliteMemory;
+
+use crate::app::App;
+use crate::asker::Asker;
+
+/// A memory that is read for somebody.
+#[derive(Clone, Copy)]
+pub struct Recall<'a> {
+    /// The program.
+    pub app: &'a App,
+    /// The home.
+    pub home: &'a Home,
+    /// The memory of the home.
+    pub store: &'a SqliteMemory,
+    /// Who asks.
+    pub asker: &'a Asker,
+}
