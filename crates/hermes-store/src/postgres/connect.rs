@@ -9,7 +9,7 @@ use postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Host, Password, SslMode};
-use super::error::ServerError;
+use crate::error::ServerError;
 use super::refusal;
 
 /// A connection, or why there is none.

@@ -8,7 +8,7 @@ use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::error::ServerError;
+use crate::error::ServerError;
 use super::{connect, tls};
 use crate::{Error, Result};
 

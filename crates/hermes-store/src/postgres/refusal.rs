@@ -5,7 +5,7 @@ use std::error::Error as _;
 use postgres::error::SqlState;
 
 use super::address::{Address, Host};
-use super::error::ServerError;
+use crate::error::ServerError;
 use super::retry::{Trouble, trouble};
 use crate::Error;
 
