@@ -10,11 +10,11 @@ use jiff::Timestamp;
 
 use crate::archive::{self, Form, Limits, Packed};
 use crate::contents::Contents;
-use crate::create::{Request, plan};
-use crate::folder::{PARTIAL, sidecar_path};
+use crate::folder::sidecar_path;
 use crate::held::Scratch;
 use crate::manifest::{self, Manifest, Previous, Sidecar};
-use crate::name::ArchiveName;
+use crate::name::{ArchiveName, PARTIAL};
+use crate::request::{Request, plan};
 use crate::restore::unpack;
 use crate::staging::{self, Staged};
 use crate::{Error, Progress, Result, Tell, lacking};

@@ -8,13 +8,13 @@ use hermes_home::atomic;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, of_several, sidecar_path};
+use crate::folder::{Backup, Event, Folder, Happened, of_several, sidecar_path};
 use crate::manifest::Sidecar;
-use crate::name::ArchiveName;
-use crate::remote::{Remote, hash, ours};
+use crate::name::{ArchiveName, PARTIAL};
+use crate::remote::{Remote, ours};
 use crate::retention::{self, Candidate, Decision, Policy};
 use crate::whose::{LeftAlone, Owner, Whose, are_of_several};
-use crate::{Error, Result, Tell};
+use crate::{Error, Result, Tell, hash};
 
 /// What a push did.
 #[derive(Debug, Default)]

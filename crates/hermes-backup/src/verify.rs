@@ -8,7 +8,7 @@ use crate::name::Format;
 use crate::restore::unpack;
 use crate::seal::Keys;
 use crate::sign::{self, Signed, Signers, Trust};
-use crate::{Error, Progress, Result, Tell};
+use crate::{Error, Progress, Result, Tell, hash};
 
 /// What a check looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn check(
     trust.must_take(&backup.path, std::slice::from_ref(&backup.signed))?;
     let is_readable = backup.name.format == Format::Plain || !keys.is_empty();
     match &backup.sidecar {
-        Some(sidecar) => unpack::must_be(&backup.path, &sidecar.sha256, tell)?,
+        Some(sidecar) => hash::must_be(&backup.path, &sidecar.sha256, tell)?,
         None if !is_readable => {
             return Err(Error::NoKey {
                 what: backup.path.display().to_string(),

@@ -14,7 +14,9 @@ pub mod databases;
 pub mod env;
 pub mod error;
 pub mod init;
+mod keyed_text;
 pub mod layout;
+mod locate;
 pub mod lock;
 pub mod memory_file;
 pub mod name;
@@ -30,6 +32,7 @@ pub mod session_files;
 pub mod skill;
 pub mod soul;
 pub mod text;
+mod text_file;
 pub mod tokens;
 pub mod versions;
 

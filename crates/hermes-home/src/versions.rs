@@ -15,7 +15,8 @@ use crate::atomic;
 use crate::error::{Error, Result};
 use crate::layout::{Home, MemoryTarget};
 use crate::lock;
-use crate::memory_file::{self, Format};
+use crate::text::preview;
+use crate::text_file::{Format, read_bytes};
 
 /// One content that a file has had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -106,7 +107,7 @@ pub fn list(home: &Home, target: &MemoryTarget) -> Result<Vec<Version>> {
 /// The same for any file below the home that is written with [`replace`].
 pub fn list_of(home: &Home, path: &Path) -> Result<Vec<Version>> {
     let mut versions = logged(home, &relative(home, path))?;
-    if let Some(now) = memory_file::read_bytes(path)? {
+    if let Some(now) = read_bytes(path)? {
         mark_current(&mut versions, path, &now)?;
     }
     versions.reverse();
@@ -126,7 +127,7 @@ pub fn restore(
     choose(list(home, target)?, which, &path)?;
     let _lock = lock::hold(&path)?;
     let version = choose(list(home, target)?, which, &path)?;
-    let old = memory_file::read_bytes(&path)?;
+    let old = read_bytes(&path)?;
     if version.current {
         return Ok(Restored { path, version, changed: false });
     }
@@ -160,7 +161,7 @@ pub(crate) fn erase_in(home: &Home, path: &Path, texts: &[String]) -> Result<usi
     }
     let _log_lock = lock::hold(&log(home))?;
     let lines: Vec<LogLine> = log_lines(&read_log(home)?).collect();
-    let now = memory_file::read_bytes(path)?.map(|bytes| hash(&bytes));
+    let now = read_bytes(path)?.map(|bytes| hash(&bytes));
     let gone = holding(home, lines.iter().filter(|line| line.file == file), texts)?;
     let gone: BTreeSet<String> =
         gone.into_iter().filter(|hash| Some(hash) != now.as_ref()).collect();
@@ -276,7 +277,7 @@ impl FromStr for Which {
             _ if text.len() >= SHORTEST_HASH && text.bytes().all(|b| b.is_ascii_hexdigit()) => {
                 Ok(Which::Hash(text.to_ascii_lowercase()))
             }
-            _ => Err(Error::BadVersion { text: memory_file::select::preview(text) }),
+            _ => Err(Error::BadVersion { text: preview(text) }),
         }
     }
 }

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub use self::holding::{HeldBy, Nights, Rules, holding};
 pub use self::person::{Erased, Place, forget, look};
 
+use crate::database_files::remove_sidecars;
 use crate::folder::Folder;
-use crate::restore::check;
 use crate::{Error, Result};
 
 /// The newest form of the note and the receipt.
@@ -214,7 +214,7 @@ fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>>
     drop(store);
     if !done.is_empty() {
         for database in [memory, home.state_db()] {
-            check::remove_sidecars(&database)?;
+            remove_sidecars(&database)?;
         }
     }
     Ok(done)

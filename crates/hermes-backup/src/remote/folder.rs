@@ -4,8 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::hash::{self, Hashing};
 use super::{Remote, Stored, check_content, check_name, not_what_was_sent};
+use crate::hash::{self, Hashing};
 use crate::{Error, Progress, Result, Tell};
 
 /// A folder that must be there already: one that is missing is a disk that is not mounted.

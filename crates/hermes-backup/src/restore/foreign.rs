@@ -13,7 +13,7 @@ use crate::archive::{Member, zipped};
 use crate::manifest::{Kind, MEMBER, ROOT};
 use crate::name::ArchiveName;
 use crate::restore::From;
-use crate::restore::check::{SIDECARS, beside, remove_sidecars};
+use crate::database_files::{SIDECARS, beside, remove_sidecars};
 use crate::restore::unpack::{self, Unpacked, Writer};
 use crate::{Error, Result, Tell, seal};
 

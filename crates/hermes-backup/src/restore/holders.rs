@@ -12,7 +12,7 @@ use hermes_home::{Home, lock};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 
-use crate::restore::check::{SIDECARS, beside};
+use crate::database_files::{SIDECARS, beside};
 use crate::{Error, Result};
 
 /// Databases of a home, also while they are empty or gone.

@@ -11,7 +11,7 @@ use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use crate::contents::SECRET;
 use crate::held::{self, Scratch};
 use crate::manifest::{Kind, Manifest};
-use crate::restore::check::{beside, remove_sidecars};
+use crate::database_files::{beside, remove_sidecars};
 use crate::restore::{From, foreign, owner, unpack, unpack_and_check};
 use crate::{Error, Result, Tell, erasure};
 

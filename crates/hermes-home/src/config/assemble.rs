@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::config::document::{Content, Entry, Node};
-use crate::config::finding::{Finding, Severity};
 use crate::config::keys::{self, KEYS, Key, Kind};
 use crate::config::load::Origin;
 use crate::config::provider;
 use crate::env::Env;
+use crate::error::{Finding, Severity};
 use crate::init::Owner;
+use crate::keyed_text::document::{Content, Entry, Node};
 use crate::secret;
 
 /// Everything that settings are made from.

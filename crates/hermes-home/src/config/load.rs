@@ -10,13 +10,12 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::config::assemble::{Assembled, Sources, assemble};
-use crate::config::document::{self, Content, Fault, Node, Twice};
-use crate::config::finding::{Finding, Severity};
 use crate::config::keys;
 use crate::config::provider;
 use crate::env::Env;
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result, Severity};
 use crate::init::Owner;
+use crate::keyed_text::document::{self, Content, Fault, Node, Twice};
 use crate::layout::Home;
 use crate::secret::{Secret, Secrets, is_exposed};
 

@@ -9,7 +9,7 @@ use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
 use crate::name::SkillName;
 use crate::skill::offer::holds_something;
-use crate::skill::trouble::Trouble;
+use crate::error::skill::Trouble;
 use crate::skill::{Catalog, LARGEST_FILE, file, frontmatter};
 
 /// A skill that was added.

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::Trouble;
-use crate::skill::validate::Problem;
+use crate::error::skill::Trouble;
+use crate::error::skill::Problem;
 use crate::skill::{Catalog, State, frontmatter};
 use crate::versions::{self, Replacement};
 

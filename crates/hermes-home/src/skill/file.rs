@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::skill::LARGEST_FILE;
-use crate::skill::validate::{Fault, Problem};
+use crate::error::skill::{Fault, Problem};
 
 /// The bytes of a file, or what is wrong with it.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Problem> {

@@ -9,7 +9,8 @@ use crate::atomic;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::{Trouble, missing};
+use crate::error::skill::Trouble;
+use crate::skill::catalog::missing;
 use crate::skill::{Catalog, State, restore};
 
 /// What happens to a skill that is locked.

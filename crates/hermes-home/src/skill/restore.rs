@@ -8,7 +8,7 @@ use crate::atomic;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::Trouble;
+use crate::error::skill::Trouble;
 use crate::skill::{State, rejected};
 
 /// A skill that is back.

@@ -10,7 +10,8 @@ use crate::layout::Home;
 use crate::lock;
 use crate::skill::frontmatter::key;
 use crate::skill::offer::Place;
-use crate::skill::trouble::{Trouble, missing};
+use crate::error::skill::Trouble;
+use crate::skill::catalog::missing;
 use crate::skill::{Catalog, State, add, rejected, remove};
 use crate::versions::{self, Replacement};
 

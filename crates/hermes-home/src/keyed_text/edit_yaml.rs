@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::config::keys::is_spelling_of;
-use crate::config::yaml_tree::{self, Mapping, MappingStyle, Pair, Place};
+use crate::keyed_text::is_spelling_of;
+use crate::keyed_text::yaml_tree::{self, Mapping, MappingStyle, Pair, Place};
 
 /// Why a text is left as it is.
 pub(crate) type Refusal = &'static str;
