@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::layout::Home;
-use crate::memory_file;
 use crate::text_file::read_text;
 use crate::tokens;
 use crate::versions;

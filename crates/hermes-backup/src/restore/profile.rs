@@ -9,9 +9,9 @@ use hermes_store::memory::{SqliteMemory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::contents::SECRET;
+use crate::database_files::{beside, remove_sidecars};
 use crate::held::{self, Scratch};
 use crate::manifest::{Kind, Manifest};
-use crate::database_files::{beside, remove_sidecars};
 use crate::restore::{From, foreign, owner, unpack, unpack_and_check};
 use crate::{Error, Result, Tell, erasure};
 

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::parse::{Document, Entry, Format, Style};
+use super::parse::{Document, Entry, Style};
 use super::render::{self, Item};
 use super::select::{self, Selector};
 use super::{accept, lines, sections};
 use crate::error::{Error, Result};
 use crate::text::preview;
+use crate::text_file::Format;
 
 /// What an edit did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::atomic;
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
 use crate::name::SkillName;
 use crate::skill::offer::holds_something;
-use crate::error::skill::Trouble;
 use crate::skill::{Catalog, LARGEST_FILE, file, frontmatter};
 
 /// A skill that was added.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use crate::error::skill::Problem;
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::error::skill::Trouble;
-use crate::error::skill::Problem;
 use crate::skill::{Catalog, State, frontmatter};
 use crate::versions::{self, Replacement};
 
@@ -94,7 +94,7 @@ pub fn edit(
 fn missing(home: &Home, name: &str, state: State) -> Result<Error> {
     let (active, pending) = (Catalog::read(home)?, Catalog::pending(home)?);
     Ok(match state {
-        State::Active => super::trouble::missing(name, state, &active, &pending),
-        State::Pending => super::trouble::missing(name, state, &pending, &active),
+        State::Active => super::catalog::missing(name, state, &active, &pending),
+        State::Pending => super::catalog::missing(name, state, &pending, &active),
     })
 }

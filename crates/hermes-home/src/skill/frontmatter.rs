@@ -6,9 +6,9 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::error::skill::{Fault, LONGEST_HEAD, Problem};
 use crate::keyed_text::document::{self, Content as Yaml, Entry, Node};
 use crate::name::{self, SkillName};
-use crate::error::skill::{Fault, LONGEST_HEAD, Problem};
 use crate::skill::{LONGEST_DESCRIPTION, LONGEST_SKILL_FILE, Origin};
 use crate::versions;
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::error::skill::{LONGEST_HEAD, Trouble};
 use crate::error::{Error, Result};
 use crate::keyed_text::document::{self, Content, Node};
 use crate::keyed_text::edit_yaml;
 use crate::layout::Home;
 use crate::lock as file_lock;
 use crate::skill::frontmatter::{self, LOCKS};
-use crate::error::skill::{LONGEST_HEAD, Trouble};
 use crate::skill::{Catalog, Skill, file};
 use crate::versions::{self, Replacement};
 

@@ -7,9 +7,7 @@ use crate::error::Result;
 use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
 use crate::skill::draft::{NewSkill, text_of};
-use crate::skill::{
-    Catalog, Keep, Origin, Refusal, Skill, State, Trouble, frontmatter, rejected,
-};
+use crate::skill::{Catalog, Keep, Origin, Refusal, Skill, State, Trouble, frontmatter, rejected};
 use crate::versions::{self, Replacement};
 
 /// What became of an offered skill.
