@@ -33,7 +33,7 @@ pub fn verify(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
-    let looked = check(backup, (keys, folder.signers()), now, tell);
+    let looked = check(backup, keys, folder.signers(), now, tell);
     let (what, detail) = match &looked {
         Ok(Verified::Members { files, .. }) => (Happened::Verified, format!("{files} files")),
         Ok(Verified::HashOnly) => (Happened::HashVerified, String::new()),
@@ -51,7 +51,8 @@ pub fn verify(
 /// The same for an archive that is in no folder of this home: nothing is written down.
 pub fn check(
     backup: &Backup,
-    (keys, signers): (&Keys, &Signers),
+    keys: &Keys,
+    signers: &Signers,
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {

@@ -7,6 +7,9 @@
 //! assert!(parse_profile("../elsewhere").is_err());
 //! ```
 
+#[cfg(not(unix))]
+compile_error!("Hermes runs on Linux and macOS; on Windows, build it inside WSL");
+
 pub mod atomic;
 pub mod before_upgrade;
 pub mod config;

@@ -19,6 +19,15 @@ pub enum Format {
     Sections,
 }
 
+/// A whole new text, from an editor.
+#[derive(Debug, Clone)]
+pub struct WholeText<'a> {
+    /// The new text.
+    pub text: &'a str,
+    /// The hash of the text that was edited.
+    pub expected_hash: &'a str,
+}
+
 /// The bytes of a file; none when there is no such file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let found = match path.metadata() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -362,14 +363,7 @@ fn append(home: &Home, line: &LogLine) -> Result<()> {
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(path)
+    OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)
 }
 
 /// The bytes of the log; none when nothing was written yet.
@@ -453,17 +447,16 @@ fn logged(home: &Home, file: &str) -> Result<Vec<Version>> {
     for line in lines.filter(|line| line.file == file) {
         let last = versions.last().map(|version| &version.hash);
         if let Some(replaced) = line.replaced.filter(|replaced| Some(replaced) != last) {
-            let seen = (line.at, replaced, line.replaced_size);
-            versions.push(version(versions.len() + 1, seen, OUTSIDE));
+            let number = versions.len() + 1;
+            versions.push(version(number, line.at, replaced, line.replaced_size, OUTSIDE));
         }
-        let written = (line.at, line.hash, line.size);
-        versions.push(version(versions.len() + 1, written, &line.reason));
+        let number = versions.len() + 1;
+        versions.push(version(number, line.at, line.hash, line.size, &line.reason));
     }
     Ok(versions)
 }
 
-fn version(number: usize, content: (Timestamp, String, u64), reason: &str) -> Version {
-    let (at, hash, size) = content;
+fn version(number: usize, at: Timestamp, hash: String, size: u64, reason: &str) -> Version {
     Version { number, at, hash, size, reason: reason.to_owned(), current: false }
 }
 
@@ -474,7 +467,7 @@ fn mark_current(versions: &mut Vec<Version>, path: &Path, bytes: &[u8]) -> Resul
         let modified = path.metadata().and_then(|found| found.modified());
         let modified = modified.map_err(|source| Error::read(path, source))?;
         let at = Timestamp::try_from(modified).unwrap_or(Timestamp::UNIX_EPOCH);
-        versions.push(version(versions.len() + 1, (at, now, bytes.len() as u64), OUTSIDE));
+        versions.push(version(versions.len() + 1, at, now, bytes.len() as u64, OUTSIDE));
     }
     if let Some(last) = versions.last_mut() {
         last.current = true;

@@ -32,7 +32,7 @@ use crate::text_file::{check_size, read_text};
 use crate::versions::{self, Replacement};
 
 pub use crate::text::Usage;
-pub use crate::text_file::{Format, LARGEST_FILE};
+pub use crate::text_file::{Format, LARGEST_FILE, WholeText};
 pub use accept::LONGEST_ENTRY;
 pub use edit::{Change, Edited};
 pub use parse::{Document, Entry, Heading};
@@ -92,15 +92,6 @@ pub struct Outcome {
     pub document: Document,
     /// Its characters and the limit.
     pub usage: Usage,
-}
-
-/// A whole new text, from an editor.
-#[derive(Debug, Clone)]
-pub struct WholeText<'a> {
-    /// The new text.
-    pub text: &'a str,
-    /// The hash of the text that was edited.
-    pub expected_hash: &'a str,
 }
 
 /// Reads a memory file; a missing one is empty.

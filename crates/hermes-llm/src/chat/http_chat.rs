@@ -215,7 +215,7 @@ impl HttpChat {
                 events: Events::default(),
                 request_id: request_id(response.headers()),
             };
-            match reading.read(response, (started, left)) {
+            match reading.read(response, started, left) {
                 Ok(stop) => reading.finish(stop),
                 Err(attempt) => attempt,
             }
@@ -261,7 +261,8 @@ impl Reading<'_, '_> {
     fn read(
         &mut self,
         response: Response<Body>,
-        (started, left): (Instant, Duration),
+        started: Instant,
+        left: Duration,
     ) -> std::result::Result<Stop, Attempt<Answer>> {
         let kind = header(response.headers(), "content-type").unwrap_or_default().to_lowercase();
         let is_whole = kind.contains("json") && self.chat.protocol != Protocol::Ollama;

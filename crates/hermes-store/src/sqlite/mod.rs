@@ -4,6 +4,7 @@ mod connect;
 mod log_fits;
 pub(crate) mod still;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -73,18 +74,9 @@ pub(crate) fn open_known(
     Ok((connection, opened))
 }
 
-/// The device and number of the file that a path leads to; none where there is none, or systems do not tell.
+/// The device and number of the file that a path leads to; none where there is none.
 fn file_number(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        path.metadata().ok().map(|found| (found.dev(), found.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Builds a new database whole in a temporary file, then gives it its name; fails if that is taken.
@@ -182,10 +174,6 @@ pub fn refuse_in_use(path: &Path) -> Result<()> {
 
 /// Makes a renamed or new name in the folder survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    // Only on Unix is a folder a file that can be synced.
-    if !cfg!(unix) {
-        return Ok(());
-    }
     std::fs::File::open(folder).and_then(|opened| opened.sync_all()).map_err(|source| Error::File {
         doing: "write to",
         path: folder.to_owned(),
