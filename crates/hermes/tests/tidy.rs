@@ -268,7 +268,7 @@ fn arrows_in(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
         let mut parts = below.iter().map(|part| part.to_str().unwrap());
         let module = parts.next().unwrap().to_owned();
         let is_alone = matches!(parts.next(), None | Some("mod"));
-        if ["lib", "main"].contains(&module.as_str()) || below.to_str().unwrap().ends_with("_tests")
+        if ["lib", "main"].contains(&module.as_str()) || below.to_str().unwrap().ends_with("tests")
         {
             continue;
         }

@@ -177,7 +177,7 @@ impl<'a> Assembly<'a> {
                 }),
                 None => {
                     let message = format!("there is no setting `{name}` (given with --set)");
-                    self.no_such_key(Severity::Error, name.as_str(), None, message);
+                    self.no_setting(Severity::Error, name.as_str(), None, message);
                 }
             }
         }
@@ -281,16 +281,10 @@ impl<'a> Assembly<'a> {
             Owner::HermesAgent => return,
         };
         let message = format!("there is no setting `{path}`");
-        self.no_such_key(severity, path.as_str(), Some(entry.value.line), message);
+        self.no_setting(severity, path.as_str(), Some(entry.value.line), message);
     }
 
-    fn no_such_key(
-        &mut self,
-        severity: Severity,
-        path: &str,
-        line: Option<usize>,
-        message: String,
-    ) {
+    fn no_setting(&mut self, severity: Severity, path: &str, line: Option<usize>, message: String) {
         let found = finding(severity, path, line, message, did_you_mean(path));
         self.findings.push(Finding { is_unknown_key: true, ..found });
     }
@@ -304,7 +298,7 @@ impl<'a> Assembly<'a> {
         let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
         let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
         let severity = if must_be_right { Severity::Error } else { Severity::Warning };
-        self.no_such_key(severity, path.as_str(), None, message);
+        self.no_setting(severity, path.as_str(), None, message);
     }
 
     fn report_variables_not_unicode(&mut self) {
