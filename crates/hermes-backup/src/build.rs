@@ -10,11 +10,11 @@ use jiff::Timestamp;
 
 use crate::archive::{self, Form, Limits, Packed};
 use crate::contents::Contents;
-use crate::create::{Request, plan};
-use crate::folder::{PARTIAL, sidecar_path};
+use crate::folder::sidecar_path;
 use crate::held::Scratch;
 use crate::manifest::{self, Manifest, Previous, Sidecar};
-use crate::name::ArchiveName;
+use crate::name::{ArchiveName, PARTIAL};
+use crate::request::{Request, plan};
 use crate::restore::unpack;
 use crate::staging::{self, Staged};
 use crate::{Error, Progress, Result, Tell, lacking};
@@ -67,7 +67,7 @@ fn write(
         None => request.folder.path().join(name.to_string()),
     };
     let partial = Partial::new(named)?;
-    let manifest = first_manifest(request, &mut staged, known.previous, (name.id(), begun));
+    let manifest = first_manifest(request, &mut staged, known.previous, name.id(), begun);
     let work = Work { request, staging: staging.path(), partial: &partial };
     let packed = pack(&work, &mut staged, &manifest, &mut *tell)?;
     staging.close()?;
@@ -120,7 +120,8 @@ fn first_manifest(
     request: &Request<'_>,
     staged: &mut Staged,
     previous: Option<Previous>,
-    (id, begun): (String, Instant),
+    id: String,
+    begun: Instant,
 ) -> Manifest {
     Manifest {
         format: manifest::FORMAT,

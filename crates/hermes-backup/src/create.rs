@@ -2,52 +2,19 @@
 
 use std::path::PathBuf;
 
-use hermes_home::Home;
 use hermes_home::lock::Held;
 use jiff::Timestamp;
 
 use crate::build::{self, Built, Known};
-use crate::contents::{self, Choice, Contents, Scope};
 use crate::error::quoted;
-use crate::folder::{Backup, Event, Folder, Happened};
+use crate::folder::{Backup, Event, Happened};
 use crate::manifest::{self, Kind, Manifest, Previous, Sidecar};
 use crate::name::Compression;
 use crate::seal::Sealing;
 use crate::sign::{self, Signed};
 use crate::{Result, Tell, held, restore};
 
-/// What is wanted.
-#[derive(Debug)]
-pub struct Request<'a> {
-    /// The home.
-    pub home: &'a Home,
-    /// Which part of it.
-    pub scope: Scope,
-    /// Where the archive goes.
-    pub folder: &'a Folder,
-    /// How it is made smaller.
-    pub compression: Compression,
-    /// How it is encrypted.
-    pub sealing: &'a Sealing,
-    /// What the user calls it.
-    pub label: Option<String>,
-    /// Paths below the root that the user wants out.
-    pub exclude: &'a [String],
-    /// Files of the home that are kept elsewhere: the path they get, and where they are.
-    pub outside: &'a [(String, PathBuf)],
-    /// Whether what links to folders lead to goes in as well.
-    pub follow_links: bool,
-    /// Whether secrets go in: `.env`, files of logins, keys.
-    pub secrets: bool,
-    /// `hermes 0.1.0`.
-    pub made_by: &'a str,
-    /// The name of this host.
-    pub host: &'a str,
-    /// Now.
-    pub now: Timestamp,
-    /// What tells two backups of one second apart: a random number.
-    pub tag: u32,
-}
+pub use crate::request::{Request, plan};
 
 /// What was made.
 #[derive(Debug)]
@@ -62,13 +29,6 @@ pub struct Created {
     pub remarks: Vec<String>,
     /// CPU seconds of the checks of databases, reported beside the rest.
     pub checking: std::time::Duration,
-}
-
-/// What would go in and what would stay out.
-pub fn plan(request: &Request<'_>) -> Result<Contents> {
-    let Request { exclude, outside, follow_links, secrets, .. } = *request;
-    let choice = Choice { exclude, outside, follow_links, secrets };
-    contents::list(request.home, &request.scope, &choice)
 }
 
 /// Makes the backup: copies databases, packs, encrypts, reads all of it back, then gives it its name.

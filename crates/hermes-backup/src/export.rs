@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::build::{self, Built, Known};
 use crate::contents::SECRET;
-use crate::create::{self, Request};
+use crate::create;
 use crate::manifest::{Manifest, Sidecar};
+use crate::request::Request;
 use crate::{Error, Result, Tell, held, restore};
 
 /// What was written.

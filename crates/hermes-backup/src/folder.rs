@@ -1,20 +1,22 @@
 //! The folder that backups are kept in: archives, what is known of them, and what happened.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hermes_home::atomic;
 use hermes_home::lock::{self, Held};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::error::NONE_YET;
+use crate::history::{self, Line};
 use crate::manifest::{Previous, Sidecar};
-use crate::name::ArchiveName;
+use crate::name::{ArchiveName, PARTIAL, STAGING};
 use crate::sign::{Signed, Signers};
 use crate::whose::{Owner, Whose, are_of_several};
 use crate::{Error, Result};
+
+pub use crate::history::{Event, Happened};
 
 /// A folder of backups. It is beside the home, never in it.
 #[derive(Debug, Clone)]
@@ -49,78 +51,7 @@ pub struct Backup {
     pub signed: Signed,
 }
 
-/// Something that happened, one line of `history.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// When.
-    pub at: Timestamp,
-    /// What.
-    pub what: Happened,
-    /// The backup it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// The place off this host it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// What else there is to say.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub detail: String,
-}
-
-/// What can happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Happened {
-    /// A backup was made and read back.
-    Created,
-    /// A backup was made of a damaged database.
-    CreatedDamaged,
-    /// Making one failed.
-    CreateFailed,
-    /// Every member was compared and is right.
-    Verified,
-    /// Only the hash of the encrypted archive was compared.
-    HashVerified,
-    /// A check found something wrong.
-    VerifyFailed,
-    /// It was sent to a place and read back.
-    Pushed,
-    /// A place was reached, and had everything already.
-    Reached,
-    /// Sending failed.
-    PushFailed,
-    /// It was deleted because newer ones are kept.
-    Pruned,
-    /// It was deleted at a place.
-    PrunedAt,
-    /// A drill went well.
-    Drilled,
-    /// A drill found something wrong.
-    DrillFailed,
-    /// A home was restored from it.
-    Restored,
-    /// An alert was sent.
-    Alerted,
-}
-
-/// A line of the history: what happened, and which home it happened to.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    #[serde(flatten)]
-    event: Event,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    home: Option<String>,
-}
-
 const LOCK: &str = "backup.lock";
-const HISTORY: &str = "history.jsonl";
-
-/// What the name of a folder begins with that a run works in and takes away at its end.
-pub(crate) const STAGING: &str = ".staging-";
-
-/// What the name of an archive ends with until it is whole.
-pub(crate) const PARTIAL: &str = ".partial";
-
 impl Folder {
     /// The folder at `path`, whether it is there or not.
     pub fn at(path: &Path) -> Folder {
@@ -302,24 +233,12 @@ impl Folder {
 
     /// Everything that happened to any home that uses this folder.
     fn lines(&self) -> Result<Vec<Line>> {
-        let path = self.path.join(HISTORY);
-        let text = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(Error::file("read", &path, source)),
-        };
-        let lines = text.split(|byte| *byte == b'\n');
-        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+        history::read(&self.path)
     }
 
     /// Adds to the history, durably.
     pub fn note(&self, event: &Event) -> Result<()> {
-        let path = self.path.join(HISTORY);
-        let failed = |source| Error::file("write to", &path, source);
-        let line = Line { event: event.clone(), home: self.home.clone() };
-        let mut line = serde_json::to_string(&line).map_err(io::Error::from).map_err(failed)?;
-        line.push('\n');
-        append(&path, &line).map_err(failed)
+        history::add(&self.path, &Line { event: event.clone(), home: self.home.clone() })
     }
 
     /// Where receipts of drills are kept.
@@ -458,20 +377,6 @@ pub(crate) fn sidecar_path(archive: &Path) -> PathBuf {
 fn read_sidecar(path: &Path, archive: &str) -> Option<Sidecar> {
     let sidecar: Sidecar = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     (sidecar.archive == archive).then_some(sidecar)
-}
-
-fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).read(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
-    let separate = if atomic::is_torn(&mut file)? { "\n" } else { "" };
-    file.write_all(format!("{separate}{line}").as_bytes())?;
-    file.sync_all()
 }
 
 /// The path without links, as far as it is there.

@@ -1,5 +1,7 @@
 //! Tests of the folder of backups: its lock, its list, its history, and whose the archives are.
 
+use std::io::Write;
+
 use super::*;
 
 fn folder() -> (tempfile::TempDir, Folder) {
@@ -32,11 +34,8 @@ fn a_folder_inside_the_home_is_refused_even_through_a_link() {
         let refused = Folder::at(&place.path().join(inside)).make(&home).unwrap_err();
         assert!(matches!(refused, Error::Setting { .. }), "{refused}");
     }
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink(&home, place.path().join("link")).unwrap();
-        Folder::at(&place.path().join("link/backups")).make(&home).unwrap_err();
-    }
+    std::os::unix::fs::symlink(&home, place.path().join("link")).unwrap();
+    Folder::at(&place.path().join("link/backups")).make(&home).unwrap_err();
     Folder::at(&place.path().join("home-backups")).make(&home).unwrap();
 }
 
@@ -114,7 +113,8 @@ fn the_history_tells_of_checks_and_copies() {
 fn a_line_cut_short_is_passed_over_and_the_next_one_is_whole() {
     let (_place, folder) = folder();
     folder.note(&event(10, Happened::Created, "a")).unwrap();
-    let mut file = OpenOptions::new().append(true).open(folder.path().join(HISTORY)).unwrap();
+    let mut file =
+        fs::OpenOptions::new().append(true).open(folder.path().join("history.jsonl")).unwrap();
     file.write_all(b"{\"at\":\"2026-").unwrap();
     folder.note(&event(20, Happened::Created, "b")).unwrap();
     let ids: Vec<_> = folder.history().unwrap().into_iter().filter_map(|line| line.id).collect();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_home::Home;
 
-use crate::folder::STAGING;
+use crate::name::STAGING;
 use crate::{Error, Result};
 
 /// How a folder is held.

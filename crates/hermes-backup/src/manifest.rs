@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::name::{Compression, Format};
-use crate::sign::Mark;
 
 /// The newest form of a manifest that this program writes and reads.
 pub const FORMAT: u32 = 1;
@@ -47,14 +46,6 @@ pub struct Manifest {
     /// The signature of the home over everything else in this list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signed: Option<Mark>,
-}
-
-impl Manifest {
-    /// The links to folders that were not followed: what they lead to is not in the archive.
-    pub fn links_left_out(&self) -> impl Iterator<Item = &str> {
-        let links = self.left_out.iter().filter(|left| crate::contents::is_link_left_out(left));
-        links.map(|left| left.path.as_str())
-    }
 }
 
 /// One member.
@@ -133,6 +124,15 @@ pub struct Previous {
     pub id: String,
     /// The SHA-256 of the whole archive.
     pub sha256: String,
+}
+
+/// A signature with the public key that it fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The public key, in hexadecimal digits.
+    pub key: String,
+    /// The signature, in hexadecimal digits.
+    pub signature: String,
 }
 
 /// What stands in clear text beside an archive, as `<name>.json`: no path, no name, no word of the user.

@@ -1,9 +1,15 @@
-//! The name of an archive, which says what it holds, when it was made and how it is opened.
+//! The name of an archive, which says what it holds, when it was made and how it is opened; names of what is not done.
 
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+
+/// What the name of a folder begins with that a run works in and takes away at its end.
+pub(crate) const STAGING: &str = ".staging-";
+
+/// What the name of an archive ends with until it is whole.
+pub(crate) const PARTIAL: &str = ".partial";
 
 /// How an archive is made smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

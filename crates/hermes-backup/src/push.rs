@@ -8,13 +8,13 @@ use hermes_home::atomic;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::folder::{Backup, Event, Folder, Happened, PARTIAL, of_several, sidecar_path};
+use crate::folder::{Backup, Event, Folder, Happened, of_several, sidecar_path};
 use crate::manifest::Sidecar;
-use crate::name::ArchiveName;
-use crate::remote::{Remote, hash, ours};
+use crate::name::{ArchiveName, PARTIAL};
+use crate::remote::{Remote, ours};
 use crate::retention::{self, Candidate, Decision, Policy};
 use crate::whose::{LeftAlone, Owner, Whose, are_of_several};
-use crate::{Error, Result, Tell};
+use crate::{Error, Result, Tell, hash};
 
 /// What a push did.
 #[derive(Debug, Default)]
@@ -82,10 +82,11 @@ pub fn push(
     tell: Tell<'_>,
 ) -> Result<Pushed> {
     let place = remote.place();
+    let noting = Noting { folder, place: &place, now };
     let mut pushed = Pushed::default();
     let there = placed(remote).inspect_err(|error| {
         // The failure itself is what the caller has to hear of.
-        let _ = note(folder, now, Happened::PushFailed, (None, &place, error.to_string()));
+        let _ = noting.note(Happened::PushFailed, None, error.to_string());
     })?;
     pushed.warnings = remote.warnings().unwrap_or_else(|error| vec![error.to_string()]);
     let mut comparing = Comparing { remote, left: MOST_READ };
@@ -94,7 +95,7 @@ pub fn push(
         match send(backup, &there, &mut comparing, tell) {
             Ok(Sent::Already) => {
                 if !backup.copies.contains(&place) {
-                    note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
+                    noting.note(Happened::Pushed, Some(&id), String::new())?;
                 }
                 pushed.there.push(id);
             }
@@ -103,12 +104,11 @@ pub fn push(
                     let what = "what lay there under its name was something else";
                     pushed.warnings.push(format!("{id} was sent again: {what}"));
                 }
-                note(folder, now, Happened::Pushed, (Some(&id), &place, String::new()))?;
+                noting.note(Happened::Pushed, Some(&id), String::new())?;
                 pushed.sent.push(id);
             }
             Err(error) => {
-                let told = (Some(id.as_str()), place.as_str(), error.to_string());
-                note(folder, now, Happened::PushFailed, told)?;
+                noting.note(Happened::PushFailed, Some(&id), error.to_string())?;
                 if !matches!(error, Error::Tampered { .. }) {
                     return Err(error);
                 }
@@ -118,7 +118,7 @@ pub fn push(
         }
     }
     if pushed.sent.is_empty() {
-        note(folder, now, Happened::Reached, (None, &place, String::new()))?;
+        noting.note(Happened::Reached, None, String::new())?;
     }
     Ok(pushed)
 }
@@ -204,6 +204,7 @@ pub fn prune(
     now: Timestamp,
 ) -> Result<Vec<String>> {
     let place = remote.place();
+    let noting = Noting { folder, place: &place, now };
     let mut deleted = Vec::new();
     for one in placed(remote)? {
         let id = one.name.id();
@@ -218,7 +219,7 @@ pub fn prune(
         // The sidecar first: while it is there, the archive is whole.
         remote.delete(&format!("{name}.json"))?;
         remote.delete(&name)?;
-        note(folder, now, Happened::PrunedAt, (Some(&id), &place, String::new()))?;
+        noting.note(Happened::PrunedAt, Some(&id), String::new())?;
         deleted.push(id);
     }
     Ok(deleted)
@@ -434,12 +435,16 @@ fn is_whole(backup: &Backup) -> Result<bool> {
     }
 }
 
-fn note(
-    folder: &Folder,
-    at: Timestamp,
-    what: Happened,
-    (id, place, detail): (Option<&str>, &str, String),
-) -> Result<()> {
-    let (id, place) = (id.map(str::to_owned), Some(place.to_owned()));
-    folder.note(&Event { at, what, id, place, detail })
+/// What happens at one place.
+struct Noting<'a> {
+    folder: &'a Folder,
+    place: &'a str,
+    now: Timestamp,
+}
+
+impl Noting<'_> {
+    fn note(&self, what: Happened, id: Option<&str>, detail: String) -> Result<()> {
+        let (id, place) = (id.map(str::to_owned), Some(self.place.to_owned()));
+        self.folder.note(&Event { at: self.now, what, id, place, detail })
+    }
 }

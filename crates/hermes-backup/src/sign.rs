@@ -13,11 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::archive::hex;
-use crate::folder::{Folder, Happened, sidecar_path};
-use crate::manifest::{Manifest, Previous, Sidecar};
-use crate::restore::unpack;
-use crate::{Error, Result, Tell};
+use crate::hash::hex;
+use crate::manifest::{Manifest, Mark, Previous, Sidecar};
+use crate::{Error, Result};
 
 /// The private key, in the home's own folder.
 pub(crate) const KEY: &str = "backup-signing.key";
@@ -27,15 +25,6 @@ const KNOWN: &str = "backup-signers.json";
 
 /// How far ahead of the clock a backup may be: clocks differ, and zones are forgotten.
 pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
-
-/// A signature with the public key that it fits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// The public key, in hexadecimal digits.
-    pub key: String,
-    /// The signature, in hexadecimal digits.
-    pub signature: String,
-}
 
 /// Who signed an archive, as the home that asks sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,32 +150,17 @@ impl Signers {
         Ok(signers)
     }
 
-    /// The keys of a home, with a new one if it has none; then the archives in a folder that its own history tells of
-    /// and that are what their sidecars say are signed, once.
-    pub fn begin(
-        home: &Home,
-        folder: &Folder,
-        random: [u8; 32],
-        tell: Tell<'_>,
-    ) -> Result<Signers> {
-        let mut signers = Signers::read(home)?;
-        if signers.own.is_some() {
-            return Ok(signers);
-        }
+    /// Makes a key for a home that has none.
+    pub(crate) fn make_own(&mut self, home: &Home, random: [u8; 32]) -> Result<()> {
         let key = SigningKey::from_bytes(&random);
         let path = home.sibling(None).own().join(KEY);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
             atomic::make_folder(folder)?;
         }
         atomic::write_private(&path, format!("{}\n", hex(&key.to_bytes())).as_bytes())?;
-        let is_first = signers.known.keys.is_empty();
-        signers.own = Some(key);
-        signers.know_own();
-        if is_first {
-            signers.adopt(folder, tell)?;
-        }
-        signers.write()?;
-        Ok(signers)
+        self.own = Some(key);
+        self.know_own();
+        Ok(())
     }
 
     /// Whether this home can tell its archives from others.
@@ -241,9 +215,13 @@ impl Signers {
     pub(crate) fn note_last(&self, last: Option<Previous>, folder: &Path) -> Result<()> {
         let Some(home) = self.home.as_ref().filter(|_| self.own.is_some()) else { return Ok(()) };
         let mut now = Signers::read(home)?;
-        now.known.last = last;
-        now.known.folder = Some(folder.to_owned());
+        now.set_last(last, folder);
         now.write()
+    }
+
+    pub(crate) fn set_last(&mut self, last: Option<Previous>, folder: &Path) {
+        self.known.last = last;
+        self.known.folder = Some(folder.to_owned());
     }
 
     fn know_own(&mut self) {
@@ -255,43 +233,12 @@ impl Signers {
         }
     }
 
-    fn write(&self) -> Result<()> {
+    pub(crate) fn write(&self) -> Result<()> {
         let Some(home) = &self.home else { return Ok(()) };
         let path = home.own().join(KNOWN);
         let text = serde_json::to_vec_pretty(&self.known)
             .map_err(|error| Error::file("write to", &path, error.into()))?;
         Ok(atomic::write_private(&path, &text)?)
-    }
-
-    /// Signs the archives that this home made before it had a key.
-    fn adopt(&mut self, folder: &Folder, tell: Tell<'_>) -> Result<()> {
-        let history = folder.history()?;
-        let is_made = |id: &str| {
-            let made = [Happened::Created, Happened::CreatedDamaged];
-            history.iter().any(|one| made.contains(&one.what) && one.id.as_deref() == Some(id))
-        };
-        let mut newest = None;
-        for backup in folder.list()? {
-            let Some(mut sidecar) = backup.sidecar.filter(|one| one.signed.is_none()) else {
-                continue;
-            };
-            if !is_made(&sidecar.id)
-                || unpack::must_be(&backup.path, &sidecar.sha256, tell).is_err()
-            {
-                continue;
-            }
-            if newest.is_none() {
-                newest = Some(Previous { id: sidecar.id.clone(), sha256: sidecar.sha256.clone() });
-            }
-            sidecar.signed = self.sign(&beside(&sidecar));
-            let path = sidecar_path(&backup.path);
-            let text = serde_json::to_vec_pretty(&sidecar)
-                .map_err(|error| Error::file("write to", &path, error.into()))?;
-            atomic::write_private(&path, &text)?;
-        }
-        self.known.last = newest;
-        self.known.folder = Some(folder.path().to_owned());
-        Ok(())
     }
 }
 

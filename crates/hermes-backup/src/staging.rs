@@ -2,6 +2,7 @@
 
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -279,12 +280,7 @@ pub(crate) fn copy_private(from: &Path, to: &Path) -> Result<()> {
 /// Makes a new file that only its owner may read.
 pub(crate) fn create_private(path: &Path) -> Result<fs::File> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
+    options.write(true).create_new(true).mode(0o600);
     options.open(path).map_err(|source| Error::file("create", path, source))
 }
 
@@ -294,9 +290,7 @@ fn named(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-#[cfg(unix)]
 fn mode_and_time(metadata: &Metadata) -> (u32, i64) {
-    use std::os::unix::fs::MetadataExt;
     (metadata.mode() & 0o777, metadata.mtime().max(0))
 }
 

@@ -150,7 +150,7 @@ pub fn judge(
     reasons.extend(age(backups, newest, expected, now));
     reasons.extend(attempts(history, failures));
     reasons.extend(drills(backups, drilled, expected, now));
-    let of_place = |place: &String| at_place(place, newest, history, (expected, now));
+    let of_place = |place: &String| at_place(place, newest, history, expected, now);
     reasons.extend(expected.places.iter().filter_map(of_place));
     reasons[found..].sort_by_key(|reason| std::cmp::Reverse(reason.colour));
     Standing {
@@ -311,7 +311,8 @@ fn at_place(
     place: &String,
     newest: Option<&Backup>,
     history: &[Event],
-    (expected, now): (&Expected, Timestamp),
+    expected: &Expected,
+    now: Timestamp,
 ) -> Option<Reason> {
     const PUSH: &str = "`hermes backup push`";
     let is_missing = newest.is_some_and(|newest| !newest.copies.contains(place));

@@ -8,7 +8,7 @@ use crate::name::Format;
 use crate::restore::unpack;
 use crate::seal::Keys;
 use crate::sign::{self, Signed, Signers, Trust};
-use crate::{Error, Progress, Result, Tell};
+use crate::{Error, Progress, Result, Tell, hash};
 
 /// What a check looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn verify(
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
-    let looked = check(backup, (keys, folder.signers()), now, tell);
+    let looked = check(backup, keys, folder.signers(), now, tell);
     let (what, detail) = match &looked {
         Ok(Verified::Members { files, .. }) => (Happened::Verified, format!("{files} files")),
         Ok(Verified::HashOnly) => (Happened::HashVerified, String::new()),
@@ -51,7 +51,8 @@ pub fn verify(
 /// The same for an archive that is in no folder of this home: nothing is written down.
 pub fn check(
     backup: &Backup,
-    (keys, signers): (&Keys, &Signers),
+    keys: &Keys,
+    signers: &Signers,
     now: Timestamp,
     tell: Tell<'_>,
 ) -> Result<Verified> {
@@ -60,7 +61,7 @@ pub fn check(
     trust.must_take(&backup.path, std::slice::from_ref(&backup.signed))?;
     let is_readable = backup.name.format == Format::Plain || !keys.is_empty();
     match &backup.sidecar {
-        Some(sidecar) => unpack::must_be(&backup.path, &sidecar.sha256, tell)?,
+        Some(sidecar) => hash::must_be(&backup.path, &sidecar.sha256, tell)?,
         None if !is_readable => {
             return Err(Error::NoKey {
                 what: backup.path.display().to_string(),

@@ -8,7 +8,7 @@ use hermes_home::databases::{self, Noted};
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 
 use crate::Result;
-use crate::folder::{Event, Happened};
+use crate::history::{Event, Happened};
 use crate::manifest::Sidecar;
 use crate::sign::{Signed, Signers};
 

@@ -117,7 +117,7 @@ fn writer(place: &Place<'_>, arguments: &Arguments, now: Timestamp) -> anyhow::R
     let mut store = made_up::session_store(&place.home.state_db())?;
     store.create_session(&NewSession::plain(session.clone(), now, "bench"))?;
     let never = AtomicBool::new(false);
-    let before = append(&mut store, &session, (now, arguments.appends), &never)?;
+    let before = append(&mut store, &session, now, arguments.appends, &never)?;
     let ended = AtomicBool::new(false);
     let (during, backup) = std::thread::scope(|scope| {
         let made = scope.spawn(|| {
@@ -125,7 +125,7 @@ fn writer(place: &Place<'_>, arguments: &Arguments, now: Timestamp) -> anyhow::R
             ended.store(true, Ordering::Relaxed);
             made
         });
-        let during = append(&mut store, &session, (now, usize::MAX), &ended);
+        let during = append(&mut store, &session, now, usize::MAX, &ended);
         (during, made.join())
     });
     backup.map_err(|_| anyhow::anyhow!("the backup did not end"))??;
@@ -149,7 +149,8 @@ fn writer(place: &Place<'_>, arguments: &Arguments, now: Timestamp) -> anyhow::R
 fn append(
     store: &mut SessionStore,
     session: &SessionId,
-    (now, most): (Timestamp, usize),
+    now: Timestamp,
+    most: usize,
     ended: &AtomicBool,
 ) -> anyhow::Result<Vec<Duration>> {
     let mut times = Vec::new();

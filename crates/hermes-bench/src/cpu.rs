@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use anyhow::ensure;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{ClockId, clock_gettime};
 
 /// Fails where the system does not tell.
 pub(crate) fn must_be_known() -> anyhow::Result<()> {
@@ -18,43 +20,22 @@ pub(crate) fn timed<T, E>(deed: impl FnOnce() -> Result<T, E>) -> Result<(T, Dur
 
 /// CPU time this thread has used.
 pub(crate) fn of_thread() -> Duration {
-    #[cfg(unix)]
-    {
-        use nix::time::{ClockId, clock_gettime};
-        clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
-    }
-    #[cfg(not(unix))]
-    Duration::ZERO
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
 /// CPU time that a running process has used, all its threads together, also those that ended.
 pub(crate) fn of_process(id: u32) -> Duration {
-    #[cfg(unix)]
-    {
-        use nix::time::ClockId;
-        let clock = i32::try_from(id).ok().map(nix::unistd::Pid::from_raw);
-        let clock = clock.and_then(|process| ClockId::pid_cpu_clock_id(process).ok());
-        clock.and_then(|clock| clock.now().ok()).map(Duration::from).unwrap_or_default()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = id;
-        Duration::ZERO
-    }
+    let clock = i32::try_from(id).ok().map(nix::unistd::Pid::from_raw);
+    let clock = clock.and_then(|process| ClockId::pid_cpu_clock_id(process).ok());
+    clock.and_then(|clock| clock.now().ok()).map(Duration::from).unwrap_or_default()
 }
 
 /// CPU time, user and system, of all ended child processes.
 pub(crate) fn of_children() -> Duration {
-    #[cfg(unix)]
-    {
-        use nix::sys::resource::{UsageWho, getrusage};
-        let micros = |time: nix::sys::time::TimeVal| {
-            Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
-        };
-        getrusage(UsageWho::RUSAGE_CHILDREN)
-            .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
-            .unwrap_or_default()
-    }
-    #[cfg(not(unix))]
-    Duration::ZERO
+    let micros = |time: nix::sys::time::TimeVal| {
+        Duration::from_secs(time.tv_sec() as u64) + Duration::from_micros(time.tv_usec() as u64)
+    };
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map(|usage| micros(usage.user_time()) + micros(usage.system_time()))
+        .unwrap_or_default()
 }

@@ -60,7 +60,7 @@ fn fill(scratch: &Scratch, messages: usize, now: Timestamp) -> anyhow::Result<()
     let begin = now.checked_sub(SignedDuration::from_hours(24 * 365))?;
     for number in 0..messages {
         let text = vocabulary.message(&mut numbers, LENGTH);
-        data::add(&mut filling, &whose, &text, (number, begin))?;
+        data::add(&mut filling, &whose, &text, number, begin)?;
     }
     filling.finish(&whose)
 }

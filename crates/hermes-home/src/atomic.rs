@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -55,10 +56,11 @@ pub fn put_one_of_many(
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
-        let mut file = match (mode, any_mode()) {
-            (None, Some(any)) => builder.permissions(any).tempfile_in(folder)?,
-            _ => builder.tempfile_in(folder)?,
-        };
+        if mode.is_none() {
+            // What a new file may be, before the process takes something away from it.
+            builder.permissions(Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(folder)?;
         fill(file.as_file_mut())?;
         if let Some(mode) = mode {
             file.as_file().set_permissions(mode.clone())?;
@@ -92,7 +94,7 @@ pub fn is_temporary(name: &OsStr) -> bool {
 /// Makes a folder and its missing parents, each with mode 0700, so that they are there after a power cut.
 pub fn make_folder(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
-    private_folder(&mut builder);
+    builder.mode(0o700);
     make_each(path, &builder, &mut sync_if_allowed).map_err(|source| Error::write(path, source))
 }
 
@@ -146,7 +148,7 @@ pub fn is_torn(file: &mut File) -> io::Result<bool> {
 /// Makes what was renamed or created inside `folder` durable; an empty path is the folder we are in.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    File::open(folder)?.sync_all()
 }
 
 /// The file that a write to `path` replaces: itself, or what a symbolic link leads to.
@@ -196,27 +198,6 @@ fn unsynced(folder: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> 
     file.write_all(bytes)?;
     Ok(file)
 }
-
-/// What a new file may be, before the process takes something away from it.
-#[cfg(unix)]
-fn any_mode() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn any_mode() -> Option<Permissions> {
-    None
-}
-
-#[cfg(unix)]
-fn private_folder(builder: &mut fs::DirBuilder) {
-    use std::os::unix::fs::DirBuilderExt;
-    builder.mode(0o700);
-}
-
-#[cfg(not(unix))]
-fn private_folder(_builder: &mut fs::DirBuilder) {}
 
 #[cfg(test)]
 mod tests {
@@ -270,7 +251,6 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"mine");
     }
 
-    #[cfg(unix)]
     #[test]
     fn new_files_are_private_and_old_modes_stay() {
         use std::os::unix::fs::PermissionsExt;
@@ -288,7 +268,6 @@ mod tests {
         assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"d".to_vec()));
     }
 
-    #[cfg(unix)]
     #[test]
     fn put_replaces_a_link_itself_and_a_failure_changes_nothing() {
         use std::os::unix::fs::PermissionsExt;
@@ -305,7 +284,6 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_symbolic_link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
@@ -317,7 +295,6 @@ mod tests {
         assert_eq!(fs::read(&real).unwrap(), b"new");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_link_that_leads_nowhere_stays_and_the_error_names_it() {
         use std::os::unix::fs::symlink;

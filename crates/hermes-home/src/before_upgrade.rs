@@ -49,7 +49,7 @@ pub struct Unfinished {
 }
 
 /// Begins a copy of a database that has this schema.
-pub fn begin(home: &Home, (database, schema): (&Path, i64), now: Timestamp) -> Result<Unfinished> {
+pub fn begin(home: &Home, database: &Path, schema: i64, now: Timestamp) -> Result<Unfinished> {
     let folder = home.before_upgrade();
     atomic::make_folder(&folder)?;
     let database = database.file_stem().unwrap_or_default().to_string_lossy();
@@ -133,7 +133,7 @@ mod tests {
         let home = &testing::home(&root);
         let day = |day: i64| Timestamp::from_second(day * 24 * 3600).unwrap();
         let copy = |database: &str, schema, at| {
-            let unfinished = begin(home, (Path::new(database), schema), at).unwrap();
+            let unfinished = begin(home, Path::new(database), schema, at).unwrap();
             atomic::write(&unfinished.path, b"copied").unwrap();
             unfinished.finish(home, at).unwrap();
         };
@@ -160,7 +160,7 @@ mod tests {
     fn a_copy_that_was_not_finished_has_no_name_and_goes_after_a_day() {
         let root = tempfile::tempdir().unwrap();
         let home = &testing::home(&root);
-        let unfinished = begin(home, (Path::new("memory.db"), 1), Timestamp::UNIX_EPOCH).unwrap();
+        let unfinished = begin(home, Path::new("memory.db"), 1, Timestamp::UNIX_EPOCH).unwrap();
         atomic::write(&unfinished.path, b"half").unwrap();
         let made = Timestamp::try_from(unfinished.path.metadata().unwrap().modified().unwrap());
         let made = made.unwrap();

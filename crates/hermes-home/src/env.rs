@@ -76,7 +76,7 @@ pub const VARIABLES: &[Variable] = &[
         does: "Used only together with HERMES_XDG, or when `~/.hermes` is missing and `$XDG_DATA_HOME/hermes` exists.",
     },
     Variable {
-        name: "CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH, OPENCODE_CONFIG, XDG_CONFIG_HOME, APPDATA",
+        name: "CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH, OPENCODE_CONFIG, XDG_CONFIG_HOME",
         does: "Where agents keep their settings, for `hermes integrate`: the variables of the agents themselves.",
     },
     Variable {
@@ -157,8 +157,7 @@ impl Env {
 
     /// The user's own folder, where `~` points.
     pub fn user_folder(&self) -> Result<Option<PathBuf>> {
-        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-        Ok(self.text(name)?.map(PathBuf::from))
+        Ok(self.text("HOME")?.map(PathBuf::from))
     }
 
     /// The command of the user's editor.

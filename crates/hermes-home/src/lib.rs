@@ -7,6 +7,9 @@
 //! assert!(parse_profile("../elsewhere").is_err());
 //! ```
 
+#[cfg(not(unix))]
+compile_error!("Hermes runs on Linux and macOS; on Windows, build it inside WSL");
+
 pub mod atomic;
 pub mod before_upgrade;
 pub mod config;
@@ -14,7 +17,9 @@ pub mod databases;
 pub mod env;
 pub mod error;
 pub mod init;
+mod keyed_text;
 pub mod layout;
+mod locate;
 pub mod lock;
 pub mod memory_file;
 pub mod name;
@@ -30,6 +35,7 @@ pub mod session_files;
 pub mod skill;
 pub mod soul;
 pub mod text;
+mod text_file;
 pub mod tokens;
 pub mod versions;
 

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -96,14 +97,7 @@ fn sidecar(path: &Path) -> PathBuf {
 }
 
 fn open(lock: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(lock)
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock)
 }
 
 #[cfg(test)]
@@ -123,7 +117,6 @@ mod tests {
         assert_eq!(super::holder(&lock).unwrap(), None);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_lock_is_never_taken_through_a_link() {
         let folder = tempfile::tempdir().unwrap();

@@ -11,6 +11,7 @@ use crate::init::Owner;
 use crate::layout::{Home, MemoryTarget};
 use crate::memory_file::edit::{self, NewEntry};
 use crate::memory_file::{self, Change, Context, Document, Edited, Entry, Outcome};
+use crate::text_file::read_text;
 use crate::tokens;
 
 /// A memory file that stands where this program does not write.
@@ -53,7 +54,7 @@ pub fn find(home: &Home, target: &MemoryTarget, owner: Owner) -> Result<Vec<Plac
         if is_main {
             continue;
         }
-        if let Some(text) = memory_file::read_text(&path)? {
+        if let Some(text) = read_text(&path)? {
             let document = Document::parse(&text, owner);
             found.push(Place { path, document, tokens: tokens::estimate(&text) });
         }

@@ -103,7 +103,6 @@ fn thousands_of_entries_are_merged_in_a_moment() {
     assert!(begun.elapsed().as_secs() < 3, "{:?}", begun.elapsed());
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_the_file_itself_is_no_other_place() {
     let root = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::layout::Home;
-use crate::memory_file::{read_bytes, read_text};
 use crate::name::UserId;
+use crate::text_file::{read_bytes, read_text};
 use crate::{atomic, lock, versions};
 
 /// One section of the log: the number of its procedure, and its text without the mark.

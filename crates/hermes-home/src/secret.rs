@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -231,31 +232,16 @@ fn read_text(home: &Home) -> Result<String> {
     }
 }
 
-#[cfg(unix)]
 fn make_private(path: &std::path::Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
     if !path.exists() {
         return Ok(());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
-#[cfg(not(unix))]
-fn make_private(_path: &std::path::Path) -> io::Result<()> {
-    Ok(())
-}
-
 /// Whether others than the owner can read the file of secrets.
-#[cfg(unix)]
 pub fn is_exposed(home: &Home) -> bool {
-    use std::os::unix::fs::PermissionsExt;
     fs::metadata(home.secrets()).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
-}
-
-/// Whether others than the owner can read the file of secrets.
-#[cfg(not(unix))]
-pub fn is_exposed(_home: &Home) -> bool {
-    false
 }
 
 /// Whether this is the name of a secret in `.env`: ALL_CAPS, as in the environment.

@@ -1,6 +1,7 @@
 //! Tests of the `.env` file and of what is shown of secrets.
 
 use proptest::prelude::*;
+use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::env::Env;
@@ -59,25 +60,19 @@ fn the_file_of_secrets_is_private() {
     let home = home(root.path());
     set_secret(&home, "API_KEY", &Secret::new("k-1".into())).unwrap();
     assert_eq!(fs::read_to_string(home.secrets()).unwrap(), "API_KEY=k-1\n");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(home.secrets(), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(is_exposed(&home));
-        set_secret(&home, "API_KEY", &Secret::new("k-2".into())).unwrap();
-        assert!(!is_exposed(&home));
-    }
+    fs::set_permissions(home.secrets(), fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(is_exposed(&home));
+    set_secret(&home, "API_KEY", &Secret::new("k-2".into())).unwrap();
+    assert!(!is_exposed(&home));
     assert!(remove_secret(&home, "API_KEY").unwrap());
     assert!(!remove_secret(&home, "API_KEY").unwrap());
     assert!(set_secret(&home, "lower", &Secret::new("x".into())).is_err());
 }
 
 /// Whoever opens the file at any moment finds no new secret in a file that others may read.
-#[cfg(unix)]
 #[test]
 fn a_new_secret_is_at_no_moment_in_a_file_that_others_can_read() {
     use std::io::Read;
-    use std::os::unix::fs::PermissionsExt;
     use std::sync::atomic::{AtomicBool, Ordering};
     let root = tempfile::tempdir().unwrap();
     let home = home(root.path());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::layout::Home;
-use crate::memory_file;
+use crate::text_file::read_text;
 use crate::tokens;
 use crate::versions;
 
@@ -38,7 +38,7 @@ pub struct Soul {
 /// Reads the persona; SOUL.md is changed with `memory_file::replace_whole`.
 pub fn show(home: &Home) -> Result<Soul> {
     let path = home.soul();
-    let found = memory_file::read_text(&path)?;
+    let found = read_text(&path)?;
     let exists = found.is_some();
     let own = found.unwrap_or_default();
     let is_built_in = says_nothing(&own);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -15,7 +16,8 @@ use crate::atomic;
 use crate::error::{Error, Result};
 use crate::layout::{Home, MemoryTarget};
 use crate::lock;
-use crate::memory_file::{self, Format};
+use crate::text::preview;
+use crate::text_file::{Format, read_bytes};
 
 /// One content that a file has had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -106,7 +108,7 @@ pub fn list(home: &Home, target: &MemoryTarget) -> Result<Vec<Version>> {
 /// The same for any file below the home that is written with [`replace`].
 pub fn list_of(home: &Home, path: &Path) -> Result<Vec<Version>> {
     let mut versions = logged(home, &relative(home, path))?;
-    if let Some(now) = memory_file::read_bytes(path)? {
+    if let Some(now) = read_bytes(path)? {
         mark_current(&mut versions, path, &now)?;
     }
     versions.reverse();
@@ -126,7 +128,7 @@ pub fn restore(
     choose(list(home, target)?, which, &path)?;
     let _lock = lock::hold(&path)?;
     let version = choose(list(home, target)?, which, &path)?;
-    let old = memory_file::read_bytes(&path)?;
+    let old = read_bytes(&path)?;
     if version.current {
         return Ok(Restored { path, version, changed: false });
     }
@@ -160,7 +162,7 @@ pub(crate) fn erase_in(home: &Home, path: &Path, texts: &[String]) -> Result<usi
     }
     let _log_lock = lock::hold(&log(home))?;
     let lines: Vec<LogLine> = log_lines(&read_log(home)?).collect();
-    let now = memory_file::read_bytes(path)?.map(|bytes| hash(&bytes));
+    let now = read_bytes(path)?.map(|bytes| hash(&bytes));
     let gone = holding(home, lines.iter().filter(|line| line.file == file), texts)?;
     let gone: BTreeSet<String> =
         gone.into_iter().filter(|hash| Some(hash) != now.as_ref()).collect();
@@ -276,7 +278,7 @@ impl FromStr for Which {
             _ if text.len() >= SHORTEST_HASH && text.bytes().all(|b| b.is_ascii_hexdigit()) => {
                 Ok(Which::Hash(text.to_ascii_lowercase()))
             }
-            _ => Err(Error::BadVersion { text: memory_file::select::preview(text) }),
+            _ => Err(Error::BadVersion { text: preview(text) }),
         }
     }
 }
@@ -361,14 +363,7 @@ fn append(home: &Home, line: &LogLine) -> Result<()> {
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true).read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(path)
+    OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)
 }
 
 /// The bytes of the log; none when nothing was written yet.
@@ -452,17 +447,16 @@ fn logged(home: &Home, file: &str) -> Result<Vec<Version>> {
     for line in lines.filter(|line| line.file == file) {
         let last = versions.last().map(|version| &version.hash);
         if let Some(replaced) = line.replaced.filter(|replaced| Some(replaced) != last) {
-            let seen = (line.at, replaced, line.replaced_size);
-            versions.push(version(versions.len() + 1, seen, OUTSIDE));
+            let number = versions.len() + 1;
+            versions.push(version(number, line.at, replaced, line.replaced_size, OUTSIDE));
         }
-        let written = (line.at, line.hash, line.size);
-        versions.push(version(versions.len() + 1, written, &line.reason));
+        let number = versions.len() + 1;
+        versions.push(version(number, line.at, line.hash, line.size, &line.reason));
     }
     Ok(versions)
 }
 
-fn version(number: usize, content: (Timestamp, String, u64), reason: &str) -> Version {
-    let (at, hash, size) = content;
+fn version(number: usize, at: Timestamp, hash: String, size: u64, reason: &str) -> Version {
     Version { number, at, hash, size, reason: reason.to_owned(), current: false }
 }
 
@@ -473,7 +467,7 @@ fn mark_current(versions: &mut Vec<Version>, path: &Path, bytes: &[u8]) -> Resul
         let modified = path.metadata().and_then(|found| found.modified());
         let modified = modified.map_err(|source| Error::read(path, source))?;
         let at = Timestamp::try_from(modified).unwrap_or(Timestamp::UNIX_EPOCH);
-        versions.push(version(versions.len() + 1, (at, now, bytes.len() as u64), OUTSIDE));
+        versions.push(version(versions.len() + 1, at, now, bytes.len() as u64, OUTSIDE));
     }
     if let Some(last) = versions.last_mut() {
         last.current = true;

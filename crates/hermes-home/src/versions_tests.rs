@@ -161,7 +161,6 @@ fn a_version_is_named_by_number_or_enough_of_its_hash() {
     assert!(matches!(missing, Err(Error::NoVersion { count: 0, .. })));
 }
 
-#[cfg(unix)]
 #[test]
 fn kept_contents_and_the_log_are_private() {
     use std::os::unix::fs::PermissionsExt;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::item::{Message, Role, Session};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::value::{self, owned, text};
 use crate::{Error, Result, files, packed};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::files::{self, Listed};
 use crate::item::{Message, Role, Session};
 use crate::lines::{self, Line};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::value::{self, at, is_true, owned, text};
 use crate::{Error, Result};
@@ -80,7 +80,7 @@ fn transcripts(files: &[Listed], reading: &mut Reading<'_>) -> Result<()> {
         let mut input = match files::open(&file.path) {
             Ok(input) => input,
             Err(why) if files.len() > 1 => {
-                reading.tally.problem(&file.path, None, reason(&why));
+                reading.tally.problem(&file.path, None, why.reason());
                 continue;
             }
             Err(why) => return Err(why),
@@ -99,13 +99,6 @@ fn transcripts(files: &[Listed], reading: &mut Reading<'_>) -> Result<()> {
         transcript.flush(reading)?;
     }
     Ok(())
-}
-
-pub(crate) fn reason(why: &Error) -> String {
-    match why {
-        Error::Unreadable { source, .. } => source.to_string(),
-        other => other.to_string(),
-    }
 }
 
 /// For each file, the sessions that begin with the same line as it does: resumes and forks of one another.

@@ -7,12 +7,11 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::claude_code::reason;
 use crate::files;
 use crate::item::{Message, Role, Session};
 use crate::lines::{self, Line};
 use crate::packed::{self, Bounded};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::value::{self, owned, text};
 use crate::{Error, Result};
@@ -60,7 +59,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
     for file in files {
         match rollout(&file.path, reading) {
             Err(why @ (Error::Unreadable { .. } | Error::NotThis { .. })) => {
-                reading.tally.problem(&file.path, None, reason(&why));
+                reading.tally.problem(&file.path, None, why.reason());
             }
             other => other?,
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::lines::{self, Line};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::{Error, Result};
 
 /// A longer element is skipped: it has to fit in memory several times over.

@@ -63,6 +63,14 @@ impl Error {
         }
     }
 
+    /// Why not, for a list that names the file already.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Error::Unreadable { source, .. } => source.to_string(),
+            other => other.to_string(),
+        }
+    }
+
     pub(crate) fn file(path: &Path, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },

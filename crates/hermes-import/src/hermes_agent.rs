@@ -9,7 +9,7 @@ use hermes_store::sessions::{LiveMessage, LiveSession, SessionKind, SessionStore
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::item::{Fact, Message, Role, Session};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::{Error, Result, files, value};
 

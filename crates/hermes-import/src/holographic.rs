@@ -6,7 +6,7 @@ use hermes_store::foreign;
 use serde_json::Value;
 
 use crate::item::Fact;
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::value;
 use crate::{Result, files};
 

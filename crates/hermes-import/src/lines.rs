@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::{Error, Result};
 
 /// An object on a line, with its number from 1.

@@ -7,10 +7,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::Value;
 
-use crate::claude_code::reason;
 use crate::files;
 use crate::item::{Message, Role, Session};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::{Error, Result, value};
 
@@ -42,7 +41,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
         let who = Who { role: Role::User, agent: None };
         match note(&file.path, &name, who, reading) {
             Err(why @ (Error::Unreadable { .. } | Error::Missing { .. })) => {
-                reading.tally.problem(&file.path, None, reason(&why));
+                reading.tally.problem(&file.path, None, why.reason());
             }
             other => other?,
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::item::Fact;
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::value::{self, text};
 use crate::{Result, elements, files, lines};
@@ -14,23 +14,27 @@ use crate::{Result, elements, files, lines};
 pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
     let mut input = files::open(path)?;
     let keys = ["results", "memories"];
-    let is_list = elements::each(path, &mut input, &keys, reading, &mut |reading, line| {
-        memory(reading, path, line)
-    })?;
+    let is_list =
+        elements::each(path, &mut input, &keys, reading, &mut |reading, (line, object)| {
+            memory(reading, path, line, &object)
+        })?;
     if is_list {
         return Ok(());
     }
     reading.tally.files -= 1;
     let mut input = files::open(path)?;
-    lines::each(path, &mut input, reading, &mut |reading, line| memory(reading, path, line))
+    lines::each(path, &mut input, reading, &mut |reading, (line, object)| {
+        memory(reading, path, line, &object)
+    })
 }
 
 fn memory(
     reading: &mut Reading<'_>,
     path: &Path,
-    (line, object): (u64, Map<String, Value>),
+    line: u64,
+    object: &Map<String, Value>,
 ) -> Result<()> {
-    let said = ["memory", "text", "data"].iter().find_map(|key| text(&object, key));
+    let said = ["memory", "text", "data"].iter().find_map(|key| text(object, key));
     let Some(said) = said else {
         reading.tally.problem(path, Some(line), "it has no `memory`");
         return Ok(());
@@ -43,7 +47,7 @@ fn memory(
     let at = value::time(object.get("created_at"), zone)
         .or_else(|| value::time(object.get("updated_at"), zone));
     reading.fact(Fact {
-        id: value::id(&object, "id").unwrap_or_else(|| format!("{:016x}", value::print(said))),
+        id: value::id(object, "id").unwrap_or_else(|| format!("{:016x}", value::print(said))),
         text: said.to_owned(),
         at,
         until: value::time(object.get("expiration_date"), zone),

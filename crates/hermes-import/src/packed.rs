@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::lines::Line;
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::{Error, Result, elements, files};
 
 /// More members than any export has.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::item::Fact;
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::value::{self, text};
 use crate::{Result, files, lines};
 

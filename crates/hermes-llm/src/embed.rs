@@ -2,11 +2,12 @@
 
 use crate::embedded::{EmbeddedModel, normalise};
 use crate::error::{Error, Result, Server, Task};
-use crate::http::{Client, Endpoint, HttpModel, KeyHeader, Limits, Sleep};
+use crate::http::{ApiKey, Client, Endpoint, KeyHeader, Limits};
+use crate::model::{ModelId, Prefixes, Provider, Purpose};
+use crate::retry::Sleep;
 use crate::{ollama, openai, voyage};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
+use std::path::PathBuf;
 
 /// Turns texts into vectors of length one, in the order of the texts; a blank text becomes zeros.
 pub trait Embedder: Send + Sync {
@@ -17,49 +18,27 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
 }
 
-/// Whether a text asks or is what may be found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// A question.
-    Query,
-    /// Something to be found by a question.
-    Document,
-}
-
-/// Whose model it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Provider {
-    /// The model inside the program.
-    Embedded,
-    /// OpenAI, or any server that speaks its protocol.
-    OpenAi,
-    /// Ollama.
-    Ollama,
-    /// Voyage AI.
-    Voyage,
-}
-
-/// What a model wants before each text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Prefixes {
-    /// Before a question.
-    pub query: String,
-    /// Before something to be found.
-    pub document: String,
-}
-
-/// Which model made a vector, and how.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ModelId {
-    /// Whose model it is.
-    pub provider: Provider,
+/// A model behind an endpoint, as plain values.
+#[derive(Clone, Debug)]
+pub struct HttpModel {
+    /// Where the endpoint is.
+    pub base_url: String,
+    /// The key, where one is needed.
+    pub key: Option<ApiKey>,
     /// The name of the model.
-    pub name: String,
-    /// The width that is known or was asked for.
-    pub dims: Option<usize>,
-    /// What was put before the texts.
-    pub prefixes: Prefixes,
+    pub model: String,
+    /// The width to ask for and to insist on; the model's own when absent.
+    pub dimensions: Option<usize>,
+    /// What to put before the texts; chosen by the model's name when absent.
+    pub prefixes: Option<Prefixes>,
+    /// How many texts go into one request.
+    pub batch: usize,
+    /// The address of a proxy; the environment is not asked.
+    pub proxy: Option<String>,
+    /// A file of certificates that are trusted in the place of the built-in ones.
+    pub authorities: Option<PathBuf>,
+    /// How long and how often to try.
+    pub limits: Limits,
 }
 
 /// The model inside the program, seen as an [`Embedder`].
@@ -77,42 +56,19 @@ pub struct HttpEmbedder {
     client: Client,
 }
 
-impl Provider {
-    /// The name used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::Embedded => "embedded",
-            Provider::OpenAi => "openai",
-            Provider::Ollama => "ollama",
-            Provider::Voyage => "voyage",
-        }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl Prefixes {
-    /// What the makers of a model ask for, known by its name; nothing for most.
-    pub fn for_model(name: &str) -> Prefixes {
-        let name = name.to_ascii_lowercase();
-        let is_e5 = name.split(['/', '-', ':', '_']).any(|part| part == "e5");
-        if name.contains("nomic-embed") {
-            Prefixes { query: "search_query: ".into(), document: "search_document: ".into() }
-        } else if is_e5 {
-            Prefixes { query: "query: ".into(), document: "passage: ".into() }
-        } else {
-            Prefixes::default()
-        }
-    }
-
-    fn of(&self, purpose: Purpose) -> &str {
-        match purpose {
-            Purpose::Query => &self.query,
-            Purpose::Document => &self.document,
+impl HttpModel {
+    /// A model with nothing but its address and name: no key, batches of 64, the usual limits.
+    pub fn new(base_url: &str, model: &str) -> HttpModel {
+        HttpModel {
+            base_url: base_url.into(),
+            key: None,
+            model: model.into(),
+            dimensions: None,
+            prefixes: None,
+            batch: 64,
+            proxy: None,
+            authorities: None,
+            limits: Limits::default(),
         }
     }
 }
@@ -277,14 +233,6 @@ fn fill_blanks(mut vectors: Vec<Vec<f32>>, width: Option<usize>) -> Option<Vec<V
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn prefixes_follow_the_name_of_the_model() {
-        assert_eq!(Prefixes::for_model("nomic-embed-text:v1.5").query, "search_query: ");
-        assert_eq!(Prefixes::for_model("intfloat/multilingual-e5-large").document, "passage: ");
-        assert_eq!(Prefixes::for_model("text-embedding-3-small"), Prefixes::default());
-        assert_eq!(Prefixes::for_model("none5-model"), Prefixes::default());
-    }
 
     #[test]
     fn the_embedded_model_is_an_embedder_like_the_others() {

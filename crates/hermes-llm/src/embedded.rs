@@ -1,7 +1,7 @@
 //! The model inside the program: a vector for each token, read in place, pooled into one for a text.
 
-use crate::kernel::{self, Row};
-use crate::table::{DIMS, Table};
+use crate::kernel::{self, DIMS, Row};
+use crate::table::Table;
 use crate::wordpiece;
 
 static MODEL: EmbeddedModel =

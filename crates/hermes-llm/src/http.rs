@@ -1,9 +1,8 @@
 //! One POST of JSON to an endpoint, with its key, time-outs and tries.
 
 use crate::complaint::{Complaint, Verdict};
-use crate::embed::Prefixes;
 use crate::error::{Error, Result, Server, Task};
-use crate::retry::{self, Attempt};
+use crate::retry::{self, Attempt, Sleep};
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,35 +16,9 @@ const LARGEST_ANSWER: u64 = 256 << 20;
 const LARGEST_COMPLAINT: u64 = 64 << 10;
 const HIDDEN: &str = "***";
 
-/// Waits between two tries; tests give one that only notes how long.
-pub type Sleep = Box<dyn Fn(Duration) + Send + Sync>;
-
 /// A secret that never prints itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
-
-/// A model behind an endpoint, as plain values.
-#[derive(Clone, Debug)]
-pub struct HttpModel {
-    /// Where the endpoint is.
-    pub base_url: String,
-    /// The key, where one is needed.
-    pub key: Option<ApiKey>,
-    /// The name of the model.
-    pub model: String,
-    /// The width to ask for and to insist on; the model's own when absent.
-    pub dimensions: Option<usize>,
-    /// What to put before the texts; chosen by the model's name when absent.
-    pub prefixes: Option<Prefixes>,
-    /// How many texts go into one request.
-    pub batch: usize,
-    /// The address of a proxy; the environment is not asked.
-    pub proxy: Option<String>,
-    /// A file of certificates that are trusted in the place of the built-in ones.
-    pub authorities: Option<PathBuf>,
-    /// How long and how often to try.
-    pub limits: Limits,
-}
 
 /// How long and how often to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,23 +84,6 @@ impl ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "ApiKey({HIDDEN})")
-    }
-}
-
-impl HttpModel {
-    /// A model with nothing but its address and name: no key, batches of 64, the usual limits.
-    pub fn new(base_url: &str, model: &str) -> HttpModel {
-        HttpModel {
-            base_url: base_url.into(),
-            key: None,
-            model: model.into(),
-            dimensions: None,
-            prefixes: None,
-            batch: 64,
-            proxy: None,
-            authorities: None,
-            limits: Limits::default(),
-        }
     }
 }
 

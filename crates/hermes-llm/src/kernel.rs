@@ -4,7 +4,8 @@
     reason = "reading the file's bytes as signed, and calling a function compiled for AVX2, have no safe form"
 )]
 
-use crate::table::DIMS;
+/// How many numbers a vector of the embedded model has.
+pub(crate) const DIMS: usize = 256;
 
 /// One token of the model: its numbers before the scale.
 pub(crate) type Row = [i8; DIMS];

@@ -1,6 +1,6 @@
 //! The `/api/embed` protocol of Ollama.
 
-use crate::embed::ModelId;
+use crate::model::ModelId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The `/v1/embeddings` protocol of OpenAI, spoken by many servers.
 
-use crate::embed::ModelId;
+use crate::model::ModelId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

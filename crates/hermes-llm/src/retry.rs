@@ -1,12 +1,14 @@
 //! When to ask again, and after how long.
 
 use crate::error::{Error, Result};
-use crate::http::Sleep;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(20);
+
+/// Waits between two tries; tests give one that only notes how long.
+pub type Sleep = Box<dyn Fn(Duration) + Send + Sync>;
 
 /// What one try came to.
 pub(crate) enum Attempt<T> {

@@ -1,9 +1,6 @@
 //! The file of the embedded model, read in place: every part is found when the program is compiled.
 
-use crate::kernel::{Row, signed};
-
-/// How many numbers a vector of the embedded model has.
-pub(crate) const DIMS: usize = 256;
+use crate::kernel::{DIMS, Row, signed};
 
 /// The most bytes a piece may have; the file says how many its longest has.
 pub(crate) const LONGEST_PIECE: usize = 32;

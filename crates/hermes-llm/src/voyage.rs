@@ -1,6 +1,6 @@
 //! The embeddings protocol of Voyage AI, whose answers have the shape of OpenAI's.
 
-use crate::embed::{ModelId, Purpose};
+use crate::model::{ModelId, Purpose};
 use serde_json::{Value, json};
 
 /// The body of the request.

@@ -16,7 +16,6 @@ mod error;
 #[cfg(test)]
 mod error_tests;
 pub mod foreign;
-mod log_fits;
 pub mod memory;
 mod migrate;
 pub mod postgres;
@@ -24,7 +23,6 @@ pub mod rot;
 pub mod sessions;
 pub mod snapshot;
 pub mod sqlite;
-mod still;
 mod stop;
 
 pub use error::{Error, ErrorKind, Result};

@@ -91,7 +91,7 @@ pub fn keep_before_upgrade(
         path: home.before_upgrade(),
         source: std::io::Error::other(error),
     };
-    let copy = before_upgrade::begin(home, (path, schema), now).map_err(failed)?;
+    let copy = before_upgrade::begin(home, path, schema, now).map_err(failed)?;
     snapshot::take(path, &copy.path, COPY_LIMITS, &mut |_, _| {})?;
     copy.finish(home, now).map_err(failed)
 }

@@ -270,7 +270,7 @@ fn give_dump(pool: &Pool, home: &Home) -> anyhow::Result<bool> {
 /// Whoever was forgotten since does not come back to the server either.
 pub fn forget_again(home: &Home, store: &mut SqliteMemory, now: Timestamp) -> Vec<String> {
     let places = [home.root().to_owned(), home.backups()];
-    erasure::again_on_server(store, home, &places, ("a memory on a server", now))
+    erasure::again_on_server(store, home, &places, "a memory on a server", now)
 }
 
 /// What was brought to the server is not kept beside it: nobody would look after it.

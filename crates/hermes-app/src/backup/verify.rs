@@ -81,7 +81,7 @@ fn check(
         // What a copy elsewhere is like says nothing of the one in the folder.
         let seen = match is_of_folder {
             true => verify::verify(&wanted.folder, backup, keys, app.now, tell),
-            false => verify::check(backup, (keys, wanted.folder.signers()), app.now, tell),
+            false => verify::check(backup, keys, wanted.folder.signers(), app.now, tell),
         };
         match seen {
             Ok(seen) => Ok(CheckedBackup::of(backup, &seen)),

@@ -131,7 +131,7 @@ fn again_on_server(app: &App, home: &Home, places: &[PathBuf]) -> anyhow::Result
         return Ok(Vec::new());
     }
     let mut memory = own.memory(home, Access::Write)?;
-    Ok(erasure::again_on_server(&mut memory.store, home, places, ("the server", app.now)))
+    Ok(erasure::again_on_server(&mut memory.store, home, places, "the server", app.now))
 }
 
 /// Entries of MEMORY.md that were written with facts of theirs.

@@ -9,7 +9,6 @@ pub(crate) mod unsealed;
 pub(crate) mod zipped;
 
 pub use pack::pack;
-pub(crate) use read::hex;
 pub use read::read;
 #[cfg(test)]
 pub(crate) use read::read_opened;

@@ -10,9 +10,9 @@ use std::time::{Instant, SystemTime};
 use flate2::GzBuilder;
 use sha2::{Digest, Sha256};
 
-use super::read::hex;
 use super::{Form, Packed, Source};
 use crate::contents::VANISHED;
+use crate::hash::hex;
 use crate::manifest::{self, Kind, LeftOut, MEMBER, Manifest, ROOT};
 use crate::name::Compression;
 use crate::seal;

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::archive::unsealed::{self, Links, Safe, Safely};
 use crate::archive::{Limits, Member};
+use crate::hash::hex;
 use crate::manifest::{self, FORMAT, Kind, MEMBER, Manifest, ROOT};
 use crate::seal::{self, Keys};
 use crate::{Error, Result};
@@ -194,14 +195,4 @@ fn known_databases(manifest: &Manifest) -> Result<(), String> {
 
 fn tampered(what: &str, why: &str) -> Error {
     Error::Tampered { what: what.to_owned(), why: why.to_owned() }
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

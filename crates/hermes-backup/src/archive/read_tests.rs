@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use tar::{EntryType, Header};
 
-use super::{Limits, Member, hex, read_opened, unsealed};
+use super::{Limits, Member, read_opened, unsealed};
+use crate::hash::hex;
 use crate::manifest::{Database, FORMAT, File, Kind, MEMBER, Manifest};
 use crate::{Error, Result};
 

@@ -58,7 +58,10 @@ pub(crate) fn members(
     let mut known = Known::new(limits);
     while let Some(announced) = members.next().map_err(|broken| subject.broken(broken))? {
         let (path, sort) = known.admit(&announced, links).map_err(|why| subject.tampered(&why))?;
-        hand_out(&mut members, &announced, (path, sort), &subject, take)?;
+        hand_out(&mut members, &subject, |content| {
+            let Announced { size, mode, modified, .. } = announced;
+            take(&mut Safe { path, sort, size, mode, modified, content })
+        })?;
     }
     members.must_be_over(LONGEST_END).map_err(|broken| subject.broken(broken))?;
     drop(members);
@@ -72,20 +75,11 @@ pub(crate) fn members(
 
 fn hand_out(
     members: &mut Members<impl Read>,
-    announced: &Announced,
-    (path, sort): (String, Safely),
     subject: &Subject<'_>,
-    take: &mut dyn FnMut(&mut Safe<'_>) -> Result<()>,
+    take: impl FnOnce(&mut dyn Read) -> Result<()>,
 ) -> Result<()> {
     let mut content = Watched { input: members, failed: None };
-    let taken = take(&mut Safe {
-        path,
-        sort,
-        size: announced.size,
-        mode: announced.mode,
-        modified: announced.modified,
-        content: &mut content,
-    });
+    let taken = take(&mut content);
     // Whoever copies cannot tell whether reading or writing failed; what was read is known here.
     match content.failed {
         Some(error) => Err(subject.broken(Broken::Input(error))),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use hermes_home::layout::Home;
 use hermes_home::profile;
 
-use crate::manifest::LeftOut;
+use crate::manifest::{LeftOut, Manifest};
 use crate::{Error, Result};
 use rules::Place;
 
@@ -116,6 +116,14 @@ pub struct Choice<'a> {
 pub fn is_link_left_out(left: &LeftOut) -> bool {
     [LINK_TO_FOLDER, LINK_IN_CIRCLE, LINK_TO_TOO_MUCH, LINK_BEHIND_LINK]
         .contains(&left.why.as_str())
+}
+
+impl Manifest {
+    /// The links to folders that were not followed: what they lead to is not in the archive.
+    pub fn links_left_out(&self) -> impl Iterator<Item = &str> {
+        let links = self.left_out.iter().filter(|left| is_link_left_out(left));
+        links.map(|left| left.path.as_str())
+    }
 }
 
 /// The links to folders of a home that no backup follows; looks at folders alone and opens no file.

@@ -1,10 +1,9 @@
 //! Which names stay out of a backup, and why. Most rules hold in one place alone.
 
-use crate::folder::STAGING;
-use crate::sign;
 use std::path::Path;
 
-use crate::name::ArchiveName;
+use crate::name::{ArchiveName, STAGING};
+use crate::sign;
 
 /// The folder of all profiles but the default one.
 pub(super) const PROFILES: &str = "profiles";

@@ -9,6 +9,7 @@ use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
+use crate::database_files::remove_sidecars;
 use crate::drill::{Check, Request};
 use crate::manifest::{Kind, Manifest};
 use crate::restore::{From, check, unpack};
@@ -135,7 +136,7 @@ fn searches(drilled: &Drilled<'_>, manifest: &Manifest) -> Vec<Check> {
     };
     let path = drilled.scratch.join(&file.path);
     let checks = search(&path, &manifest.id);
-    match check::remove_sidecars(&path).and(checks) {
+    match remove_sidecars(&path).and(checks) {
         Ok(checks) => checks,
         Err(error) => vec![failed("search", error.to_string())],
     }

@@ -16,7 +16,7 @@ use crate::folder::{Backup, Folder};
 use crate::held::Scratch;
 use crate::restore::unpack;
 use crate::seal::Keys;
-use crate::{Error, Result, Tell};
+use crate::{Error, Result, Tell, hash};
 
 pub use receipts::{import_receipt, receipts};
 
@@ -90,7 +90,7 @@ pub fn drill(request: &Request<'_>, tell: Tell<'_>) -> Result<(Receipt, PathBuf)
     // What a killed drill left is a home in plain text.
     folder.sweep(&held)?;
     let scratch = scratch(request)?;
-    let sha256 = unpack::sha256_of(&backup.path, tell)?;
+    let sha256 = hash::of_file_told(&backup.path, tell)?;
     let unpacked = scratch.path().join("home");
     unpack::make_folder(&unpacked)?;
     let drilled = checks::Drilled { request, sha256: &sha256, scratch: &unpacked };

@@ -5,6 +5,7 @@ mod person;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hermes_home::{Home, ProfileName, atomic};
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 pub use self::holding::{HeldBy, Nights, Rules, holding};
 pub use self::person::{Erased, Place, forget, look};
 
+use crate::database_files::remove_sidecars;
 use crate::folder::Folder;
-use crate::restore::check;
 use crate::{Error, Result};
 
 /// The newest form of the note and the receipt.
@@ -138,7 +139,7 @@ pub fn again(root: &Path, places: &[PathBuf], from: &str, now: Timestamp) -> Vec
         return said;
     }
     for (name, home) in homes(root) {
-        said.extend(told(again_in(&home, &erasures), &name, places, (from, now)));
+        said.extend(told(again_in(&home, &erasures), &name, places, from, now));
     }
     let list = root.join("hermesd").join(LIST);
     let known = noted(&[root.to_owned()]);
@@ -153,10 +154,11 @@ pub fn again_on_server(
     store: &mut SqliteMemory,
     home: &Home,
     places: &[PathBuf],
-    (from, now): (&str, Timestamp),
+    from: &str,
+    now: Timestamp,
 ) -> Vec<String> {
     let done = again_with(store, home, &noted(places));
-    told(done, home.profile_name(), places, (from, now))
+    told(done, home.profile_name(), places, from, now)
 }
 
 /// Says who was forgotten again, and notes it in the receipts.
@@ -164,7 +166,8 @@ fn told(
     done: Result<Vec<(Erasure, Erased)>>,
     name: &str,
     places: &[PathBuf],
-    (from, now): (&str, Timestamp),
+    from: &str,
+    now: Timestamp,
 ) -> Vec<String> {
     let done = match done {
         Ok(done) => done,
@@ -214,7 +217,7 @@ fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>>
     drop(store);
     if !done.is_empty() {
         for database in [memory, home.state_db()] {
-            check::remove_sidecars(&database)?;
+            remove_sidecars(&database)?;
         }
     }
     Ok(done)
@@ -265,12 +268,7 @@ fn append(path: &Path, erasure: &Erasure) -> Result<()> {
         let mut line = serde_json::to_string(erasure)?;
         line.push('\n');
         let mut options = OpenOptions::new();
-        options.create(true).append(true).read(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
+        options.create(true).append(true).read(true).mode(0o600);
         let mut file = options.open(path)?;
         if atomic::is_torn(&mut file)? {
             line.insert(0, '\n');

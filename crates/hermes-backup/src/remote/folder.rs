@@ -2,10 +2,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::hash::{self, Hashing};
 use super::{Remote, Stored, check_content, check_name, not_what_was_sent};
+use crate::hash::{self, Hashing};
 use crate::{Error, Progress, Result, Tell};
 
 /// A folder that must be there already: one that is missing is a disk that is not mounted.
@@ -143,17 +144,10 @@ fn common_beginning(source: &mut File, target: &mut File, of: u64) -> io::Result
 }
 
 /// Opens a file to go on with, made for its owner alone; a link is not followed.
-#[cfg(unix)]
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     options.mode(0o600).custom_flags(nix::libc::O_NOFOLLOW).open(path)
-}
-
-#[cfg(not(unix))]
-pub(super) fn open_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 /// Lets the system forget what it holds of a file in memory, so that reading it asks the disk.
@@ -169,18 +163,11 @@ fn forget_cached(path: &Path) {
 #[cfg(not(target_os = "linux"))]
 fn forget_cached(_path: &Path) {}
 
-#[cfg(unix)]
 fn same_disk(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => one.dev() == other.dev(),
         _ => false,
     }
-}
-
-#[cfg(not(unix))]
-fn same_disk(_one: &Path, _other: &Path) -> bool {
-    false
 }
 
 /// Makes a rename durable; network file systems that cannot do that for a folder are let be.

@@ -1,7 +1,6 @@
 //! A place off this host.
 
 mod folder;
-pub(crate) mod hash;
 mod s3;
 mod s3_http;
 mod s3_parts;
@@ -19,7 +18,7 @@ pub use target::parse;
 
 use crate::name::ArchiveName;
 use crate::retention::Policy;
-use crate::{Error, Result, Tell};
+use crate::{Error, Result, Tell, hash};
 
 /// Something that lies at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use rusty_s3::S3Action;
 use rusty_s3::actions::ListObjectsV2;
 
 use super::folder::open_private;
-use super::hash::Hashing;
 use super::s3_http::{Call, Client, header};
 use super::s3_parts::{PART, Upload, base64};
 use super::s3_says::Failed;
 use super::{Remote, S3, S3Keys, Stored, check_content, check_name, not_what_was_sent, xml};
+use crate::hash::Hashing;
 use crate::{Error, Progress, Result, Tell};
 
 /// How much is fetched by one request.

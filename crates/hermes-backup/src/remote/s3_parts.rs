@@ -8,10 +8,10 @@ use std::path::Path;
 use md5::{Digest, Md5};
 use rusty_s3::S3Action;
 
-use super::hash::hex;
 use super::s3_http::{Call, Client, header};
 use super::s3_says::Failed;
 use super::xml;
+use crate::hash::hex;
 use crate::{Error, Progress, Result, Tell};
 
 /// The size of a part, unless a file is so large that there would be too many.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use super::hash::{self, Hashing};
+use crate::hash::{self, Hashing};
 
 /// An empty file for its owner alone. Where the system allows it, it has no name from the beginning.
 pub(super) struct Scratch {

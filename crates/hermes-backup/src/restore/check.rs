@@ -1,10 +1,10 @@
 //! Are the databases of an unpacked home whole, and what the list says they are?
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hermes_store::snapshot::{self, Depth, Examined};
 
+use crate::database_files::remove_sidecars;
 use crate::manifest::{Database, Manifest};
 use crate::{Error, Result};
 
@@ -66,28 +66,4 @@ pub(crate) fn must_be_right(archive: &Path, differs: &[String]) -> Result<()> {
             },
         }),
     }
-}
-
-/// What SQLite keeps beside a database.
-pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
-
-/// Takes away what SQLite keeps beside a database: of another one it would be played into this.
-pub(crate) fn remove_sidecars(database: &Path) -> Result<()> {
-    for ending in SIDECARS {
-        let path = beside(database, ending);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::file("remove", &path, error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// The path of a file that SQLite keeps beside a database.
-pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }

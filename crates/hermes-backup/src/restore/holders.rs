@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use hermes_home::{Home, lock};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 
-use crate::restore::check::{SIDECARS, beside};
+use crate::database_files::{SIDECARS, beside};
 use crate::{Error, Result};
 
 /// Databases of a home, also while they are empty or gone.
@@ -22,9 +23,9 @@ const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 /// A database is made of pages, the smallest of which has this size.
 const SMALLEST_PAGE: u64 = 512;
 /// Where SQLite locks the file itself: the bytes `pending`, `reserved` and 510 `shared` ones.
-const FILE_LOCKS: (i64, i64) = (0x4000_0000, 512);
+const FILE_LOCKS: Range<i64> = 0x4000_0000..0x4000_0200;
 /// Where it locks the file `-shm`: eight bytes for deeds, and one that every connection holds while it lives.
-const SHM_LOCKS: (i64, i64) = (120, 9);
+const SHM_LOCKS: Range<i64> = 120..129;
 
 /// Fails if the daemon of the home runs, or another program has a database below `folder` open, naming it.
 pub(crate) fn must_be_free(home: &Home, folder: &Path) -> Result<()> {
@@ -126,7 +127,7 @@ fn open_in(
     for database in databases {
         let files = [(database.clone(), FILE_LOCKS), (beside(database, "-shm"), SHM_LOCKS)];
         for (path, bytes) in files {
-            let Some(id) = locker(&path, bytes, own) else { continue };
+            let Some(id) = locker(&path, &bytes, own) else { continue };
             let id = (id > 0).then_some(id.unsigned_abs());
             if !holders.iter().any(|(known, _)| *known == id) {
                 holders.push((id, said(id, database, folder)));
@@ -137,7 +138,7 @@ fn open_in(
 }
 
 /// The process that holds a lock on some bytes of a file; 0 or less if the kernel names none.
-fn locker(path: &Path, (start, length): (i64, i64), own: &BTreeSet<Inode>) -> Option<i32> {
+fn locker(path: &Path, bytes: &Range<i64>, own: &BTreeSet<Inode>) -> Option<i32> {
     if own.contains(&inode(&path.symlink_metadata().ok()?)) {
         return None;
     }
@@ -145,8 +146,8 @@ fn locker(path: &Path, (start, length): (i64, i64), own: &BTreeSet<Inode>) -> Op
     let mut asked = libc::flock {
         l_type: libc::F_WRLCK as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: start,
-        l_len: length,
+        l_start: bytes.start,
+        l_len: bytes.end - bytes.start,
         l_pid: 0,
     };
     fcntl(&file, FcntlArg::F_GETLK(&mut asked)).ok()?;
@@ -276,7 +277,7 @@ mod tests {
             let path = folder.path().join(format!("cards-{mode}.sqlite"));
             let mut child = hold(&path, mode, then);
             let locked = if ending.is_empty() { path.clone() } else { beside(&path, ending) };
-            assert_eq!(locker(&locked, bytes, &own), i32::try_from(child.id()).ok(), "{mode}");
+            assert_eq!(locker(&locked, &bytes, &own), i32::try_from(child.id()).ok(), "{mode}");
             let refused = databases_must_be_free(folder.path()).unwrap_err().to_string();
             let said = format!(" (process {}) has cards-{mode}.sqlite", child.id());
             assert!(refused.contains(&said), "{refused}");

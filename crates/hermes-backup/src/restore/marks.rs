@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Result;
-use crate::restore::check;
+use crate::database_files::remove_sidecars;
 
 /// The one who had it forgotten is a person.
 const ACTOR: &str = "user:restore";
@@ -38,7 +38,7 @@ pub(super) fn carry_marks(present: &Path, unpacked: &Path, now: Timestamp) -> Ve
         let change = Change { actor: ACTOR, at: now };
         let [from, to] = [&old, &new].map(|path| Wanted { path, profile: &profile });
         let carried = carry(from, to, change);
-        match check::remove_sidecars(&new).and(carried) {
+        match remove_sidecars(&new).and(carried) {
             Ok(carried) => remarks.extend(carried.remark(&profile)),
             Err(error) => remarks.push(format!(
                 "what had been forgotten in {profile} since the backup may be back: {error}"

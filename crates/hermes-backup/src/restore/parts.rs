@@ -10,7 +10,7 @@ use hermes_store::rot::{HighWater, Which};
 use hermes_store::sessions::{SessionId, SessionStore};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
-use crate::restore::check::{SIDECARS, beside};
+use crate::database_files::{SIDECARS, beside};
 use crate::restore::names::{Names, stamp};
 use crate::restore::swap::{Alone, Move};
 use crate::restore::{From, Part, Piece, foreign, holders, owner, swap, unpack_and_check};

@@ -9,9 +9,9 @@ use hermes_store::memory::{SqliteMemory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::contents::SECRET;
+use crate::database_files::{beside, remove_sidecars};
 use crate::held::{self, Scratch};
 use crate::manifest::{Kind, Manifest};
-use crate::restore::check::{beside, remove_sidecars};
 use crate::restore::{From, foreign, owner, unpack, unpack_and_check};
 use crate::{Error, Result, Tell, erasure};
 
@@ -68,7 +68,7 @@ pub fn profile(
     let place = must_be_free(&root, &name)?;
     let folder = folder_of(&unpacked, &was)?;
     let mut remarks = done.remarks;
-    remarks.extend(rename_memory(&folder, (&was, name.as_str()), done.manifest.as_ref())?);
+    remarks.extend(rename_memory(&folder, &was, name.as_str(), done.manifest.as_ref())?);
     remarks.extend(done.manifest.as_ref().and_then(without_secrets));
     if !import.dry_run {
         remarks.extend(forget_again(from, &root, &folder, &name)?);
@@ -179,7 +179,8 @@ fn folder_of(unpacked: &Path, was: &str) -> Result<PathBuf> {
 /// A memory names its profile, so that no other one opens it.
 fn rename_memory(
     folder: &Path,
-    (was, name): (&str, &str),
+    was: &str,
+    name: &str,
     manifest: Option<&Manifest>,
 ) -> Result<Option<String>> {
     let path = folder.join("memory.db");

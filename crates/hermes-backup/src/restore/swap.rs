@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
+use crate::database_files::SIDECARS;
 use crate::held::{self, Held, Way};
-use crate::restore::check::SIDECARS;
 use crate::restore::names::Names;
 use crate::restore::{holders, note};
 use crate::{Error, Result};

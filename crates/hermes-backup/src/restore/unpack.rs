@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use nix::fcntl::OFlag;
-use sha2::{Digest, Sha256};
 
 use crate::archive::{self, Limits, Member};
 use crate::manifest::{Kind, Manifest};
 use crate::name::ArchiveName;
 use crate::restore::{From, foreign};
 use crate::sign::{self, Signed};
-use crate::{Error, Progress, Result, Tell};
+use crate::{Error, Progress, Result, Tell, hash};
 
 /// What was unpacked.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ pub(crate) struct Unpacked {
 /// Nothing of it may be used if this fails.
 pub(crate) fn unpack(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Unpacked> {
     if let Some(expected) = from.sha256 {
-        must_be(from.archive, expected, tell)?;
+        hash::must_be(from.archive, expected, tell)?;
     }
     // Only where the hash was compared does what stands beside it speak of this archive.
     let beside = if from.sha256.is_some() { from.signed.clone() } else { Signed::No };
@@ -82,37 +81,6 @@ pub(crate) fn limits_of_foreign(archive: &Path) -> Result<Limits> {
     const LEAST: u64 = 16 << 20;
     let size = fs::metadata(archive).map_err(|error| Error::file("read", archive, error))?.len();
     Ok(Limits { bytes: size.saturating_mul(100).max(LEAST), members: 2_000_000 })
-}
-
-/// Compares the hash of a file with the one that is written beside it.
-pub(crate) fn must_be(path: &Path, expected: &str, tell: Tell<'_>) -> Result<()> {
-    let found = sha256_of(path, tell)?;
-    if found.eq_ignore_ascii_case(expected) {
-        return Ok(());
-    }
-    let why = "its SHA-256 is not the one that is written beside it".to_owned();
-    Err(Error::Tampered { what: path.display().to_string(), why })
-}
-
-/// The SHA-256 of a file.
-pub(crate) fn sha256_of(path: &Path, tell: Tell<'_>) -> Result<String> {
-    let failed = |error| Error::file("read", path, error);
-    let mut file = File::open(path).map_err(failed)?;
-    let of = file.metadata().map_err(failed)?.len();
-    let (mut hash, mut done) = (Sha256::new(), 0u64);
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match io::Read::read(&mut file, &mut buffer) {
-            Ok(0) => return Ok(archive::hex(&hash.finalize())),
-            Ok(count) => {
-                hash.update(&buffer[..count]);
-                done += count as u64;
-                tell(Progress { doing: "comparing the archive", done, of });
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
 }
 
 /// Makes files and folders, each new and readable by nobody else.

@@ -1,5 +1,4 @@
 //! Places off this host: folders, and buckets that answer as they are told.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what the tests share stops at the first surprise")]
 
 mod folder;

@@ -1,5 +1,7 @@
 //! What is said when: the sessions of one conversation and the statements in them.
 
+use std::ops::Range;
+
 use jiff::civil::{DateTime, date};
 use jiff::{Span, ToSpan};
 
@@ -181,7 +183,7 @@ impl<'a> Planner<'_, 'a> {
             let length = self.sessions.len();
             let mut written = Vec::new();
             for at in 0..count {
-                let part = (at * length / count, (at + 1) * length / count);
+                let part = at * length / count..(at + 1) * length / count;
                 let Some(session) = self.room_within(part, instance.topic) else { continue };
                 instance.statements[at].session = session;
                 let old: Option<&Statement> =
@@ -199,9 +201,8 @@ impl<'a> Planner<'_, 'a> {
     }
 
     /// A session with room in a part of the time, one about the topic most of the time.
-    fn room_within(&mut self, part: (usize, usize), topic: &Topic) -> Option<usize> {
-        let free: Vec<usize> =
-            (part.0..part.1).filter(|at| self.sessions[*at].has_room()).collect();
+    fn room_within(&mut self, part: Range<usize>, topic: &Topic) -> Option<usize> {
+        let free: Vec<usize> = part.filter(|at| self.sessions[*at].has_room()).collect();
         let fitting: Vec<usize> =
             free.iter().copied().filter(|at| self.sessions[*at].topic.name == topic.name).collect();
         let from = if fitting.is_empty() || self.numbers.below(4) == 0 { free } else { fitting };
@@ -216,7 +217,7 @@ impl<'a> Planner<'_, 'a> {
             let said = pick(self.numbers, &fact.says);
             let said = talk::fill(said, filling, topic, self.numbers);
             let lead = pick(self.numbers, &fact.leads);
-            return self.pair(topic, filling, (lead, Some(&said)));
+            return self.pair(topic, filling, lead, Some(&said));
         }
         let said = pick(self.numbers, if old.is_some() { &fact.changes } else { &fact.says });
         let mut voice = self.voice(topic);
@@ -229,12 +230,12 @@ impl<'a> Planner<'_, 'a> {
     fn distract(&mut self, instances: &[Instance<'a>]) {
         for instance in instances {
             for near in &instance.fact.near {
-                let all = (0, self.sessions.len());
+                let all = 0..self.sessions.len();
                 if self.numbers.fraction() < NEAR
                     && let Some(session) = self.room_within(all, instance.topic)
                 {
                     let filling = self.filling(instance.name);
-                    let pair = self.pair(instance.topic, filling, (near, None));
+                    let pair = self.pair(instance.topic, filling, near, None);
                     self.sessions[session].pairs.push(pair);
                 }
             }
@@ -252,17 +253,23 @@ impl<'a> Planner<'_, 'a> {
                     true => pick(self.numbers, &topic.openers),
                     false => pick(self.numbers, &self.general.follows),
                 };
-                let pair = self.pair(topic, self.filling(name), (phrase, None));
+                let pair = self.pair(topic, self.filling(name), phrase, None);
                 self.sessions[at].pairs.push(Pair { can_begin: opens, ..pair });
             }
         }
     }
 
     /// What is said to a phrase of the user, with something it must say.
-    fn pair(&mut self, topic: &'a Topic, filling: Filling<'_>, said: (&str, Option<&str>)) -> Pair {
+    fn pair(
+        &mut self,
+        topic: &'a Topic,
+        filling: Filling<'_>,
+        remark: &str,
+        answer: Option<&str>,
+    ) -> Pair {
         let mut voice = self.voice(topic);
-        let user = talk::remark(said.0, filling, &mut voice);
-        let assistant = talk::answer(said.1, filling, &mut voice);
+        let user = talk::remark(remark, filling, &mut voice);
+        let assistant = talk::answer(answer, filling, &mut voice);
         Pair { user, assistant, holds: None, can_begin: true }
     }
 

@@ -146,7 +146,7 @@ impl Voice<'_, '_> {
     }
 
     /// From the lesser to the greater number of different sentences.
-    fn sentences(&mut self, (least, most): (usize, usize), filling: Filling<'_>) -> Vec<String> {
+    fn sentences(&mut self, least: usize, most: usize, filling: Filling<'_>) -> Vec<String> {
         let count = least + self.numbers.below(most - least + 1);
         let mut sentences: Vec<String> = Vec::new();
         for _ in 0..count * 2 {
@@ -160,14 +160,14 @@ impl Voice<'_, '_> {
 }
 
 fn around(text: &str, filling: Filling<'_>, voice: &mut Voice<'_, '_>) -> String {
-    let before = voice.sentences((1, 2), filling).join(" ");
-    let after = voice.sentences((1, 2), filling).join(" ");
+    let before = voice.sentences(1, 2, filling).join(" ");
+    let after = voice.sentences(1, 2, filling).join(" ");
     format!("{before} {text} {after}")
 }
 
 fn section(filling: Filling<'_>, voice: &mut Voice<'_, '_>) -> String {
     let body = match voice.numbers.below(10) {
-        0..=3 => voice.sentences((2, 4), filling).join(" "),
+        0..=3 => voice.sentences(2, 4, filling).join(" "),
         4 | 5 => steps(filling, voice),
         6 => bullets(filling, voice),
         7 => table(filling, voice),
@@ -193,7 +193,7 @@ fn steps(filling: Filling<'_>, voice: &mut Voice<'_, '_>) -> String {
 }
 
 fn bullets(filling: Filling<'_>, voice: &mut Voice<'_, '_>) -> String {
-    let sentences = voice.sentences((2, 4), filling).into_iter().map(|sentence| {
+    let sentences = voice.sentences(2, 4, filling).into_iter().map(|sentence| {
         let noun = pick(voice.numbers, &voice.topic.nouns);
         format!("- **{noun}**: {sentence}")
     });

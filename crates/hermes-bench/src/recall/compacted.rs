@@ -49,6 +49,15 @@ struct Bench<'a> {
     gold: HashMap<String, Vec<String>>,
 }
 
+/// What was found in some conversations before they were compressed, and after.
+struct Trial<'a> {
+    group: &'a [Conversation],
+    filled: Filled,
+    before: Vec<Answered>,
+    compacted: Compacted,
+    after: Vec<After>,
+}
+
 impl Bench<'_> {
     /// All conversations in one memory, everything compressed.
     fn whole(
@@ -56,19 +65,16 @@ impl Bench<'_> {
         group: &[Conversation],
         conversations: &[Conversation],
     ) -> anyhow::Result<Vec<Figure>> {
-        let filled = fill::fill(group, self.arguments.no_noise(), (self.asking.now, None))?;
-        let before = search_all(group, &filled, self.asking, &Effort::default())?;
-        let compacted = Compacted::of(group, &filled, self.asking, self.asking.now)?;
-        let after = compacted.search_all(group, &filled, self.asking)?;
-        write(self.arguments, "before", &short_names(group, &before))?;
-        let runs: Vec<Answered> = after.iter().map(|one| one.answered.clone()).collect();
+        let trial = self.trial(group, self.asking.now)?;
+        write(self.arguments, "before", &short_names(group, &trial.before))?;
+        let runs: Vec<Answered> = trial.after.iter().map(|one| one.answered.clone()).collect();
         write(self.arguments, "", &short_names(group, &runs))?;
-        let mut figures = compacted.size(&filled);
-        figures.push(time_figure("search before", &before));
+        let mut figures = trial.compacted.size(&trial.filled);
+        figures.push(time_figure("search before", &trial.before));
         figures.push(time_figure("search after", &runs));
-        figures.extend(self.outcome(&compacted, (group, &before, &after), "all together"));
-        figures.extend(compacted.rare_words(conversations, &self.gold)?);
-        figures.push(compacted.quotes()?);
+        figures.extend(self.outcome(&trial, "all together"));
+        figures.extend(trial.compacted.rare_words(conversations, &self.gold)?);
+        figures.push(trial.compacted.quotes()?);
         Ok(figures)
     }
 
@@ -79,20 +85,21 @@ impl Bench<'_> {
         old: Timestamp,
         what: &str,
     ) -> anyhow::Result<Vec<Figure>> {
-        let filled = fill::fill(group, self.arguments.no_noise(), (self.asking.now, None))?;
+        Ok(self.outcome(&self.trial(group, old)?, what))
+    }
+
+    /// Asks everything, compresses what is older than a time, and asks everything again.
+    fn trial<'a>(&self, group: &'a [Conversation], old: Timestamp) -> anyhow::Result<Trial<'a>> {
+        let filled = fill::fill(group, self.arguments.no_noise(), self.asking.now, None)?;
         let before = search_all(group, &filled, self.asking, &Effort::default())?;
         let compacted = Compacted::of(group, &filled, self.asking, old)?;
         let after = compacted.search_all(group, &filled, self.asking)?;
-        Ok(self.outcome(&compacted, (group, &before, &after), what))
+        Ok(Trial { group, filled, before, compacted, after })
     }
 
     /// Of the questions whose evidence was found before: for how many it is, or the summary that tells of it.
-    fn outcome(
-        &self,
-        compacted: &Compacted,
-        (group, before, after): (&[Conversation], &[Answered], &[After]),
-        what: &str,
-    ) -> Vec<Figure> {
+    fn outcome(&self, trial: &Trial<'_>, what: &str) -> Vec<Figure> {
+        let Trial { group, before, compacted, after, .. } = trial;
         let questions: Vec<&Asked> = group.iter().flat_map(|one| &one.questions).collect();
         let is_merged = group.len() == 1;
         let (mut told, mut raw) = (Counts::default(), Counts::default());

@@ -43,7 +43,8 @@ impl Filled {
 pub(super) fn fill(
     conversations: &[Conversation],
     noise: Amount,
-    (now, server): (Timestamp, Option<&Pool>),
+    now: Timestamp,
+    server: Option<&Pool>,
 ) -> anyhow::Result<Filled> {
     let scratch = match server {
         Some(pool) => Scratch::on_server(pool.clone(), now)?,

@@ -107,7 +107,7 @@ fn alone(
     arguments: &Arguments,
     asking: Asking<'_>,
 ) -> anyhow::Result<Vec<Figure>> {
-    let filled = fill::fill(conversations, arguments.no_noise(), (asking.now, asking.server))?;
+    let filled = fill::fill(conversations, arguments.no_noise(), asking.now, asking.server)?;
     let answers = ask::search_all(conversations, &filled, asking, &Effort::default())?;
     write(arguments, "", &answers)?;
     let mut figures = memory_figures(&filled, "");
@@ -129,7 +129,7 @@ fn pooled(
         (noise, large, "", " with noise"),
         (arguments.no_noise(), Effort::default(), "small", " without noise"),
     ] {
-        let filled = fill::fill(conversations, amount, (asking.now, asking.server))?;
+        let filled = fill::fill(conversations, amount, asking.now, asking.server)?;
         let answers = ask::search_all(conversations, &filled, asking, &effort)?;
         write(arguments, kind, &answers)?;
         figures.extend(memory_figures(&filled, what));
@@ -152,7 +152,7 @@ fn in_context(
     asking: Asking<'_>,
     budget: usize,
 ) -> anyhow::Result<Vec<Figure>> {
-    let filled = fill::fill(conversations, arguments.no_noise(), (asking.now, asking.server))?;
+    let filled = fill::fill(conversations, arguments.no_noise(), asking.now, asking.server)?;
     let shown = shown::contexts(conversations, &filled, asking, budget)?;
     write(arguments, "", &shown.answers)?;
     let mut tokens: Vec<usize> = shown.answers.iter().filter_map(|one| one.tokens).collect();

@@ -64,7 +64,7 @@ pub(crate) fn fill(
     for number in 0..turns {
         let text = data.message(number);
         characters += text.chars().count();
-        add(filling, &owner, &text, (number, begin))?;
+        add(filling, &owner, &text, number, begin)?;
         if number % sample_every == 0 {
             data.samples.push(text);
         }
@@ -76,7 +76,7 @@ pub(crate) fn fill(
         let whose = Whose { scope: filling.user(&name)?, source: &name };
         for number in 0..SMALL_MESSAGES {
             let text = data.message(number);
-            add(filling, &whose, &text, (number, begin))?;
+            add(filling, &whose, &text, number, begin)?;
             data.small.push((whose.scope, text));
         }
         filling.finish(&whose)?;
@@ -89,7 +89,8 @@ pub(crate) fn add(
     filling: &mut Filling,
     whose: &Whose<'_>,
     text: &str,
-    (number, begin): (usize, Timestamp),
+    number: usize,
+    begin: Timestamp,
 ) -> anyhow::Result<()> {
     let line = Line {
         session_id: &format!("bench_{:07}", number / PER_SESSION),

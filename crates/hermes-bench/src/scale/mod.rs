@@ -210,7 +210,7 @@ impl Bench<'_> {
         for number in 0..self.arguments.appends {
             let text = data.message(number);
             let begin = self.now - SignedDuration::from_mins(first as i64);
-            data::add(&mut filling, &whose, &text, (first + number, begin))?;
+            data::add(&mut filling, &whose, &text, first + number, begin)?;
             let before = filling.spent;
             filling.finish(&whose)?;
             times.push(filling.spent - before);

@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::config::document::{Content, Entry, Node};
-use crate::config::finding::{Finding, Severity};
 use crate::config::keys::{self, KEYS, Key, Kind};
 use crate::config::load::Origin;
 use crate::config::provider;
 use crate::env::Env;
+use crate::error::{Finding, Severity};
 use crate::init::Owner;
+use crate::keyed_text::document::{Content, Entry, Node};
 use crate::secret;
 
 /// Everything that settings are made from.
@@ -177,7 +177,7 @@ impl<'a> Assembly<'a> {
                 }),
                 None => {
                     let message = format!("there is no setting `{name}` (given with --set)");
-                    self.no_such_key(Severity::Error, (name.as_str(), None), message);
+                    self.no_setting(Severity::Error, name.as_str(), None, message);
                 }
             }
         }
@@ -281,11 +281,10 @@ impl<'a> Assembly<'a> {
             Owner::HermesAgent => return,
         };
         let message = format!("there is no setting `{path}`");
-        self.no_such_key(severity, (path.as_str(), Some(entry.value.line)), message);
+        self.no_setting(severity, path.as_str(), Some(entry.value.line), message);
     }
 
-    fn no_such_key(&mut self, severity: Severity, place: (&str, Option<usize>), message: String) {
-        let (path, line) = place;
+    fn no_setting(&mut self, severity: Severity, path: &str, line: Option<usize>, message: String) {
         let found = finding(severity, path, line, message, did_you_mean(path));
         self.findings.push(Finding { is_unknown_key: true, ..found });
     }
@@ -299,7 +298,7 @@ impl<'a> Assembly<'a> {
         let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
         let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
         let severity = if must_be_right { Severity::Error } else { Severity::Warning };
-        self.no_such_key(severity, (path.as_str(), None), message);
+        self.no_setting(severity, path.as_str(), None, message);
     }
 
     fn report_variables_not_unicode(&mut self) {

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::atomic;
 use crate::config::assemble::accept;
-use crate::config::document::{self, Format, Twice};
-use crate::config::keys::{self, Key, is_spelling_of};
+use crate::config::keys::{self, Key};
 use crate::config::load::{read_text, syntax_error};
 use crate::config::provider;
 use crate::config::view::no_such_key;
-use crate::config::{edit_json, edit_yaml};
 use crate::error::{Error, Result};
 use crate::init::Owner;
+use crate::keyed_text::document::{self, Format, Twice};
+use crate::keyed_text::{edit_json, edit_yaml, is_spelling_of};
 use crate::layout::Home;
 use crate::lock;
 

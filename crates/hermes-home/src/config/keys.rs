@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use crate::keyed_text::is_spelling_of;
 use crate::secret::is_secret_key;
 
 /// One setting.
@@ -187,11 +188,6 @@ pub fn find(path: &str) -> Option<&'static Key> {
     })
 }
 
-/// Whether `typed` is `name` in snake_case or camelCase.
-pub(crate) fn is_spelling_of(typed: &str, name: &str) -> bool {
-    typed == name || (!typed.contains('_') && typed == camel_case(name))
-}
-
 /// The name of the next part below `section` that `typed` spells, if a setting goes that way.
 pub(crate) fn canonical_part(section: &[&'static str], typed: &str) -> Option<&'static str> {
     KEYS.iter().find_map(|key| {
@@ -225,20 +221,6 @@ pub(crate) fn sections() -> Vec<&'static str> {
     sections.sort_unstable();
     sections.dedup();
     sections
-}
-
-fn camel_case(name: &str) -> String {
-    let mut camel = String::with_capacity(name.len());
-    for (number, word) in name.split('_').enumerate() {
-        let mut letters = word.chars();
-        match letters.next() {
-            Some(first) if number > 0 => camel.extend(first.to_uppercase()),
-            Some(first) => camel.push(first),
-            None => {}
-        }
-        camel.push_str(letters.as_str());
-    }
-    camel
 }
 
 pub(crate) fn snake_case(path: &str) -> String {

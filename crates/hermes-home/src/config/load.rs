@@ -10,13 +10,12 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::config::assemble::{Assembled, Sources, assemble};
-use crate::config::document::{self, Content, Fault, Node, Twice};
-use crate::config::finding::{Finding, Severity};
 use crate::config::keys;
 use crate::config::provider;
 use crate::env::Env;
-use crate::error::{Error, Result};
+use crate::error::{Error, Finding, Result, Severity};
 use crate::init::Owner;
+use crate::keyed_text::document::{self, Content, Fault, Node, Twice};
 use crate::layout::Home;
 use crate::secret::{Secret, Secrets, is_exposed};
 
@@ -61,7 +60,7 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// Loads the settings; fails with everything that is wrong at once.
 pub fn load(home: &Home, owner: Owner, env: &Env, flags: &[(String, String)]) -> Result<Loaded> {
-    load_but(home, owner, (env, flags), |_| false)
+    load_but(home, owner, env, flags, |_| false)
 }
 
 /// The same for whoever must go on: a name that no setting has is a warning, whatever it looks like, and so is a
@@ -73,20 +72,21 @@ pub fn load_forgiving(
     flags: &[(String, String)],
 ) -> Result<Loaded> {
     let is_provider = |finding: &Finding| finding.key.as_deref() == Some(provider::KEY);
-    load_but(home, owner, (env, flags), |finding| finding.is_unknown_key || is_provider(finding))
+    load_but(home, owner, env, flags, |finding| finding.is_unknown_key || is_provider(finding))
 }
 
 fn load_but(
     home: &Home,
     owner: Owner,
-    (env, flags): (&Env, &[(String, String)]),
+    env: &Env,
+    flags: &[(String, String)],
     is_forgiven: impl Fn(&Finding) -> bool,
 ) -> Result<Loaded> {
     let path = home.config();
     let text = read_text(&path)?.unwrap_or_default();
     let document =
         document::parse(&text, duplicates(owner)).map_err(|fault| syntax_error(&path, fault))?;
-    let found = assemble_all(home, &document, (owner, env, flags));
+    let found = assemble_all(home, &document, owner, env, flags);
     let (errors, warnings): (Vec<Finding>, Vec<Finding>) = found
         .findings
         .into_iter()
@@ -109,7 +109,7 @@ pub fn check(
     let mut findings = match document::parse(&text, duplicates(owner)) {
         Err(fault) => vec![syntax_finding(&fault)],
         Ok(document) => {
-            let found = assemble_all(home, &document, (owner, env, flags));
+            let found = assemble_all(home, &document, owner, env, flags);
             let mut findings = found.findings;
             findings.extend(not_used_yet(owner, &found.values.origins));
             findings
@@ -171,7 +171,9 @@ struct Found {
 fn assemble_all(
     home: &Home,
     document: &Node,
-    (owner, env, flags): (Owner, &Env, &[(String, String)]),
+    owner: Owner,
+    env: &Env,
+    flags: &[(String, String)],
 ) -> Found {
     // Read only when a `${NAME}` asks for it: an unreadable .env must not stop a home that needs none.
     let secrets: OnceCell<Option<Secrets>> = OnceCell::new();

@@ -409,7 +409,6 @@ fn hermes_agent_configs_are_recognised() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_setting_in_the_environment_that_is_not_unicode_stops_the_settings() {
     use std::os::unix::ffi::OsStringExt;

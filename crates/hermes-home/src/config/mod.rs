@@ -2,11 +2,7 @@
 
 mod agent;
 mod assemble;
-pub(crate) mod document;
 mod edit;
-mod edit_json;
-pub(crate) mod edit_yaml;
-mod finding;
 mod keys;
 mod load;
 mod provider;
@@ -14,11 +10,10 @@ mod reference;
 mod server;
 mod values;
 mod view;
-mod yaml_tree;
 
+pub use crate::error::{Finding, Severity};
 pub use agent::{Agent, Checkpoints};
 pub use edit::{Unknown, clear_setting, put_value, set, take_value, unset, write_setting};
-pub use finding::{Finding, Severity};
 pub use keys::{KEYS, Key, Kind, find, nearest};
 pub use load::{Loaded, Origin, check, is_hermes_agent_config, load, load_forgiving, read_text};
 pub use reference::reference;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::config::finding::{Finding, Severity};
 use crate::config::keys::Key;
+use crate::error::{Finding, Severity};
 use crate::init::Owner;
 
 /// The setting.

@@ -34,8 +34,8 @@ fn values(kind: Kind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::document::{self, Twice};
     use crate::init;
+    use crate::keyed_text::document::{self, Twice};
 
     const HEAD: &str = "\
 # Settings of this home. Every line is optional; what is here are the defaults.

@@ -1,9 +1,10 @@
 //! Which texts may become an entry.
 
 use super::date_mark;
-use super::parse::{BYTE_ORDER_MARK, Format};
+use super::parse::BYTE_ORDER_MARK;
 use super::sections::MARK;
 use crate::error::{Error, Result};
+use crate::text_file::Format;
 
 /// The longest entry, in characters, whatever the limit of the file.
 pub const LONGEST_ENTRY: usize = 65_536;

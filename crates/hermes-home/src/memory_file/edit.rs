@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::parse::{Document, Entry, Format, Style};
+use super::parse::{Document, Entry, Style};
 use super::render::{self, Item};
 use super::select::{self, Selector};
 use super::{accept, lines, sections};
 use crate::error::{Error, Result};
+use crate::text::preview;
+use crate::text_file::Format;
 
 /// What an edit did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +214,7 @@ pub fn prune(document: &Document, plan: &[Entry]) -> Result<Edited> {
     for planned in plan {
         let found = document.entries().get(planned.number.wrapping_sub(1));
         if found.is_none_or(|found| !is_same(found, planned)) {
-            return Err(Error::PlanOutdated { entry: select::preview(&planned.text) });
+            return Err(Error::PlanOutdated { entry: preview(&planned.text) });
         }
     }
     let gone: BTreeSet<usize> = plan.iter().map(|planned| planned.number).collect();

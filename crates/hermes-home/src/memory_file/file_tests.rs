@@ -1,6 +1,7 @@
 //! Memory files on the disk: locks, limits, copies, and files that are no text.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use jiff::civil::{Date, date};
@@ -44,13 +45,9 @@ fn a_first_entry_makes_the_private_folder_the_file_and_its_lock() {
     assert_eq!(text.document.text(), "- Likes tea. <!-- written 2026-11-15 -->\n");
     assert_eq!(text.hash, versions::hash(text.document.text().as_bytes()));
     assert!(home.users().join("alice/USER.md.lock").exists());
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&home.memories()), 0o700);
-        assert_eq!(mode(&text.path), 0o600);
-    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.memories()), 0o700);
+    assert_eq!(mode(&text.path), 0o600);
 }
 
 #[test]
@@ -72,7 +69,6 @@ fn an_edit_that_adds_nothing_makes_no_folder_and_no_lock_for_a_missing_file() {
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_memory_file_linked_to_a_missing_folder_is_left_alone() {
     let root = tempfile::tempdir().unwrap();

@@ -3,14 +3,12 @@
 mod accept;
 mod date_mark;
 pub mod edit;
-mod file;
 mod lines;
 mod markdown;
 pub mod parse;
 mod render;
 mod sections;
 pub mod select;
-mod usage;
 
 #[cfg(test)]
 mod edit_tests;
@@ -30,15 +28,15 @@ use crate::error::{Error, Result};
 use crate::init::Owner;
 use crate::layout::{Home, MemoryTarget};
 use crate::lock;
+use crate::text_file::{check_size, read_text};
 use crate::versions::{self, Replacement};
 
+pub use crate::text::Usage;
+pub use crate::text_file::{Format, LARGEST_FILE, WholeText};
 pub use accept::LONGEST_ENTRY;
 pub use edit::{Change, Edited};
-pub use file::LARGEST_FILE;
-pub(crate) use file::{read_bytes, read_text};
-pub use parse::{Document, Entry, Format, Heading};
+pub use parse::{Document, Entry, Heading};
 pub use select::Selector;
-pub use usage::Usage;
 
 /// What holds for a memory file in this home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,15 +92,6 @@ pub struct Outcome {
     pub document: Document,
     /// Its characters and the limit.
     pub usage: Usage,
-}
-
-/// A whole new text, from an editor.
-#[derive(Debug, Clone)]
-pub struct WholeText<'a> {
-    /// The new text.
-    pub text: &'a str,
-    /// The hash of the text that was edited.
-    pub expected_hash: &'a str,
 }
 
 /// Reads a memory file; a missing one is empty.
@@ -198,7 +187,7 @@ fn write(
     document: &Document,
     context: &Context<'_>,
 ) -> Result<()> {
-    file::check_size(path, document.text().len() as u64)?;
+    check_size(path, document.text().len() as u64)?;
     let replacement = Replacement {
         old: old.map(str::as_bytes),
         new: document.text().as_bytes(),

@@ -7,17 +7,8 @@ use jiff::civil::Date;
 
 use super::{markdown, sections};
 use crate::init::Owner;
+use crate::text_file::Format;
 use crate::tokens;
-
-/// How the entries of a file are set apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// Headings, bullets and paragraphs, with date comments.
-    Markdown,
-    /// Entries with a line `§` between them, as Hermes Agent writes them.
-    Sections,
-}
 
 /// One thing that is remembered.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

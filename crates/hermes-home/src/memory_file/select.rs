@@ -2,6 +2,7 @@
 
 use super::parse::{Document, Entry};
 use crate::error::{Error, Result};
+use crate::text::preview;
 
 /// How an entry is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,17 +34,6 @@ pub fn find<'a>(document: &'a Document, selector: &Selector) -> Result<&'a Entry
             .and_then(|index| document.entries().get(index))
             .ok_or_else(|| no_entry(document, format!("number {number}"))),
     }
-}
-
-/// The first 80 characters of a text, on one line.
-pub fn preview(text: &str) -> String {
-    const SHOWN: usize = 80;
-    let one_line = |c: char| if c == '\n' { ' ' } else { c };
-    let mut short: String = text.chars().take(SHOWN).map(one_line).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 fn find_text<'a>(document: &'a Document, text: &str) -> Result<&'a Entry> {

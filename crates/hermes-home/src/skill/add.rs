@@ -1,15 +1,16 @@
 //! Take a skill from elsewhere into the home, whole or not at all.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::atomic;
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
 use crate::name::SkillName;
 use crate::skill::offer::holds_something;
-use crate::skill::trouble::Trouble;
 use crate::skill::{Catalog, LARGEST_FILE, file, frontmatter};
 
 /// A skill that was added.
@@ -159,20 +160,13 @@ fn copy(source: &Path, target: &Path) -> Result<()> {
     keep_executable(source, target)
 }
 
-#[cfg(unix)]
 fn keep_executable(source: &Path, target: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
     let mode = fs::metadata(source).map_err(|error| Error::read(source, error))?.permissions();
     if mode.mode() & 0o100 == 0 {
         return Ok(());
     }
     fs::set_permissions(target, fs::Permissions::from_mode(0o700))
         .map_err(|error| Error::write(target, error))
-}
-
-#[cfg(not(unix))]
-fn keep_executable(_source: &Path, _target: &Path) -> Result<()> {
-    Ok(())
 }
 
 fn settle(skills: &Path, staged: &tempfile::TempDir, name: &str) -> Result<PathBuf> {

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::layout::{Home, SKILL_FILE};
-use crate::skill::trouble::{Trouble, missing};
-use crate::skill::validate::{Fault, Problem};
-use crate::skill::{Skill, State, file, frontmatter};
+use crate::skill::{Fault, Problem, Skill, State, Trouble, file, frontmatter};
 
 /// The skills of a home, in the order of their names; no two have the same.
 #[derive(Debug, Clone, Default)]
@@ -144,6 +142,19 @@ impl Catalog {
         self.broken.sort_by(|left, right| left.folder.cmp(&right.folder));
         self
     }
+}
+
+/// The error for a name that is not in a catalog, with the nearest one of both that is.
+pub(super) fn missing(name: &str, state: State, catalog: &Catalog, other: &Catalog) -> Error {
+    const NEAR: f64 = 0.75;
+    let likeness = |candidate: &&str| strsim::jaro_winkler(candidate, name);
+    let names = catalog.names().chain(other.names());
+    let nearest = names
+        .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
+        .filter(|candidate| likeness(candidate) >= NEAR)
+        .map(str::to_owned);
+    let is_elsewhere = other.names().any(|known| known == name);
+    Trouble::Missing { state, nearest, is_elsewhere }.of(name)
 }
 
 /// The folders inside a folder, sorted, links to folders among them; hidden ones do not count.

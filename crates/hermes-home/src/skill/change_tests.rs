@@ -12,6 +12,7 @@ use crate::skill::{
     Catalog, Keep, NewSkill, OfLocked, Offered, Origin, Refusal, State, Trouble, add, approve,
     check_path, delete, edit as edit_skill, lock, offer, read_text, reject, restore, unlock,
 };
+use crate::text_file::WholeText;
 use crate::{atomic, testing, versions};
 
 fn now(second: i64) -> Timestamp {
@@ -269,7 +270,6 @@ fn a_line_that_says_no_lock_is_not_touched_by_unlocking() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_skill_is_added_whole_and_never_through_links() {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -307,7 +307,6 @@ fn a_skill_is_added_whole_and_never_through_links() {
     assert_eq!(add(home, Path::new("/dev/null")).unwrap_err().kind(), ErrorKind::Refused);
 }
 
-#[cfg(unix)]
 #[test]
 fn the_catalog_follows_no_links_and_every_name_is_there_once() {
     use std::os::unix::fs::symlink;
@@ -375,17 +374,20 @@ fn an_edit_is_checked_first_kept_as_a_version_and_written_over_no_newer_text() {
     let Case { home, .. } = &case();
     let text = "---\nname: deploy\ndescription: m\n---\nmine\n";
     write(&home.skills().join("deploy/SKILL.md"), text);
-    let of = ("deploy", State::Active);
     let read = read_text(home, "deploy", State::Active).unwrap();
-    let bad = edit_skill(home, of, ("no frontmatter", &read.hash), now(2)).unwrap_err();
+    let edit = |text: &str, second| {
+        let whole = WholeText { text, expected_hash: &read.hash };
+        edit_skill(home, "deploy", State::Active, &whole, now(second))
+    };
+    let bad = edit("no frontmatter", 2).unwrap_err();
     assert!(matches!(bad, Error::Skill { trouble: Trouble::Bad { .. }, .. }), "{bad}");
     let renamed = text.replace("name: deploy", "name: other");
-    assert!(edit_skill(home, of, (&renamed, &read.hash), now(2)).is_err());
+    assert!(edit(&renamed, 2).is_err());
     let better = text.replace("mine", "better");
-    let edited = edit_skill(home, of, (&better, &read.hash), now(2)).unwrap();
+    let edited = edit(&better, 2).unwrap();
     assert!(edited.changed && edited.before == read.hash);
     assert_eq!(versions::content(home, &read.hash).unwrap(), text.as_bytes());
-    let late = edit_skill(home, of, (text, &read.hash), now(3)).unwrap_err();
+    let late = edit(text, 3).unwrap_err();
     assert!(matches!(late, Error::ChangedMeanwhile { .. }), "{late}");
     assert_eq!(Catalog::find(home, "deploy").unwrap().content.body.trim(), "better");
 }

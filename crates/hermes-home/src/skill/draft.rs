@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::config::edit_yaml::quoted;
+use crate::keyed_text::edit_yaml::quoted;
 use crate::name::SkillName;
 use crate::skill::frontmatter::{content_hash, key, trimmed};
 

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use crate::error::skill::{Problem, Trouble};
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::Trouble;
-use crate::skill::validate::Problem;
 use crate::skill::{Catalog, State, frontmatter};
+use crate::text_file::WholeText;
 use crate::versions::{self, Replacement};
 
 /// A SKILL.md as it is on the disk.
@@ -62,27 +62,28 @@ pub fn check_text(name: &str, text: &str) -> Vec<Problem> {
 /// kept as a version.
 pub fn edit(
     home: &Home,
-    (name, state): (&str, State),
-    (text, expected_hash): (&str, &str),
+    name: &str,
+    state: State,
+    whole: &WholeText<'_>,
     now: Timestamp,
 ) -> Result<Edited> {
     read_text(home, name, state)?;
     let _guard = lock::hold(&home.skills_guard())?;
     let old = read_text(home, name, state)?;
-    if old.hash != expected_hash {
+    if old.hash != whole.expected_hash {
         return Err(Error::ChangedMeanwhile { path: old.path });
     }
-    let problems = check_text(name, text);
+    let problems = check_text(name, whole.text);
     if !problems.is_empty() {
         return Err(Trouble::Bad { path: old.path, problems }.of(name));
     }
-    if old.text == text {
+    if old.text == whole.text {
         return Ok(Edited { path: old.path, changed: false, before: old.hash });
     }
     let bytes = fs::read(&old.path).map_err(|source| Error::read(&old.path, source))?;
     let replacement = Replacement {
         old: Some(&bytes),
-        new: text.as_bytes(),
+        new: whole.text.as_bytes(),
         reason: "edited",
         now,
         format: None,
@@ -94,7 +95,7 @@ pub fn edit(
 fn missing(home: &Home, name: &str, state: State) -> Result<Error> {
     let (active, pending) = (Catalog::read(home)?, Catalog::pending(home)?);
     Ok(match state {
-        State::Active => super::trouble::missing(name, state, &active, &pending),
-        State::Pending => super::trouble::missing(name, state, &pending, &active),
+        State::Active => super::catalog::missing(name, state, &active, &pending),
+        State::Pending => super::catalog::missing(name, state, &pending, &active),
     })
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::error::skill::{Fault, Problem};
 use crate::skill::LARGEST_FILE;
-use crate::skill::validate::{Fault, Problem};
 
 /// The bytes of a file, or what is wrong with it.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Problem> {

@@ -6,14 +6,11 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::document::{self, Content as Yaml, Entry, Node};
+use crate::error::skill::{Fault, LONGEST_HEAD, Problem};
+use crate::keyed_text::document::{self, Content as Yaml, Entry, Node};
 use crate::name::{self, SkillName};
-use crate::skill::validate::{Fault, Problem};
 use crate::skill::{LONGEST_DESCRIPTION, LONGEST_SKILL_FILE, Origin};
 use crate::versions;
-
-/// The most bytes of frontmatter that are read.
-pub(super) const LONGEST_HEAD: usize = 64 * 1024;
 
 /// What a SKILL.md says; keys that are not named here stay in the file and are no error.
 #[derive(Debug, Clone, PartialEq, Eq)]

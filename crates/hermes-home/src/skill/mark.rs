@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::document::{self, Content, Node};
-use crate::config::edit_yaml;
+use crate::error::skill::{LONGEST_HEAD, Trouble};
 use crate::error::{Error, Result};
+use crate::keyed_text::document::{self, Content, Node};
+use crate::keyed_text::edit_yaml;
 use crate::layout::Home;
 use crate::lock as file_lock;
 use crate::skill::frontmatter::{self, LOCKS};
-use crate::skill::trouble::Trouble;
 use crate::skill::{Catalog, Skill, file};
 use crate::versions::{self, Replacement};
 
@@ -109,7 +109,7 @@ fn without(head: &str, locks: &[&[&str]]) -> Result<String, &'static str> {
 type Leaves = Vec<(Vec<String>, Value)>;
 
 fn tree(head: &str) -> Option<Node> {
-    let is_bounded = head.len() <= frontmatter::LONGEST_HEAD;
+    let is_bounded = head.len() <= LONGEST_HEAD;
     is_bounded.then(|| document::parse_foreign_yaml(head).ok()).flatten()
 }
 

@@ -12,7 +12,6 @@ mod rejected;
 mod remove;
 mod restore;
 mod review;
-mod trouble;
 mod validate;
 
 #[cfg(test)]
@@ -24,25 +23,20 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::error::skill::{
+    Fault, LARGEST_FILE, LONGEST_DESCRIPTION, LONGEST_SKILL_FILE, Problem, Refusal, State, Trouble,
+};
 pub use add::{Added, add, add_pending};
 pub use catalog::{Broken, Catalog};
 pub use draft::{NewSkill, text_of};
 pub use edit::{Edited, SkillText, check_text, edit, read_text};
 pub use frontmatter::{Content, Learned, parse};
 pub use mark::{Marked, lock, unlock};
-pub use offer::{Offered, Refusal, offer};
+pub use offer::{Offered, offer};
 pub use remove::{Deleted, OfLocked, delete, may_delete};
 pub use restore::{Restored, restore};
 pub use review::{Approved, Rejected, approve, reject};
-pub use trouble::Trouble;
-pub use validate::{Fault, Problem, check_path};
-
-/// The most characters a SKILL.md may have.
-pub const LONGEST_SKILL_FILE: usize = 100_000;
-/// The most bytes any file of a skill may have.
-pub const LARGEST_FILE: u64 = 1024 * 1024;
-/// The most characters a description may have.
-pub const LONGEST_DESCRIPTION: usize = 1024;
+pub use validate::check_path;
 
 /// A skill that can be used, or could be once it is approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,16 +49,6 @@ pub struct Skill {
     pub category: Option<String>,
     /// Its SKILL.md.
     pub file: PathBuf,
-}
-
-/// Whether a skill is in use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// In `skills/`.
-    Active,
-    /// Waits for the user's word.
-    Pending,
 }
 
 /// Where a skill comes from.

@@ -1,6 +1,5 @@
 //! Write a skill made from finished work, unless the user's own work or word stands against it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::atomic;
@@ -8,8 +7,7 @@ use crate::error::Result;
 use crate::layout::{Home, SKILL_FILE};
 use crate::lock;
 use crate::skill::draft::{NewSkill, text_of};
-use crate::skill::trouble::Trouble;
-use crate::skill::{Catalog, Keep, Origin, Skill, State, frontmatter, rejected};
+use crate::skill::{Catalog, Keep, Origin, Refusal, Skill, State, Trouble, frontmatter, rejected};
 use crate::versions::{self, Replacement};
 
 /// What became of an offered skill.
@@ -34,34 +32,6 @@ pub enum Offered {
         /// What stands against it.
         why: Refusal,
     },
-}
-
-/// What stands against a skill that is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Refusal {
-    /// The one that is there is locked.
-    Locked,
-    /// The one that is there was changed by a person since it was made.
-    Edited,
-    /// The one that is there was not made from finished work.
-    NotGenerated,
-    /// The user rejected one that says the same.
-    Rejected,
-    /// Something that is no skill has its name: a category, a file, a broken skill.
-    InTheWay,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Refusal::Locked => "the one that is there is locked",
-            Refusal::Edited => "the one that is there was edited since it was made",
-            Refusal::NotGenerated => "the one that is there was not made from finished work",
-            Refusal::Rejected => "one that says the same was rejected",
-            Refusal::InTheWay => "something that is no valid skill has its name",
-        })
-    }
 }
 
 /// Writes a skill to `skills/`, or to where it waits for the user's word.

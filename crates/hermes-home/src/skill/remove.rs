@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::atomic;
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::{Trouble, missing};
+use crate::skill::catalog::missing;
 use crate::skill::{Catalog, State, restore};
 
 /// What happens to a skill that is locked.

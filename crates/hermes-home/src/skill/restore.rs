@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::atomic;
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
-use crate::skill::trouble::Trouble;
 use crate::skill::{State, rejected};
 
 /// A skill that is back.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::error::skill::Trouble;
 use crate::error::{Error, Result};
 use crate::layout::Home;
 use crate::lock;
+use crate::skill::catalog::missing;
 use crate::skill::frontmatter::key;
 use crate::skill::offer::Place;
-use crate::skill::trouble::{Trouble, missing};
 use crate::skill::{Catalog, State, add, rejected, remove};
 use crate::versions::{self, Replacement};
 

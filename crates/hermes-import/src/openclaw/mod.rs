@@ -5,7 +5,7 @@ mod workspace;
 
 use std::path::{Path, PathBuf};
 
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::{Error, Result, files};
 
 pub use workspace::{workspace_files, workspace_of};

@@ -8,11 +8,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::AGENT;
-use crate::claude_code::reason;
 use crate::hermes_agent::is_group;
 use crate::item::{Message, Role, Session};
 use crate::lines;
-use crate::read::{Reading, hash};
+use crate::reading::{Reading, hash};
 use crate::tally::{LeftOut, Tally};
 use crate::value::{self, at, owned, text};
 use crate::{Error, Options, Result, files};
@@ -38,7 +37,7 @@ pub(super) fn folder(folder: &Path, reading: &mut Reading<'_>) -> Result<()> {
     for file in listing.files {
         match one(&file.path, &index, reading) {
             Err(why @ (Error::Unreadable { .. } | Error::Missing { .. })) => {
-                reading.tally.problem(&file.path, None, reason(&why));
+                reading.tally.problem(&file.path, None, why.reason());
             }
             other => other?,
         }

@@ -8,7 +8,7 @@ use super::AGENT;
 use crate::hermes_agent::entries;
 use crate::item::{Note, Role, SkillFolder};
 use crate::markdown::{self, Who};
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tally::LeftOut;
 use crate::{Result, files};
 

@@ -78,9 +78,7 @@ fn block_start(
 ) -> Result<Step, Fault> {
     let block = &value["content_block"];
     match text_at(block, "/type") {
-        "tool_use" => {
-            gathered.call(number, (block["id"].as_str(), text_at(block, "/name")), hearing)
-        }
+        "tool_use" => gathered.call(number, block["id"].as_str(), text_at(block, "/name"), hearing),
         "text" => gathered.text(text_at(block, "/text"), hearing),
         _ => Ok(Step::More),
     }

@@ -123,7 +123,8 @@ impl Gathered {
     pub(crate) fn call(
         &mut self,
         number: u64,
-        (id, name): (Option<&str>, &str),
+        id: Option<&str>,
+        name: &str,
         hearing: &mut Hearing<'_>,
     ) -> Result<Step> {
         self.grow(name)?;

@@ -4,8 +4,8 @@ use super::gather::{Fault, Gathered, Hearing, Step};
 use super::sse::{Event, Events, LineFault, Lines};
 use super::{Answer, ChatModel, ChatRequest, Delta, Flow, Stop, anthropic, ollama, openai};
 use crate::error::{Error, Result, Server, Task};
-use crate::http::{ApiKey, Client, Endpoint, KeyHeader, Sleep, Waits, header, request_id};
-use crate::retry::{self, Attempt};
+use crate::http::{ApiKey, Client, Endpoint, KeyHeader, Waits, header, request_id};
+use crate::retry::{self, Attempt, Sleep};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Read;
@@ -215,7 +215,7 @@ impl HttpChat {
                 events: Events::default(),
                 request_id: request_id(response.headers()),
             };
-            match reading.read(response, (started, left)) {
+            match reading.read(response, started, left) {
                 Ok(stop) => reading.finish(stop),
                 Err(attempt) => attempt,
             }
@@ -261,7 +261,8 @@ impl Reading<'_, '_> {
     fn read(
         &mut self,
         response: Response<Body>,
-        (started, left): (Instant, Duration),
+        started: Instant,
+        left: Duration,
     ) -> std::result::Result<Stop, Attempt<Answer>> {
         let kind = header(response.headers(), "content-type").unwrap_or_default().to_lowercase();
         let is_whole = kind.contains("json") && self.chat.protocol != Protocol::Ollama;

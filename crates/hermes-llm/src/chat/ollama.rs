@@ -57,8 +57,8 @@ pub(crate) fn line(
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let number = gathered.next_call();
-        let named = (call["id"].as_str(), text_at(call, "/function/name"));
-        if gathered.call(number, named, hearing)? == Step::Stopped {
+        let name = text_at(call, "/function/name");
+        if gathered.call(number, call["id"].as_str(), name, hearing)? == Step::Stopped {
             return Ok(Step::Stopped);
         }
         gathered.arguments(number, &call["function"]["arguments"].to_string())?;

@@ -96,7 +96,7 @@ fn piece_of_call(
     let number = call["index"].as_u64().unwrap_or_else(|| gathered.next_call());
     let mut step = Step::More;
     if !name.is_empty() && !gathered.has_call(number) {
-        step = gathered.call(number, (call["id"].as_str(), name), hearing)?;
+        step = gathered.call(number, call["id"].as_str(), name, hearing)?;
     }
     match call.pointer("/function/arguments") {
         Some(Value::String(piece)) => gathered.arguments(number, piece)?,

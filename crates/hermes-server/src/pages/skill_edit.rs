@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::http::StatusCode;
 use hermes_app::skills;
+use hermes_home::memory_file::WholeText;
 use hermes_home::skill::{self, SkillText, State, Trouble};
 use hermes_home::{Error as HomeError, tokens, versions};
 use jiff::Timestamp;
@@ -92,7 +93,8 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if visit.deed() == "check" {
         return editor(seat, visit, &read, text, Again::Bad);
     }
-    match skill::edit(&seat.home, (name, state), (&text, &expected), seat.app.now) {
+    let whole = WholeText { text: &text, expected_hash: &expected };
+    match skill::edit(&seat.home, name, state, &whole, seat.app.now) {
         Err(HomeError::ChangedMeanwhile { .. }) => {
             let now = skill::read_text(&seat.home, name, state)?;
             editor(seat, visit, &now, text, Again::Stale)

@@ -25,8 +25,6 @@ mod upkeep;
 mod user;
 mod vector;
 
-use sha2::{Digest, Sha256};
-
 pub use audit::{Audit, AuditEntry, ChainState};
 pub use counter::Counters;
 pub use entity::{Entities, Entity};
@@ -68,14 +66,6 @@ pub use uid::Uid;
 pub use upkeep::{Counts, Growth, MemoryFinding, NewReceipt, Upkeep, Vacuumed};
 pub use user::{Chat, Identity, User, Users};
 pub use vector::{Coverage, EmbedModel, ModelState, NewModel, Unembedded, Vectors};
-
-/// A hash of a text, by which two messages are told apart: the first 16 bytes of its SHA-256.
-pub(crate) fn text_hash(text: &str) -> [u8; 16] {
-    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    let mut first = [0; 16];
-    first.copy_from_slice(&hash[..16]);
-    first
-}
 
 /// Everything a memory must do, whatever database it lives in.
 pub trait MemoryStore:

@@ -9,8 +9,8 @@ use postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Host, Password, SslMode};
-use super::error::ServerError;
 use super::refusal;
+use crate::error::ServerError;
 
 /// A connection, or why there is none.
 type Opened = std::result::Result<Client, ServerError>;

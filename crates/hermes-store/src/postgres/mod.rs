@@ -10,15 +10,14 @@
 
 mod address;
 mod connect;
-mod error;
 mod notices;
 mod pool;
 mod refusal;
 mod retry;
 mod tls;
 
+pub use crate::error::ServerError;
 pub use address::{Address, Limits, SslMode, Surroundings, Warning};
-pub use error::ServerError;
 pub use notices::Notices;
 pub use pool::{Pool, PoolSettings, Pooled};
 pub use retry::{Delays, is_retriable, retried};

@@ -8,8 +8,8 @@ use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::error::ServerError;
 use super::{connect, tls};
+use crate::error::ServerError;
 use crate::{Error, Result};
 
 /// How many connections are kept, and for how long.

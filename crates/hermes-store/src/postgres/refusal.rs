@@ -5,9 +5,9 @@ use std::error::Error as _;
 use postgres::error::SqlState;
 
 use super::address::{Address, Host};
-use super::error::ServerError;
 use super::retry::{Trouble, trouble};
 use crate::Error;
+use crate::error::ServerError;
 
 impl Address {
     /// What went wrong while working with this server.

@@ -15,7 +15,7 @@ use rustls::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Roots, SslMode};
-use super::error::ServerError;
+use crate::error::ServerError;
 use crate::{Error, Result};
 
 /// What opens protected connections to the server of this address.

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -132,7 +133,7 @@ impl HighWater {
         // A home that cannot be written says it at the next look again, from the mark itself.
         let _ = self.file(which.note()).and_then(|file| {
             file.set_len(0)?;
-            write_at(&file, &text, 0)
+            file.write_all_at(&text, 0)
         });
     }
 
@@ -143,12 +144,7 @@ impl HighWater {
     /// A file in the folder, for its owner alone; both are made if they are missing.
     pub(crate) fn file(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let path = self.folder.join(name);
         match options.open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -161,14 +157,7 @@ impl HighWater {
 }
 
 fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The mark of one database, held open by whoever writes to it.
@@ -210,7 +199,7 @@ impl Water {
             let number = before.map_or(1, |slot| slot.number + 1);
             // The older of the two is overwritten: one that is torn leaves the other.
             let place = (number % 2) * SLOT as u64;
-            let _ = write_at(file, &Slot { number, mark }.to_bytes(), place);
+            let _ = file.write_all_at(&Slot { number, mark }.to_bytes(), place);
         }
     }
 }
@@ -265,7 +254,7 @@ fn slots(file: &File) -> Option<[Option<Slot>; 2]> {
     let mut bytes = [0; SLOT * 2];
     let mut read = 0;
     while read < bytes.len() {
-        match read_at(file, &mut bytes[read..], read as u64) {
+        match file.read_at(&mut bytes[read..], read as u64) {
             Ok(0) => break,
             Ok(count) => read += count,
             Err(_) => return None,
@@ -277,31 +266,6 @@ fn slots(file: &File) -> Option<[Option<Slot>; 2]> {
 
 fn newest(slots: &[Option<Slot>; 2]) -> Option<Slot> {
     slots.iter().flatten().max_by_key(|slot| slot.number).copied()
-}
-
-#[cfg(unix)]
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, place)
-}
-
-#[cfg(unix)]
-pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, place)
-}
-
-#[cfg(windows)]
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, bytes, place)
-}
-
-#[cfg(windows)]
-pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        done +=
-            std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], place + done as u64)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -340,10 +304,10 @@ mod tests {
         for place in 0..SLOT as u64 {
             // The fourth stands in the first slot.
             let mut byte = [0];
-            read_at(&file, &mut byte, place).unwrap();
-            write_at(&file, &[!byte[0]], place).unwrap();
+            file.read_at(&mut byte, place).unwrap();
+            file.write_all_at(&[!byte[0]], place).unwrap();
             assert_eq!(marks.read(Which::Sessions), Some(mark(3)), "byte {place}");
-            write_at(&file, &byte, place).unwrap();
+            file.write_all_at(&byte, place).unwrap();
         }
         assert_eq!(marks.read(Which::Sessions), Some(mark(4)));
     }

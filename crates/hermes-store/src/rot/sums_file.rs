@@ -3,10 +3,10 @@
 //! state.db may be another program's and is never altered for this. A place that was never written is 0.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::HighWater;
-use super::high_water::write_at;
 
 /// The name of the file.
 pub(super) const NAME: &str = "state.sums";
@@ -49,7 +49,7 @@ impl SumsFile {
             let bytes: Vec<u8> = run.iter().flat_map(|(_, sum)| sum.to_le_bytes()).collect();
             let place = run.first().map_or(0, |(id, _)| id.unsigned_abs() * 8);
             // A message without a sum is not compared; it is there all the same.
-            let _ = write_at(file, &bytes, place);
+            let _ = file.write_all_at(&bytes, place);
         }
     }
 }

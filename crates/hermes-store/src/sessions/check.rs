@@ -10,8 +10,8 @@ use super::content::text_of;
 use super::layout::{FullText, Layout, Owner};
 use super::stats::full_text_rows;
 use crate::error::words_of;
-use crate::sqlite::{self, Access};
-use crate::{Error, ErrorKind, Result, still};
+use crate::sqlite::{self, Access, still};
+use crate::{Error, ErrorKind, Result};
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

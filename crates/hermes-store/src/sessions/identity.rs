@@ -1,5 +1,6 @@
 //! Which database a state.db is, so that messages of two databases with the same numbers are told apart.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -194,18 +195,7 @@ fn file_mark(path: &Path) -> Result<String> {
     let made =
         found.created().ok().and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
     let made = made.map_or(0, |made| made.as_nanos());
-    Ok(format!("{}-{made}", file_number(&found)))
-}
-
-#[cfg(unix)]
-fn file_number(found: &std::fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-    found.ino()
-}
-
-#[cfg(not(unix))]
-fn file_number(_: &std::fs::Metadata) -> u64 {
-    0
+    Ok(format!("{}-{made}", found.ino()))
 }
 
 #[cfg(test)]

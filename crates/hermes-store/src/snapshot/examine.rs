@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::error::words_of;
-use crate::sqlite::{self, Access};
-use crate::{Error, Result, still};
+use crate::sqlite::{self, Access, still};
+use crate::{Error, Result};
 
 /// How closely to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 mod examine;
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -151,12 +152,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
 
 fn make_private(target: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
+    options.write(true).create_new(true).mode(0o600);
     options.open(target).map(drop).map_err(|source| Error::File {
         doing: "create",
         path: target.to_owned(),

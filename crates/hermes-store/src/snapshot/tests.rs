@@ -1,5 +1,6 @@
 //! Copies are whole, sources keep every byte.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,11 +81,7 @@ fn a_copy_is_whole_private_and_alone() {
     assert_eq!(found.rows.len(), 2, "{found:?}");
     assert_eq!((found.newest_message, found.schema_version), (Some(200), Some(3)));
     assert_eq!(found.pages * u64::from(found.page_size), before.len() as u64);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&place.target).unwrap().permissions().mode() & 0o777, 0o600);
-    }
+    assert_eq!(fs::metadata(&place.target).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

@@ -9,10 +9,9 @@ use crate::integrate::edit::{Format, Manner, Piece};
 use crate::integrate::site::Site;
 
 pub(super) fn folder(site: &Site) -> PathBuf {
-    let settings = match (cfg!(target_os = "macos"), site.env.get("APPDATA")) {
-        (true, _) => site.user.join("Library/Application Support"),
-        (false, Some(folder)) if cfg!(windows) => PathBuf::from(folder),
-        _ => site.settings(),
+    let settings = match cfg!(target_os = "macos") {
+        true => site.user.join("Library/Application Support"),
+        false => site.settings(),
     };
     settings.join("Code").join("User")
 }

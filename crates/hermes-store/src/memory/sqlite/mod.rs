@@ -53,8 +53,8 @@ use jiff::Timestamp;
 use self::db::{Connection, Postgres, Transaction, Who};
 use super::{Admin, Change, Uid, UserNumber};
 use crate::rot::Water;
-use crate::sqlite::{self, Access, OpenedFile};
-use crate::{Error, Result, Stop, migrate, still, stop};
+use crate::sqlite::{self, Access, OpenedFile, still};
+use crate::{Error, Result, Stop, migrate, stop};
 
 pub use sums::compare_memory;
 

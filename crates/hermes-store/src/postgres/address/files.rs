@@ -83,15 +83,9 @@ pub(super) fn password(
 }
 
 /// Whether others may read a file.
-#[cfg(unix)]
 fn is_open(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     metadata.mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open(_: &std::fs::Metadata) -> bool {
-    false
 }
 
 fn password_in(line: &str, asker: &Asker<'_>) -> Option<String> {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use self::found::Found;
 pub(super) use self::protection::Roots;
 pub use self::protection::{SslMode, Warning};
-use super::error::ServerError;
+use crate::error::ServerError;
 use crate::{Error, Result};
 
 /// Where Debian's server has its socket; what libpq takes when no host is named.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use hermes_app::skills::{SkillChange, note_in_memory};
+use hermes_home::memory_file::WholeText;
 use hermes_home::skill::{self, State};
 
 use crate::failure::Outcome;
@@ -28,7 +29,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let state = if arguments.pending { State::Pending } else { State::Active };
     let text = text_of(&arguments.file)?;
     let read = skill::read_text(&home, name, state)?;
-    let edited = skill::edit(&home, (name, state), (&text, &read.hash), app.now)?;
+    let whole = WholeText { text: &text, expected_hash: &read.hash };
+    let edited = skill::edit(&home, name, state, &whole, app.now)?;
     let done = match edited.changed {
         true => format!("{name} has a new text; the one before is kept as a version"),
         false => format!("{name} says so already"),

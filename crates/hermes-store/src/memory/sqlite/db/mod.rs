@@ -20,7 +20,7 @@ use std::path::Path;
 use rusqlite::types::FromSqlError;
 
 use crate::memory::{Admin, Scope};
-use crate::migrate;
+use crate::migrate::{self, text_hash};
 
 pub(super) use self::cells::storable;
 pub(super) use self::given::List;
@@ -28,7 +28,6 @@ pub(super) use self::params::{Params, params_from_iter};
 pub(super) use self::postgres::{Postgres, can_pass, new_key};
 pub(super) use self::statement::{Row, Rows, Statement};
 pub(super) use self::told::is_cancelled;
-use crate::memory::text_hash;
 pub(super) use rusqlite::ToSql;
 
 /// Why a statement failed.

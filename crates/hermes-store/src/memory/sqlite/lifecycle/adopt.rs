@@ -7,7 +7,8 @@ use rusqlite::params;
 use super::super::db::{self, Connection, OptionalExtension, Transaction};
 use super::super::graves::{self, Key};
 use super::super::{Step, people};
-use crate::memory::{MOST_PLACES, MessageKey, Offered, SessionKey, UserNumber, text_hash};
+use crate::memory::{MOST_PLACES, MessageKey, Offered, SessionKey, UserNumber};
+use crate::migrate::text_hash;
 
 /// Says of each message whether it is recorded; one that is known only by its words gets its key.
 pub(super) fn adopt(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::sqlite::{self, has_journal, has_write_ahead_log};
+use super::connect::{self, has_journal, has_write_ahead_log};
 use crate::{Error, Result};
 
 /// Whether a refusal may mean that no file can be made or grow beside the database, and that it can be read all the same.
@@ -31,7 +31,7 @@ pub(crate) fn open(path: &Path, wait: Duration) -> Result<Connection> {
     let connection = match has_write_ahead_log(path) {
         true => open_with_log(path, wait)?,
         false => {
-            sqlite::refuse_in_use_within(path, wait)?;
+            connect::refuse_in_use_within(path, wait)?;
             open_immutable(path, wait)?
         }
     };
@@ -57,7 +57,7 @@ pub(crate) fn open_immutable(path: &Path, wait: Duration) -> Result<Connection> 
         absolute.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let address = PathBuf::from(format!("file:{escaped}?immutable=1"));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    sqlite::connect_to(path, &address, flags, wait)
+    connect::connect_to(path, &address, flags, wait)
 }
 
 /// In the mode in which SQLite keeps the index of the log in memory instead of in `-shm`.
@@ -67,13 +67,13 @@ pub(crate) fn open_immutable(path: &Path, wait: Duration) -> Result<Connection> 
 /// locks of this process's other connections.
 fn open_with_log(path: &Path, wait: Duration) -> Result<Connection> {
     let failed = |source| Error::from_sqlite(path, source);
-    let mut connection = sqlite::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
+    let mut connection = connect::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
     if connection.is_readonly("main").map_err(failed)? {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         connection =
             Connection::open_with_flags_and_vfs(path, flags, c"unix-none").map_err(failed)?;
     }
-    sqlite::keep_log(&connection, true).map_err(failed)?;
+    connect::keep_log(&connection, true).map_err(failed)?;
     connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
     Ok(connection)
 }

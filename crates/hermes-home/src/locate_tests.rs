@@ -21,7 +21,6 @@ fn the_home_is_flag_then_environment_then_the_usual_place() {
     assert!(matches!(Home::locate(&Wanted::default(), &tilde), Err(Error::NoHome)));
 }
 
-#[cfg(unix)]
 #[test]
 fn a_variable_that_is_not_unicode_is_an_error_that_names_it() {
     use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Read a memory file, unless it is too big or no text.
+//! A text file of the home that people edit: how its entries are set apart; read unless it is too big or no text.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,6 +8,25 @@ use crate::error::{Error, Result};
 
 /// The most bytes a memory file may have.
 pub const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+
+/// How the entries of a file are set apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Headings, bullets and paragraphs, with date comments.
+    Markdown,
+    /// Entries with a line `§` between them, as Hermes Agent writes them.
+    Sections,
+}
+
+/// A whole new text, from an editor.
+#[derive(Debug, Clone)]
+pub struct WholeText<'a> {
+    /// The new text.
+    pub text: &'a str,
+    /// The hash of the text that was edited.
+    pub expected_hash: &'a str,
+}
 
 /// The bytes of a file; none when there is no such file.
 pub(crate) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
@@ -41,7 +60,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Fails when a memory file of this size would be too big.
-pub(super) fn check_size(path: &Path, size: u64) -> Result<()> {
+pub(crate) fn check_size(path: &Path, size: u64) -> Result<()> {
     if size <= LARGEST_FILE {
         return Ok(());
     }

@@ -1,8 +1,10 @@
 //! What can go wrong with a database, and the hint for each.
 
+mod server;
+
 use std::path::{Path, PathBuf};
 
-use crate::postgres::ServerError;
+pub use server::ServerError;
 
 /// Why a file without any bytes is refused.
 pub(crate) const EMPTY: &str = "the file is empty";

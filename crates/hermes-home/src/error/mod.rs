@@ -1,12 +1,15 @@
 //! What can go wrong with files, and the hint for each.
 
+mod finding;
+pub(crate) mod skill;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::Finding;
-use crate::memory_file::Usage;
-use crate::skill::Trouble;
-use crate::text::thousands;
+use crate::text::{Usage, thousands};
+use skill::Trouble;
+
+pub use finding::{Finding, Severity};
 
 /// The result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

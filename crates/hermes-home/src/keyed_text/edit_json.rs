@@ -3,9 +3,9 @@
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use crate::config::document::JSON;
-use crate::config::edit_yaml::Refusal;
-use crate::config::keys::is_spelling_of;
+use crate::keyed_text::document::JSON;
+use crate::keyed_text::edit_yaml::Refusal;
+use crate::keyed_text::is_spelling_of;
 
 const NOT_A_SECTION: Refusal = "a part of its name is there already and is no section";
 const NOT_PLAIN: Refusal = "its value is a section, or a list that cannot be changed safely";

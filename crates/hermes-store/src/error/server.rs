@@ -1,6 +1,6 @@
 //! What can go wrong with a PostgreSQL server, and the hint for each.
 
-use crate::ErrorKind;
+use super::ErrorKind;
 
 /// What went wrong with a PostgreSQL server. No password and no statement is ever part of it.
 #[derive(Debug, thiserror::Error)]

@@ -1,13 +1,20 @@
 //! Open a SQLite file the one right way, and never make one by accident.
 
-use std::ffi::OsString;
+mod connect;
+mod log_fits;
+pub(crate) mod still;
+
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Error, Result, log_fits, still};
+use crate::{Error, Result};
+use connect::{connect, keep_log, refuse_in_use_within};
+
+pub(crate) use connect::{beside, has_journal, has_write_ahead_log};
 
 /// How long to wait for another program's lock, unless the caller knows better.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
@@ -67,18 +74,9 @@ pub(crate) fn open_known(
     Ok((connection, opened))
 }
 
-/// The device and number of the file that a path leads to; none where there is none, or systems do not tell.
+/// The device and number of the file that a path leads to; none where there is none.
 fn file_number(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        path.metadata().ok().map(|found| (found.dev(), found.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Builds a new database whole in a temporary file, then gives it its name; fails if that is taken.
@@ -174,44 +172,13 @@ pub fn refuse_in_use(path: &Path) -> Result<()> {
     refuse_in_use_within(path, Duration::ZERO)
 }
 
-/// The same after waiting so long for others to be done with it.
-pub(crate) fn refuse_in_use_within(path: &Path, wait: Duration) -> Result<()> {
-    hold_alone(path, wait).map(drop)
-}
-
-/// A connection that keeps all others out; fails if there is another. What may not be written cannot be held so, and
-/// nobody here writes to it.
-pub(crate) fn hold_alone(path: &Path, wait: Duration) -> Result<Connection> {
-    let has_log = has_write_ahead_log(path);
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, wait)?;
-    let failed = |source| Error::from_sqlite(path, source);
-    keep_log(&connection, has_log).map_err(failed)?;
-    connection.pragma_update(None, "locking_mode", "exclusive").map_err(failed)?;
-    match connection.execute_batch("begin exclusive; rollback").map_err(failed) {
-        Err(locked @ Error::Locked { .. }) => Err(locked),
-        // Damage is why some come here.
-        _ => Ok(connection),
-    }
-}
-
 /// Makes a renamed or new name in the folder survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    // Only on Unix is a folder a file that can be synced.
-    if !cfg!(unix) {
-        return Ok(());
-    }
     std::fs::File::open(folder).and_then(|opened| opened.sync_all()).map_err(|source| Error::File {
         doing: "write to",
         path: folder.to_owned(),
         source,
     })
-}
-
-/// The path of the file SQLite keeps beside the database, such as `-wal`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn build_at(
@@ -275,11 +242,6 @@ fn open_with_index(path: &Path, wait: Duration) -> Result<Connection> {
     }
 }
 
-/// Leaves a log that was there before us as it is: folding it in would change the main file.
-pub(crate) fn keep_log(connection: &Connection, has_log: bool) -> rusqlite::Result<()> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log).map(drop)
-}
-
 /// Keeps the plan of a statement when other values are bound to it: with statistics compiled in,
 /// SQLite would parse a statement with ranges anew each time, a sixth of the work of a search.
 pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
@@ -289,24 +251,6 @@ pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
 /// The last call of a reader's set-up, after its temporary views are made.
 pub(crate) fn forbid_writing(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "query_only", true)
-}
-
-pub(crate) fn connect(path: &Path, access: OpenFlags, wait: Duration) -> Result<Connection> {
-    connect_to(path, path, access, wait)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one place where databases are opened")]
-pub(crate) fn connect_to(
-    path: &Path,
-    target: &Path,
-    flags: OpenFlags,
-    wait: Duration,
-) -> Result<Connection> {
-    let failed = |source| Error::from_sqlite(path, source);
-    let connection = Connection::open_with_flags(target, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(failed)?;
-    connection.busy_timeout(wait).map_err(failed)?;
-    Ok(connection)
 }
 
 /// Fails for what must not be opened at all.
@@ -354,13 +298,4 @@ fn refuse_truncated(path: &Path, connection: &Connection) -> Result<()> {
         return Err(Error::Damaged { path: path.to_owned(), why });
     }
     Ok(())
-}
-
-/// Whether a rollback journal with something in it lies beside the database.
-pub(crate) fn has_journal(path: &Path) -> bool {
-    beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0)
-}
-
-pub(crate) fn has_write_ahead_log(path: &Path) -> bool {
-    beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0)
 }

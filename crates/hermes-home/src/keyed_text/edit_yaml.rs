@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::config::keys::is_spelling_of;
-use crate::config::yaml_tree::{self, Mapping, MappingStyle, Pair, Place};
+use crate::keyed_text::is_spelling_of;
+use crate::keyed_text::yaml_tree::{self, Mapping, MappingStyle, Pair, Place};
 
 /// Why a text is left as it is.
 pub(crate) type Refusal = &'static str;
@@ -30,8 +30,7 @@ pub(crate) fn put(text: &str, path: &[String], value: &Value) -> Result<String, 
         match &pair.value {
             _ if rest.is_empty() => return page.replace(mapping, pair, value),
             Place::Mapping(inner) => (mapping, holder) = (inner, Some(pair)),
-            Place::Scalar(range) => return page.fill(mapping, (pair, range), rest, value),
-            _ => return Err(NOT_A_SECTION),
+            _ => return page.fill(mapping, pair, rest, value),
         }
     }
     Err(NOT_A_SECTION)
@@ -108,10 +107,11 @@ impl Page<'_> {
     fn fill(
         &self,
         mapping: &Mapping,
-        (pair, range): (&Pair, &Range<usize>),
+        pair: &Pair,
         rest: &[String],
         value: &Value,
     ) -> Result<String, Refusal> {
+        let Place::Scalar(range) = &pair.value else { return Err(NOT_A_SECTION) };
         let written = &self.text[range.clone()];
         if matches!(written, "~" | "null" | "Null" | "NULL") {
             return Ok(self.with(range.clone(), &format!("{{{}}}", flow_pair(rest, value))));
@@ -158,7 +158,7 @@ impl Page<'_> {
         let Some(((mapping, pair), above)) = way.split_last() else { return Err(NOT_A_SECTION) };
         let end = self.value_end(pair)?;
         if let MappingStyle::Flow { open } = mapping.style {
-            let shorter = self.take_out_of_flow((mapping, open), pair, end)?;
+            let shorter = self.take_out_of_flow(mapping, open, pair, end)?;
             let is_inside =
                 matches!(above.last(), Some((outer, _)) if outer.style != MappingStyle::Block);
             if mapping.pairs.len() > 1 || !is_inside {
@@ -195,7 +195,8 @@ impl Page<'_> {
 
     fn take_out_of_flow(
         &self,
-        (mapping, open): (&Mapping, usize),
+        mapping: &Mapping,
+        open: usize,
         pair: &Pair,
         end: usize,
     ) -> Result<String, Refusal> {

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::sqlite::{self, beside};
-use crate::{Error, Result, still};
+use super::connect::{beside, hold_alone};
+use super::still;
+use crate::{Error, Result};
 
 /// Fails if the log beside the database was written for another one.
 ///
@@ -21,7 +22,7 @@ pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
         return Ok(());
     }
     // Held while the file is read by hand: to close it drops the locks of this process, and nobody else has any now.
-    let Ok(alone) = sqlite::hold_alone(path, Duration::ZERO) else { return Ok(()) };
+    let Ok(alone) = hold_alone(path, Duration::ZERO) else { return Ok(()) };
     let (head, frames) = (Head::read(path), Frames::read(&log));
     drop(alone);
     let (Some(head), Some(frames)) = (head, frames) else { return Ok(()) };
