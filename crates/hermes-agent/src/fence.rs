@@ -302,6 +302,5 @@ fn must_be_plain(path: &Path, metadata: &Metadata) -> Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 #[path = "fence_tests.rs"]
 mod tests;

@@ -9,12 +9,9 @@ use std::process::{Child, Command};
 pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
-    #[cfg(unix)]
-    {
-        use nix::fcntl::OFlag;
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits());
-    }
+    use nix::fcntl::OFlag;
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits());
     options.open(path)
 }
 
@@ -58,7 +55,6 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Identity {
         use std::os::unix::fs::MetadataExt;
         let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
@@ -70,44 +66,20 @@ impl Identity {
             mode: metadata.mode() & 0o7777,
         }
     }
-
-    #[cfg(not(unix))]
-    pub(crate) fn of(metadata: &Metadata) -> Identity {
-        let modified = metadata.modified().ok();
-        let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-        let modified = since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
-        let mode = if metadata.permissions().readonly() { 0o444 } else { 0o644 };
-        Identity { size: metadata.len(), modified, changed: modified, inode: 0, mode }
-    }
 }
 
 /// Permissions as a number, as [`Identity`] has them.
-#[cfg(unix)]
 pub(crate) fn permissions(mode: u32) -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
     Some(Permissions::from_mode(mode))
 }
 
-/// Permissions as a number; elsewhere they are left as they are.
-#[cfg(not(unix))]
-pub(crate) fn permissions(_mode: u32) -> Option<Permissions> {
-    None
-}
-
 /// Makes a symbolic link.
-#[cfg(unix)]
 pub(crate) fn make_link(target: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
-/// Makes a symbolic link.
-#[cfg(windows)]
-pub(crate) fn make_link(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(target, path)
-}
-
 /// The shell that runs a line, with all it starts in a group of its own.
-#[cfg(unix)]
 pub(crate) fn shell(line: &str) -> Command {
     let mut command = in_group(Path::new("/bin/sh"));
     command.arg("-c").arg(line);
@@ -115,26 +87,10 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// A program, with all it starts in a group of its own.
-#[cfg(unix)]
 pub(crate) fn in_group(program: &Path) -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
     command.process_group(0);
-    command
-}
-
-/// A program.
-#[cfg(windows)]
-pub(crate) fn in_group(program: &Path) -> Command {
-    Command::new(program)
-}
-
-/// The shell that runs a line.
-#[cfg(windows)]
-pub(crate) fn shell(line: &str) -> Command {
-    use std::os::windows::process::CommandExt;
-    let mut command = Command::new("cmd");
-    command.raw_arg("/C").raw_arg(line);
     command
 }
 
@@ -154,7 +110,6 @@ pub(crate) enum Firmness {
 }
 
 /// Ends a command and everything it started.
-#[cfg(unix)]
 pub(crate) fn end_all(child: &mut Child, firmness: Firmness) {
     use nix::sys::signal::{Signal, killpg};
     use nix::unistd::Pid;
@@ -163,12 +118,4 @@ pub(crate) fn end_all(child: &mut Child, firmness: Firmness) {
         // There may be nobody left in the group.
         let _ = killpg(Pid::from_raw(group), signal);
     }
-}
-
-/// Ends a command and everything it started.
-#[cfg(windows)]
-pub(crate) fn end_all(child: &mut Child, _firmness: Firmness) {
-    let number = child.id().to_string();
-    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &number]).output();
-    let _ = child.kill();
 }

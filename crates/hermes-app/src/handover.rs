@@ -258,11 +258,8 @@ fn note(home: &Home, noted: &Noted) -> anyhow::Result<()> {
     }
     let mut options = fs::OpenOptions::new();
     options.create(true).append(true).read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
     let mut file = options.open(&path).with_context(failed)?;
     let torn = atomic::is_torn(&mut file).with_context(failed)?;
     let line = serde_json::to_string(noted)?;

@@ -9,7 +9,6 @@ use jiff::tz::TimeZone;
 pub const INTERRUPTED: i32 = 130;
 
 /// The permission bits of a file, where the system has them.
-#[cfg(unix)]
 pub fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::symlink_metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
@@ -17,27 +16,18 @@ pub fn mode(path: &Path) -> Option<u32> {
 
 /// Whether a path is a folder, and no link to one, that only this user may touch.
 pub fn is_private_folder(path: &Path) -> bool {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let Ok(found) = std::fs::symlink_metadata(path) else { return false };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        let is_ours = found.uid() == user_number();
-        found.is_dir() && is_ours && found.permissions().mode() & 0o077 == 0
-    }
-    #[cfg(not(unix))]
-    found.is_dir()
+    let is_ours = found.uid() == user_number();
+    found.is_dir() && is_ours && found.permissions().mode() & 0o077 == 0
 }
 
 /// The number of the user this process works for.
 pub fn user_number() -> u32 {
-    #[cfg(unix)]
-    return nix::unistd::geteuid().as_raw();
-    #[cfg(not(unix))]
-    0
+    nix::unistd::geteuid().as_raw()
 }
 
 /// Sets the permission bits of a file.
-#[cfg(unix)]
 pub fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
@@ -46,7 +36,6 @@ pub fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
 /// A write beyond the largest file that this process may make fails, instead of ending it.
 pub fn outlive_file_limits() {
     // Caught and not ignored: programs that are started from here get the usual behaviour back.
-    #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
@@ -72,29 +61,23 @@ pub fn open_in_browser(page: &Path) -> bool {
     let mut command = Command::new(program);
     command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // It outlives the terminal that it was opened from.
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().is_ok()
 }
 
 /// Forgets what was typed and not read yet.
 pub fn drop_typed() {
-    #[cfg(unix)]
-    {
-        use nix::sys::termios::{FlushArg, tcflush};
-        let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
-    }
+    use nix::sys::termios::{FlushArg, tcflush};
+    let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
 }
 
 /// While it is there, what is typed is not shown by the terminal itself; it waits for the next line.
 pub struct Unseen {
-    #[cfg(unix)]
     before: Option<nix::sys::termios::Termios>,
 }
 
 impl Unseen {
     /// From now on nothing that is typed is shown.
-    #[cfg(unix)]
     pub fn begin() -> Unseen {
         use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
         let before = tcgetattr(std::io::stdin()).ok();
@@ -104,14 +87,8 @@ impl Unseen {
         }
         Unseen { before }
     }
-
-    #[cfg(not(unix))]
-    pub fn begin() -> Unseen {
-        Unseen {}
-    }
 }
 
-#[cfg(unix)]
 impl Drop for Unseen {
     fn drop(&mut self) {
         use nix::sys::termios::{SetArg, tcsetattr};
@@ -122,14 +99,12 @@ impl Drop for Unseen {
 }
 
 /// Bytes that this user can still write below `path`.
-#[cfg(unix)]
 pub fn free_space(path: &Path) -> Option<u64> {
     let found = nix::sys::statvfs::statvfs(path).ok()?;
     Some(found.blocks_available() as u64 * found.fragment_size() as u64)
 }
 
 /// What keeps anything from being written below `path`, besides a lack of space.
-#[cfg(unix)]
 pub fn refuses_files(path: &Path) -> Option<&'static str> {
     let found = nix::sys::statvfs::statvfs(path).ok()?;
     if found.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY) {
@@ -141,10 +116,7 @@ pub fn refuses_files(path: &Path) -> Option<&'static str> {
 
 /// The name of this host.
 pub fn host() -> String {
-    #[cfg(unix)]
     let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    #[cfg(not(unix))]
-    let name: Option<String> = None;
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "this host".to_owned())
 }
 
@@ -167,47 +139,14 @@ pub fn random_number() -> std::io::Result<u32> {
 /// Read from its own file where there is one: finding the zone by name walks the whole zone folder, which
 /// costs a millisecond in every command.
 pub fn system_zone(env: &Env) -> TimeZone {
-    let own = if cfg!(unix) && env.get("TZ").is_none() {
-        std::fs::read("/etc/localtime").ok()
-    } else {
-        None
-    };
+    let own = env.get("TZ").is_none().then(|| std::fs::read("/etc/localtime").ok()).flatten();
     own.and_then(|bytes| TimeZone::tzif("Local", &bytes).ok()).unwrap_or_else(TimeZone::system)
 }
 
 /// Whether the file can be run.
-#[cfg(unix)]
 pub fn is_program(path: &Path) -> bool {
     path.is_file() && mode(&path.canonicalize().unwrap_or_default()).unwrap_or(0) & 0o111 != 0
 }
-
-#[cfg(not(unix))]
-mod other {
-    use super::Path;
-
-    pub fn mode(_path: &Path) -> Option<u32> {
-        None
-    }
-
-    pub fn set_mode(_path: &Path, _mode: u32) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    pub fn free_space(_path: &Path) -> Option<u64> {
-        None
-    }
-
-    pub fn refuses_files(_path: &Path) -> Option<&'static str> {
-        None
-    }
-
-    pub fn is_program(path: &Path) -> bool {
-        path.is_file()
-    }
-}
-
-#[cfg(not(unix))]
-pub use other::{free_space, is_program, mode, refuses_files, set_mode};
 
 /// The name of the network or shared file system that `path` is on, if it is on one.
 #[cfg(target_os = "linux")]

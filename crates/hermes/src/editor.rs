@@ -18,7 +18,6 @@ pub(crate) fn change(env: &Env, name: &str, text: &str) -> anyhow::Result<Option
     let command = match env.editor() {
         Some(command) => command,
         None if !std::io::stdin().is_terminal() => return Err(no_editor().into()),
-        None if cfg!(windows) => "notepad",
         None => "vi",
     };
     let folder = private_folder()?;
@@ -61,14 +60,9 @@ fn run(command: &str, file: &Path) -> anyhow::Result<()> {
         Problem::new(Kind::Failure, format!("could not edit with {command}: {why}"))
             .hint("set EDITOR to the editor you use")
     };
-    let mut process = if cfg!(unix) {
-        let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(format!("{command} \"$@\"")).arg("editor");
-        shell
-    } else {
-        Command::new(command)
-    };
-    let status = process.arg(file).status().map_err(|error| failed(error.to_string()))?;
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("editor").arg(file);
+    let status = shell.status().map_err(|error| failed(error.to_string()))?;
     if status.success() { Ok(()) } else { Err(failed(status.to_string()).into()) }
 }
 

@@ -67,7 +67,7 @@ impl Rules {
         }
         let Some(commands) = plain(line) else { return asked(danger, None) };
         // Rules know the words of a POSIX shell alone.
-        if danger.is_some() || !cfg!(unix) || commands.iter().any(touches_secret) {
+        if danger.is_some() || commands.iter().any(touches_secret) {
             return asked(danger, None);
         }
         let allow: Vec<Cover> = self.allow.iter().filter_map(|rule| Cover::of_rule(rule)).collect();
@@ -436,6 +436,5 @@ impl std::fmt::Display for Cover {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 #[path = "rules_tests.rs"]
 mod tests;

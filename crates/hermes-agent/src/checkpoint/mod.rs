@@ -191,5 +191,4 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

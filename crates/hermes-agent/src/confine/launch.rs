@@ -66,18 +66,12 @@ fn read(mut arguments: impl Iterator<Item = OsString>) -> io::Result<Asked> {
     Err(bad("there is no command"))
 }
 
-#[cfg(unix)]
 fn become_program(program: &[OsString]) -> io::Error {
     use std::os::unix::process::CommandExt;
     match program.split_first() {
         Some((name, rest)) => std::process::Command::new(name).args(rest).exec(),
         None => io::Error::new(io::ErrorKind::InvalidInput, "there is no command"),
     }
-}
-
-#[cfg(not(unix))]
-fn become_program(_program: &[OsString]) -> io::Error {
-    io::Error::from(io::ErrorKind::Unsupported)
 }
 
 #[cfg(target_os = "linux")]

@@ -214,5 +214,4 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

@@ -123,7 +123,6 @@ fn a_command_line_is_words_and_quotes_and_nothing_else() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn the_command_gets_the_message_twice_and_is_ended_when_it_hangs() {
     let folder = tempfile::tempdir().unwrap();

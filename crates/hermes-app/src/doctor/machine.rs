@@ -57,10 +57,9 @@ fn path(app: &App) -> Check {
 }
 
 fn programs_on_path(app: &App) -> Vec<PathBuf> {
-    let name = if cfg!(windows) { "hermes.exe" } else { "hermes" };
     let folders = app.env.get("PATH").map(std::env::split_paths);
     let mut found: Vec<PathBuf> = Vec::new();
-    for place in folders.into_iter().flatten().map(|folder| folder.join(name)) {
+    for place in folders.into_iter().flatten().map(|folder| folder.join("hermes")) {
         if platform::is_program(&place) && !found.contains(&place) {
             found.push(place);
         }

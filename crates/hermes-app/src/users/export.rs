@@ -194,11 +194,8 @@ impl Writing<'_> {
         let failed = || could_not("write", &path);
         let mut options = File::options();
         options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
         let file = options.open(&path).with_context(failed)?;
         let mut writer = BufWriter::with_capacity(1 << 18, &file);
         fill(&mut writer)?;

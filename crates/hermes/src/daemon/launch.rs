@@ -39,11 +39,6 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Launched> {
     if let Some(pid) = before.pid {
         return Ok(Launched::Running { pid });
     }
-    if !process::CAN_LEAVE_BEHIND {
-        return Err(Problem::new(Kind::Refused, "this system cannot leave a daemon behind")
-            .hint("keep a window open with `hermes start --foreground`")
-            .into());
-    }
     let lost = before.state.filter(|state| state.stopped_at.is_none()).map(Box::new);
     let mut child = spawn(home)?;
     let begun = Instant::now();
@@ -104,10 +99,8 @@ fn spawn(home: &Home) -> anyhow::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
     // glibc would keep a heap for each of the threads that answer requests, and give none of them back.
     command.env("MALLOC_ARENA_MAX", "2");
-    if cfg!(unix) {
-        // A folder that is in use could not be unmounted.
-        command.current_dir("/");
-    }
+    // A folder that is in use could not be unmounted.
+    command.current_dir("/");
     Ok(command.spawn()?)
 }
 

@@ -132,7 +132,6 @@ fn finish_alone(home: &Home) {
     command.arg("--home").arg(home.root()).args(["--profile", home.profile_name()]);
     command.args(["--quiet", "memory", "catch-up"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let _ = command.spawn();
 }
