@@ -132,6 +132,24 @@ fn a_role_without_the_profile_sees_and_changes_nothing_whatever_it_says() {
             as_ben(&format!("with gone as (delete {of} returning 1) select count(*) from gone"));
         assert_eq!(removed, "0", "{table}");
     }
+    // A function of the migrations on a table of one's own, and a name in the place of one that the rules use.
+    let let_in = format!(
+        "create temp table mine (profile bigint);
+         create trigger joins after insert on mine for each row execute function hermes.joins();
+         insert into mine values ({hers})"
+    );
+    let (done, told) = as_ben(&let_in);
+    assert!(!done && told.contains("permission denied for function joins"), "{told}");
+    shared.server.sql(shared.database(), &format!("create schema mine_{ben} authorization {ben}"));
+    let shadow = format!(
+        "create function mine_{ben}.current_setting(text, boolean) returns text language plpgsql immutable as
+           'begin return case when random() < 0.5 then ''{hers}'' else ''{}'' end; end';
+         set local search_path = mine_{ben}, pg_catalog;
+         select count(*) from generate_series(1, 60) n, lateral (select hermes.this_profile() p offset n - n) told
+           where p = {hers}",
+        shared.number(&ben)
+    );
+    assert_eq!(as_ben(&shadow), (true, "0".to_owned()));
     let refused = [
         format!("insert into hermes.label (profile, id, text) values ({hers}, 99, 'x')"),
         format!("insert into hermes.member (profile, role) values ({hers}, '{ben}')"),

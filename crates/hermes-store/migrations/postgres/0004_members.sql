@@ -52,9 +52,13 @@ begin
       and not (select s.rolsuper from pg_roles s where s.rolname = session_user));
 end $$;
 
-create or replace function hermes.this_profile() returns bigint language sql stable as $$
-  select told.profile from (select nullif(current_setting('hermes.profile', true), '')::bigint as profile) told
-  where hermes.has_profile(told.profile) $$;
+-- What was told is read once, by names that the asker cannot put others in the place of.
+create or replace function hermes.this_profile() returns bigint
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare told bigint := nullif(current_setting('hermes.profile', true), '')::bigint;
+begin
+  return case when hermes.has_profile(told) then told end;
+end $$;
 
 -- The numbers of the profiles that the role of this connection has.
 create function hermes.own_profiles() returns bigint[]
@@ -65,9 +69,14 @@ create function hermes.own_profiles() returns bigint[]
 create function hermes.joins() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  -- On a table of somebody else it would let them in anywhere.
+  if tg_relid <> 'hermes.profile'::regclass then
+    raise exception 'only for hermes.profile';
+  end if;
   insert into hermes.member (profile, role) values (new.profile, session_user) on conflict do nothing;
   return null;
 end $$;
+revoke execute on function hermes.joins() from public;
 create trigger joins after insert on hermes.profile for each row execute function hermes.joins();
 
 drop policy of_profile on hermes.profile;
