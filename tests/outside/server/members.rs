@@ -172,7 +172,7 @@ fn no_function_and_no_name_of_its_own_lets_a_role_in() {
          create trigger joins after insert on mine for each row execute function hermes.joins();
          insert into mine values ({hers})"
     ));
-    assert!(!done && told.contains("permission denied for function joins"), "{told}");
+    assert!(!done && told.contains("permission denied for function hermes.joins"), "{told}");
     // A name in the place of one that the rules use, which says now this and now that.
     shared.server.sql(shared.database(), &format!("create schema mine_{ben} authorization {ben}"));
     let told = apart.as_ben(&format!(
