@@ -176,7 +176,7 @@ fn no_function_and_no_name_of_its_own_lets_a_role_in() {
     // A name in the place of one that the rules use, which says now this and now that.
     shared.server.sql(shared.database(), &format!("create schema mine_{ben} authorization {ben}"));
     let told = apart.as_ben(&format!(
-        "create function mine_{ben}.current_setting(text, boolean) returns text language plpgsql immutable as
+        "create function mine_{ben}.current_setting(text, boolean) returns text language plpgsql stable as
            'begin return case when random() < 0.5 then ''{hers}'' else ''{}'' end; end';
          set local search_path = mine_{ben}, pg_catalog;
          select count(*) from generate_series(1, 60) n, lateral (select hermes.this_profile() p offset n - n) told
