@@ -1,9 +1,7 @@
 //! Who asks something of a home, and what they may see.
 
 use hermes_home::UserId;
-use hermes_store::memory::{
-    Admin, Chat, People as _, Scope, SqliteMemory, User, UserNumber, Users as _,
-};
+use hermes_store::memory::{Admin, Chat, Memory, Scope, User, UserNumber};
 use hermes_store::sessions::Whose;
 
 /// How many bytes a name has at most: of somebody or something, a kind, a session, a project.
@@ -33,7 +31,7 @@ impl Asker {
     }
 
     /// Whose sessions of state.db they may see; none for the owner, who may see all.
-    pub fn sessions(&self, store: &SqliteMemory) -> anyhow::Result<Option<Whose>> {
+    pub fn sessions(&self, store: &Memory) -> anyhow::Result<Option<Whose>> {
         match self.user.is_some() && self.scope.user() != UserNumber::OWNER {
             true => self.own_sessions(store).map(Some),
             false => Ok(None),
@@ -42,7 +40,7 @@ impl Asker {
 
     /// Whose sessions of state.db are theirs: by name, and by what the channels call them when they speak alone with
     /// the agent, as far as somebody linked it. Those that name nobody are the owner's.
-    pub fn own_sessions(&self, store: &SqliteMemory) -> anyhow::Result<Whose> {
+    pub fn own_sessions(&self, store: &Memory) -> anyhow::Result<Whose> {
         let number = self.scope.user();
         let is_owner = number == UserNumber::OWNER;
         let name = match &self.user {

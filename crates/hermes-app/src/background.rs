@@ -11,7 +11,7 @@ use hermes_llm::chat::{
 };
 use hermes_memory::Error;
 use hermes_memory::ask::{Prompt, Reply};
-use hermes_store::memory::{Admin, Counters as _};
+use hermes_store::memory::Admin;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -3,7 +3,7 @@
 use hermes_home::Home;
 use hermes_memory::catch_up::{self, Report};
 use hermes_memory::record::{spool, turn, whose};
-use hermes_store::memory::{SqliteMemory, Vectors as _};
+use hermes_store::memory::Memory;
 use hermes_store::sessions::{Owner, SessionStore, random_bytes};
 
 use crate::app::App;
@@ -21,7 +21,7 @@ pub fn put_right(report: &Report) -> Option<String> {
 }
 
 /// Takes in what the memory of a home lacks, and first of all what hooks left.
-pub fn take_in(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Report> {
+pub fn take_in(app: &App, home: &Home, store: &mut Memory) -> anyhow::Result<Report> {
     take_in_telling(app, home, store, &mut || {})
 }
 
@@ -29,7 +29,7 @@ pub fn take_in(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Resu
 pub(crate) fn take_in_telling(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     tell: &mut dyn FnMut(),
 ) -> anyhow::Result<Report> {
     let zone = app.zone(home)?;

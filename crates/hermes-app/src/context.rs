@@ -9,9 +9,7 @@ use hermes_home::{Home, memory_file, places};
 use hermes_memory::remember::suspicion;
 use hermes_memory::retrieval::{self, Context, FileText};
 use hermes_memory::search::{Looks, Reading};
-use hermes_store::memory::{
-    ItemKind, Lifecycle as _, NewReceipt, Scope, SqliteMemory, Upkeep as _,
-};
+use hermes_store::memory::{ItemKind, Memory, NewReceipt, Scope};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -140,7 +138,7 @@ pub fn hand_out(app: &App, home: &Home, handed: &[Handed]) {
 }
 
 /// The same with a memory that is open already.
-pub fn note(store: &mut SqliteMemory, handed: &[Handed]) {
+pub fn note(store: &mut Memory, handed: &[Handed]) {
     let receipts: Vec<_> = handed.iter().map(Handed::receipt).collect();
     if store.hand_out_all(&receipts).is_err() {
         // One of somebody who is gone by now must not take the others with it.

@@ -7,8 +7,7 @@ use hermes_home::redaction::Kept;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
-    Added, Entities as _, Fact, FactChange, Facts as _, ItemKind, Lifecycle as _, NewChunk,
-    NewFact, Origin, Scope, SqliteMemory, Trust, Undone, Vectors as _,
+    Added, Fact, FactChange, ItemKind, Memory, NewChunk, NewFact, Origin, Scope, Trust, Undone,
 };
 use jiff::Timestamp;
 
@@ -18,7 +17,7 @@ use super::{in_step, later};
 use crate::app::App;
 use crate::asker::LONGEST_NAME;
 use crate::embedding;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::problem::{Kind, Problem};
 
 /// A fact that is to be kept.
@@ -77,7 +76,7 @@ pub struct Facts<'a> {
     /// The home.
     pub home: &'a Home,
     /// The memory, open for writing.
-    pub memory: &'a mut Memory,
+    pub memory: &'a mut OpenMemory,
     /// Whose facts.
     pub scope: Scope,
 }
@@ -249,7 +248,7 @@ impl Facts<'_> {
 pub fn show(
     app: &App,
     home: &Home,
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     id: &str,
 ) -> anyhow::Result<Detail> {
@@ -265,11 +264,7 @@ pub fn show(
 }
 
 /// What happened to a fact, and who did it.
-pub fn history(
-    store: &SqliteMemory,
-    scope: Scope,
-    id: &str,
-) -> anyhow::Result<(Fact, Vec<FactChange>)> {
+pub fn history(store: &Memory, scope: Scope, id: &str) -> anyhow::Result<(Fact, Vec<FactChange>)> {
     let fact = store.find_fact(scope, id)?;
     let changes = store.history_of_fact(scope, fact.id)?;
     Ok((fact, changes))
@@ -315,7 +310,7 @@ fn plain<'a>(text: &'a str, entities: &'a [String], chunks: Vec<NewChunk>) -> Ne
     }
 }
 
-fn chunks(text: &str, store: &SqliteMemory) -> anyhow::Result<Vec<NewChunk>> {
+fn chunks(text: &str, store: &Memory) -> anyhow::Result<Vec<NewChunk>> {
     let vectors = embedding::vectors(store.active_model()?.as_ref());
     Ok(chunk::prepare(&Words { text, ..Words::default() }, vectors))
 }

@@ -4,9 +4,7 @@ use std::fs;
 
 use hermes_home::{Home, session_files};
 use hermes_memory::remember::Erased;
-use hermes_store::memory::{
-    Admin, Choice, Depth, Forgetting as _, Forgotten, SqliteMemory, UserNumber, Users as _,
-};
+use hermes_store::memory::{Admin, Choice, Depth, Forgotten, Memory, UserNumber};
 use hermes_store::sessions::{SessionId, Window};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
@@ -97,7 +95,7 @@ impl Forget {
 }
 
 /// The number of somebody whom the memory must know.
-pub fn user(store: &SqliteMemory, name: &str) -> anyhow::Result<UserNumber> {
+pub fn user(store: &Memory, name: &str) -> anyhow::Result<UserNumber> {
     let found = store.user(name)?.map(|user| user.number);
     found.ok_or_else(|| {
         Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
@@ -147,7 +145,7 @@ fn erase_transcript(
 }
 
 /// A session or a source that nobody knows is a slip of the pen, and no empty answer.
-fn must_be_known(choice: &Choice, store: &SqliteMemory) -> anyhow::Result<()> {
+fn must_be_known(choice: &Choice, store: &Memory) -> anyhow::Result<()> {
     if store.knows(Admin, choice)? {
         return Ok(());
     }

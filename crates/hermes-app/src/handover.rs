@@ -8,10 +8,7 @@ use hermes_home::layout::parse_profile;
 use hermes_home::{Home, atomic, versions};
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::handover::{self, Choice, Keeping, Kept, Summary};
-use hermes_store::memory::{
-    Admin, EventKind, Events as _, Facts as _, Lifecycle as _, NewEvent, Passed, People as _,
-    Trust, Vectors as _,
-};
+use hermes_store::memory::{Admin, EventKind, NewEvent, Passed, Trust};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +17,7 @@ use crate::app::App;
 use crate::asker::Asker;
 use crate::embedding;
 use crate::later;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::problem::{Kind, Problem};
 use crate::recall::Recall;
 use crate::search::{Kind as Searched, Question};
@@ -220,7 +217,7 @@ fn pass(app: &App, from: &Home, to: &Home, report: &HandoverReport) -> anyhow::R
 }
 
 /// What the timeline says of it.
-fn note_event(app: &App, memory: &mut Memory, text: &str) -> anyhow::Result<()> {
+fn note_event(app: &App, memory: &mut OpenMemory, text: &str) -> anyhow::Result<()> {
     let vectors = embedding::vectors(memory.store.active_model()?.as_ref());
     let words = Words { text, caption: None, speaker: None, day: None };
     let event = NewEvent {

@@ -2,20 +2,20 @@
 
 use hermes_home::Home;
 use hermes_memory::remember::{self, Erased, Followed};
-use hermes_store::memory::{Admin, Choice, Forgetting as _, Scope, ToldElsewhere, Users as _};
+use hermes_store::memory::{Admin, Choice, Scope, ToldElsewhere};
 
 use super::fact_view::name_of;
 use super::rules;
 use crate::app::App;
 use crate::catch_up;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::text::{counted, one_line};
 
 /// Brings the files of a user in step with facts that changed.
 pub fn follow(
     app: &App,
     home: &Home,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     scope: Scope,
     changed: &[i64],
 ) -> anyhow::Result<()> {
@@ -28,7 +28,7 @@ pub fn follow(
 }
 
 /// The same for everybody.
-pub fn follow_all(app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result<()> {
+pub fn follow_all(app: &App, home: &Home, memory: &mut OpenMemory) -> anyhow::Result<()> {
     for scope in everybody(memory)? {
         follow(app, home, memory, scope, &[])?;
     }
@@ -39,7 +39,7 @@ pub fn follow_all(app: &App, home: &Home, memory: &mut Memory) -> anyhow::Result
 pub fn erase(
     app: &App,
     home: &Home,
-    memory: &Memory,
+    memory: &OpenMemory,
     scopes: &[Scope],
     facts: &[i64],
 ) -> anyhow::Result<Erased> {
@@ -59,7 +59,7 @@ pub fn erase(
 pub fn erase_told(
     app: &App,
     home: &Home,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     choice: &Choice,
 ) -> anyhow::Result<(Erased, ToldElsewhere)> {
     catch_up::take_in(app, home, &mut memory.store)?;
@@ -92,7 +92,7 @@ pub fn tell(app: &App, erased: Erased) {
 }
 
 /// Everybody whom the memory knows.
-pub fn everybody(memory: &Memory) -> anyhow::Result<Vec<Scope>> {
+pub fn everybody(memory: &OpenMemory) -> anyhow::Result<Vec<Scope>> {
     Ok(memory.store.users(Admin)?.iter().map(|user| Scope::of(user.number)).collect())
 }
 

@@ -4,9 +4,8 @@ use hermes_home::Home;
 use hermes_memory::chunk::{self, Words};
 use hermes_memory::task;
 use hermes_store::memory::{
-    Added, Change, ChunkKey, Episode, Episodes as _, Event, Events as _, ItemKind, NewChunk,
-    NewProcedure, Procedure, ProcedureKind, Procedures as _, Scope, SqliteMemory, Trust,
-    UserNumber, Vectors as _,
+    Added, Change, ChunkKey, Episode, Event, ItemKind, Memory, NewChunk, NewProcedure, Procedure,
+    ProcedureKind, Scope, Trust, UserNumber,
 };
 use serde_json::{Value, json};
 
@@ -61,7 +60,7 @@ impl Wanted {
 }
 
 /// One thing with all its words.
-pub fn show(store: &SqliteMemory, scope: Scope, wanted: Wanted) -> anyhow::Result<Value> {
+pub fn show(store: &Memory, scope: Scope, wanted: Wanted) -> anyhow::Result<Value> {
     let missing = || Problem::new(Kind::NotFound, format!("could not find {}", wanted.name()));
     match wanted {
         Wanted::Episode(id) => {
@@ -102,7 +101,7 @@ pub fn show(store: &SqliteMemory, scope: Scope, wanted: Wanted) -> anyhow::Resul
 }
 
 /// Whose it is, if the asker may read it.
-pub fn whose(store: &SqliteMemory, scope: Scope, wanted: Wanted) -> anyhow::Result<UserNumber> {
+pub fn whose(store: &Memory, scope: Scope, wanted: Wanted) -> anyhow::Result<UserNumber> {
     let found = match wanted {
         Wanted::Episode(id) => store.episodes(scope, &[id])?.first().map(|one| one.user),
         Wanted::Procedure(id) => store.procedures(scope, &[id])?.first().map(|one| one.user),
@@ -114,7 +113,7 @@ pub fn whose(store: &SqliteMemory, scope: Scope, wanted: Wanted) -> anyhow::Resu
 
 /// Takes something out of every answer.
 pub fn retire(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     scope: Scope,
     wanted: Wanted,
     change: Change<'_>,
@@ -131,7 +130,7 @@ pub fn retire(
 pub fn restore(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     scope: Scope,
     wanted: Wanted,
 ) -> anyhow::Result<()> {
@@ -154,7 +153,7 @@ pub fn restore(
 fn chunks_of(
     app: &App,
     home: &Home,
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     episode: &Episode,
 ) -> anyhow::Result<Vec<(ChunkKey, NewChunk)>> {
@@ -183,7 +182,7 @@ fn chunks_of(
 pub fn keep_lesson(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     scope: Scope,
     lesson: &Lesson<'_>,
 ) -> anyhow::Result<Value> {

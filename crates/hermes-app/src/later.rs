@@ -3,14 +3,14 @@
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::memory::{SqliteMemory, Vectors as _};
+use hermes_store::memory::Memory;
 
 use crate::app::App;
 use crate::embedding::{self, Haste};
 
 /// Makes the vectors of what was just kept, and of all else that lacks one, if the model that answers is elsewhere and can be had.
 /// The text is kept in any case, so this never fails the command.
-pub fn fill_in(home: &Home, app: &App, store: &mut SqliteMemory) -> anyhow::Result<()> {
+pub fn fill_in(home: &Home, app: &App, store: &mut Memory) -> anyhow::Result<()> {
     let Some(active) = store.active_model()? else { return Ok(()) };
     if embedding::vectors(Some(&active)) == Vectors::Now {
         return Ok(());

@@ -7,7 +7,7 @@ use hermes_home::Home;
 use hermes_home::databases::{self, Database, Noted, Seen};
 use hermes_home::init::Owner;
 use hermes_store::Error as StoreError;
-use hermes_store::memory::{Admin, People as _, SqliteMemory, Uid};
+use hermes_store::memory::{Admin, Memory, Uid};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -166,7 +166,7 @@ impl App {
     }
 
     /// Notes the memory of a home that was opened, and its sessions.
-    pub fn note_memory(&self, home: &Home, store: &SqliteMemory) {
+    pub fn note_memory(&self, home: &Home, store: &Memory) {
         let Ok(own) = store.home_id(Admin) else { return };
         let id = self.home_id(home).unwrap_or_else(|| own.clone());
         let since = own.parse::<Uid>().ok().and_then(|id| id.made());

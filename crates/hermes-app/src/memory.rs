@@ -7,7 +7,7 @@ use hermes_home::databases::{Database, Noted};
 use hermes_home::{Home, atomic, versions};
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::reembed;
-use hermes_store::memory::{SqliteMemory, Vectors as _, Wanted as WantedMemory};
+use hermes_store::memory::{Memory, Wanted as WantedMemory};
 use hermes_store::rot::HighWater;
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, Result as StoreResult};
@@ -16,9 +16,9 @@ use crate::app::{App, OWNER_NAME, keep_before_upgrade};
 use crate::problem::{Kind, Problem};
 
 /// An opened memory.db.
-pub struct Memory {
+pub struct OpenMemory {
     /// The memory itself.
-    pub store: SqliteMemory,
+    pub store: Memory,
     /// Where the file is, or will be.
     pub path: PathBuf,
     /// Whether there is such a file; if not, the store is an empty one that is gone afterwards.
@@ -45,10 +45,10 @@ impl App {
         path: &Path,
         access: Access,
         wait: Duration,
-    ) -> StoreResult<SqliteMemory> {
+    ) -> StoreResult<Memory> {
         let wanted = WantedMemory { path, profile: home.profile_name() };
         let mut keep = |schema| keep_before_upgrade(home, path, schema, self.now);
-        SqliteMemory::open_keeping(wanted, access, wait, &mut keep)
+        Memory::open_keeping(wanted, access, wait, &mut keep)
     }
 
     /// Where memory.db is, or will be; an error for a memory that is on a server.
@@ -79,7 +79,7 @@ impl App {
 
     /// The memory of the home; the first to write makes it, and before that an empty one is read. One that was there
     /// and is missing is neither made nor read as empty.
-    pub fn memory(&self, home: &Home, access: Access) -> anyhow::Result<Memory> {
+    pub fn memory(&self, home: &Home, access: Access) -> anyhow::Result<OpenMemory> {
         self.memory_within(home, access, self.lock_wait(home)?)
     }
 
@@ -89,12 +89,12 @@ impl App {
         home: &Home,
         access: Access,
         wait: Duration,
-    ) -> anyhow::Result<Memory> {
+    ) -> anyhow::Result<OpenMemory> {
         if self.is_on_server(home)? {
             let mut store = self.server_memory(home, access, wait)?;
             store.heed(&self.stop)?;
             let path = store.path().to_owned();
-            return Ok(Memory { store, path, exists: true, _scratch: None });
+            return Ok(OpenMemory { store, path, exists: true, _scratch: None });
         }
         self.memory_in_file(home, access, wait)
     }
@@ -105,7 +105,7 @@ impl App {
         home: &Home,
         access: Access,
         wait: Duration,
-    ) -> anyhow::Result<Memory> {
+    ) -> anyhow::Result<OpenMemory> {
         let path = self.own_memory_path(home)?;
         let exists = path.symlink_metadata().is_ok();
         let profile = home.profile_name();
@@ -117,7 +117,7 @@ impl App {
             let scratch = tempfile::tempdir()?;
             let inside = scratch.path().join("memory.db");
             let store = self.made_memory(home, WantedMemory { path: &inside, profile }, wait)?;
-            return Ok(Memory { store, path, exists, _scratch: Some(scratch) });
+            return Ok(OpenMemory { store, path, exists, _scratch: Some(scratch) });
         }
         let wanted = WantedMemory { path: &path, profile };
         let mut store = match access {
@@ -131,11 +131,11 @@ impl App {
             self.note_memory(home, &store);
             store.keep_mark(&self.memory_marks(home)?)?;
         }
-        Ok(Memory { store, path, exists: true, _scratch: None })
+        Ok(OpenMemory { store, path, exists: true, _scratch: None })
     }
 
     /// A new memory of the profile in a file elsewhere.
-    pub fn new_memory(&self, home: &Home, path: &Path) -> anyhow::Result<SqliteMemory> {
+    pub fn new_memory(&self, home: &Home, path: &Path) -> anyhow::Result<Memory> {
         let wanted = WantedMemory { path, profile: home.profile_name() };
         self.made_memory(home, wanted, self.lock_wait(home)?)
     }
@@ -146,11 +146,11 @@ impl App {
         home: &Home,
         wanted: WantedMemory<'_>,
         wait: Duration,
-    ) -> anyhow::Result<SqliteMemory> {
+    ) -> anyhow::Result<Memory> {
         if let Some(folder) = wanted.path.parent().filter(|folder| !folder.exists()) {
             atomic::make_folder(folder)?;
         }
-        match SqliteMemory::create(wanted, OWNER_NAME, self.change()) {
+        match Memory::create(wanted, OWNER_NAME, self.change()) {
             // Somebody else made it in the same moment.
             Ok(()) | Err(StoreError::Exists { .. }) => self.writable_memory(home, wanted, wait),
             Err(error) => Err(error.into()),
@@ -162,7 +162,7 @@ impl App {
         home: &Home,
         wanted: WantedMemory<'_>,
         wait: Duration,
-    ) -> anyhow::Result<SqliteMemory> {
+    ) -> anyhow::Result<Memory> {
         let mut store = self.opened_memory(home, wanted.path, Access::Write, wait)?;
         store.write_ahead(self.config(home)?.config.memory.wal_mode)?;
         if store.active_model()?.is_none() {
@@ -175,7 +175,7 @@ impl App {
     pub fn reembed(
         &self,
         home: &Home,
-        store: &mut SqliteMemory,
+        store: &mut Memory,
         embedder: &dyn Embedder,
         progress: &mut dyn FnMut(hermes_store::memory::Coverage),
     ) -> anyhow::Result<reembed::Report> {

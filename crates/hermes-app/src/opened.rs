@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hermes_backup::whose;
 use hermes_home::Home;
-use hermes_store::memory::{Admin, People as _, SqliteMemory};
+use hermes_store::memory::{Admin, Memory};
 use hermes_store::sessions::{Owner, SessionStore};
 use hermes_store::sqlite::Access;
 use hermes_store::{Error as StoreError, ErrorKind};
@@ -65,7 +65,7 @@ impl Opened {
     }
 
     /// Notes a memory that was opened.
-    pub fn note(&self, home: &Home, store: &SqliteMemory) -> Result<(), StoreError> {
+    pub fn note(&self, home: &Home, store: &Memory) -> Result<(), StoreError> {
         let id = store.home_id(Admin)?;
         let (path, folder) = (store.path().to_owned(), process::identity(home.folder()));
         let known = Known { file: process::identity(&path), folder, id };

@@ -11,7 +11,7 @@ use hermes_store::sqlite::Access;
 use crate::app::App;
 use crate::clock;
 use crate::context::{self, Handed};
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::process::{self, Identity};
 use crate::writer::Writer;
 
@@ -36,7 +36,7 @@ pub struct Seat {
     pub app: App,
     /// The profile.
     pub home: Home,
-    read: Option<(Memory, Option<Identity>)>,
+    read: Option<(OpenMemory, Option<Identity>)>,
     write: Writer,
     /// What was handed out and is noted later, all at once: a change of the file each time would cost
     /// whoever reads next what they have in memory of it. None: it is noted at once.
@@ -173,7 +173,7 @@ impl Seat {
     }
 
     /// The settings, the home and the memory to read; a missing one is read as an empty one.
-    pub fn reader(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+    pub fn reader(&mut self) -> anyhow::Result<(&App, &Home, &OpenMemory)> {
         self.close_replaced();
         if self.read.as_ref().is_none_or(|(memory, _)| !memory.exists) {
             let memory = self.app.memory(&self.home, Access::Read)?;
@@ -190,7 +190,7 @@ impl Seat {
     }
 
     /// The same through the connection that writes, where it is open: its own changes cost it nothing to see.
-    pub fn either(&mut self) -> anyhow::Result<(&App, &Home, &Memory)> {
+    pub fn either(&mut self) -> anyhow::Result<(&App, &Home, &OpenMemory)> {
         self.close_replaced();
         if self.write.opened().is_none() {
             return self.reader();
@@ -202,7 +202,7 @@ impl Seat {
     }
 
     /// The same to write; a missing memory is made.
-    pub fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut Memory)> {
+    pub fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut OpenMemory)> {
         self.close_replaced();
         let Seat { app, home, write, .. } = self;
         let memory = write.memory(app, home, app.lock_wait(home)?)?;

@@ -6,7 +6,7 @@ use hermes_home::init::Owner;
 use hermes_home::layout::{MemoryTarget, parse_profile};
 use hermes_home::memory_file::Document;
 use hermes_home::{Error as HomeError, Home, ProfileName, profile};
-use hermes_store::memory::{SqliteMemory, Wanted};
+use hermes_store::memory::{Memory, Wanted};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ fn rename_memory(app: &App, home: &Home, from: &str, to: &str) -> anyhow::Result
         return Ok(());
     }
     let wanted = Wanted { path: &path, profile: from };
-    Ok(SqliteMemory::open(wanted, Access::Write, wait)?.rename_profile(to)?)
+    Ok(Memory::open(wanted, Access::Write, wait)?.rename_profile(to)?)
 }
 
 /// A profile as it is listed.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hermes_home::skill::{self, Keep, NewSkill, Offered};
 use hermes_home::{Home, SkillName};
-use hermes_store::memory::{Procedure, Procedures as _, Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Procedure, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub struct Promoted {
 }
 
 /// A procedure that is held.
-pub fn find(store: &SqliteMemory, scope: Scope, id: i64) -> anyhow::Result<Procedure> {
+pub fn find(store: &Memory, scope: Scope, id: i64) -> anyhow::Result<Procedure> {
     let found = store.procedures(scope, &[id])?.pop().filter(|one| one.retired_at.is_none());
     let missing = || Problem::new(Kind::NotFound, format!("could not find procedure {id}"));
     let hint = "`hermes memory reflections list` shows them";

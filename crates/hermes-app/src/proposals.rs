@@ -7,7 +7,7 @@ use hermes_store::sqlite::Access;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::problem::{Kind, Problem};
 use crate::text::one_line;
 use crate::{later, rules};
@@ -23,7 +23,7 @@ pub struct ApprovedProposal {
 }
 
 /// The memory in which proposals wait, open to be written; an error where nothing can wait.
-pub fn memory(app: &App, home: &Home) -> anyhow::Result<Memory> {
+pub fn memory(app: &App, home: &Home) -> anyhow::Result<OpenMemory> {
     if !app.memory(home, Access::Read)?.exists {
         return Err(Problem::new(Kind::NotFound, "nothing waits for your word").into());
     }
@@ -34,7 +34,7 @@ pub fn memory(app: &App, home: &Home) -> anyhow::Result<Memory> {
 pub fn approve(
     app: &App,
     home: &Home,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     scope: Scope,
     ids: &[i64],
 ) -> anyhow::Result<Vec<ApprovedProposal>> {
@@ -49,7 +49,7 @@ pub fn approve(
 }
 
 /// Takes proposals away; they are not made again.
-pub fn reject(app: &App, memory: &mut Memory, scope: Scope, ids: &[i64]) -> anyhow::Result<()> {
+pub fn reject(app: &App, memory: &mut OpenMemory, scope: Scope, ids: &[i64]) -> anyhow::Result<()> {
     for id in ids {
         remember::reject(&mut memory.store, scope, *id, app.change())?;
     }

@@ -1,6 +1,6 @@
 //! Why a fact was forgotten: a usual word goes into the chain of changes, other words are kept beside it.
 
-use hermes_store::memory::{Change, Facts as _, Scope, SqliteMemory};
+use hermes_store::memory::{Change, Memory, Scope};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -89,7 +89,7 @@ pub fn change<'a>(app: &'a App, why: Option<&Why>) -> Change<'a> {
 /// Takes a fact out of every answer, and keeps the words that say why.
 pub fn retire(
     app: &App,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     scope: Scope,
     fact: i64,
     why: Option<&Why>,

@@ -1,7 +1,7 @@
 //! Who asks what is remembered in a home: searches and contexts are asked of it.
 
 use hermes_home::Home;
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::Memory;
 
 use crate::app::App;
 use crate::asker::Asker;
@@ -14,7 +14,7 @@ pub struct Recall<'a> {
     /// The home.
     pub home: &'a Home,
     /// The memory of the home.
-    pub store: &'a SqliteMemory,
+    pub store: &'a Memory,
     /// Who asks.
     pub asker: &'a Asker,
 }

@@ -4,7 +4,7 @@ use hermes_home::Home;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file;
 use hermes_memory::remember::Rules;
-use hermes_store::memory::{SqliteMemory, Vectors as _};
+use hermes_store::memory::Memory;
 use jiff::SignedDuration;
 
 use crate::app::App;
@@ -14,11 +14,7 @@ use crate::embedding;
 pub const IDLE: SignedDuration = SignedDuration::from_mins(30);
 
 /// The rules that the settings and the memory give.
-pub fn of_learning<'a>(
-    app: &App,
-    home: &'a Home,
-    store: &SqliteMemory,
-) -> anyhow::Result<Rules<'a>> {
+pub fn of_learning<'a>(app: &App, home: &'a Home, store: &Memory) -> anyhow::Result<Rules<'a>> {
     let memory = of_file(app, home, &MemoryTarget::Memory)?;
     Ok(Rules {
         home,

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use hermes_memory::search::{self, Item, Reading};
-use hermes_store::memory::Lifecycle as _;
 use hermes_store::sessions::{SearchFilter, SearchRequest};
 use hermes_store::sqlite::Access;
 use schemars::JsonSchema;

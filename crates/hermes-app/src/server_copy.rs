@@ -8,9 +8,7 @@ use anyhow::Context as _;
 use hermes_home::Home;
 use hermes_home::databases::{self, Database};
 use hermes_memory::transfer::{self, ExportSettings, ImportSettings};
-use hermes_store::memory::{
-    Admin, ExportChoice, Exported, SqliteMemory, Tally, Transfer as _, Vectors as _,
-};
+use hermes_store::memory::{Admin, ExportChoice, Exported, Memory, Tally};
 use hermes_store::sqlite::Access;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -98,8 +96,8 @@ fn refuse_missing(app: &App, home: &Home) -> anyhow::Result<()> {
 pub fn carry(
     app: &App,
     home: &Home,
-    source: &SqliteMemory,
-    target: &mut SqliteMemory,
+    source: &Memory,
+    target: &mut Memory,
 ) -> anyhow::Result<Tally> {
     let failed = || format!("could not write to {}", home.own().display());
     hermes_home::atomic::make_folder(&home.own())?;
@@ -135,7 +133,7 @@ pub fn carry(
 }
 
 /// A twin of a memory on a server, in a new file.
-pub fn twin(app: &App, home: &Home, source: &SqliteMemory, path: &Path) -> anyhow::Result<()> {
+pub fn twin(app: &App, home: &Home, source: &Memory, path: &Path) -> anyhow::Result<()> {
     let mut target = app.new_memory(home, path)?;
     whole(carry(app, home, source, &mut target)?)
 }
@@ -154,12 +152,12 @@ pub fn whole(total: Tally) -> anyhow::Result<()> {
 }
 
 /// The names of the parts in which two memories differ.
-pub fn differing_parts(one: &SqliteMemory, other: &SqliteMemory) -> anyhow::Result<Vec<String>> {
+pub fn differing_parts(one: &Memory, other: &Memory) -> anyhow::Result<Vec<String>> {
     Ok(differing(&parts(one)?, &parts(other)?).into_keys().collect())
 }
 
 /// Every item of a memory, hashed part by part.
-fn parts(store: &SqliteMemory) -> anyhow::Result<Parts> {
+fn parts(store: &Memory) -> anyhow::Result<Parts> {
     let mut hashes: BTreeMap<&'static str, (u64, Sha256)> = BTreeMap::new();
     store.export(Admin, &ExportChoice::default(), &mut |exported| {
         if let Exported::Item(section, line) = exported {

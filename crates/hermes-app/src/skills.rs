@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use hermes_home::Home;
 use hermes_home::skill::{self, Marked, OfLocked, State};
 use hermes_memory::learn;
-use hermes_store::memory::Vectors as _;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 

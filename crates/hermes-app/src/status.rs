@@ -2,7 +2,7 @@
 
 use hermes_backup::status::{Colour, Standing};
 use hermes_home::{Home, profile};
-use hermes_store::memory::{Admin, JobState, Jobs as _, Schedule};
+use hermes_store::memory::{Admin, JobState, Schedule};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

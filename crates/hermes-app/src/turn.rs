@@ -9,7 +9,6 @@ use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::spool::{self, Spooled};
 use hermes_memory::record::turn::{self, Kept, RecordedTurn, Settings, Turn};
-use hermes_store::memory::Vectors as _;
 use hermes_store::sessions::{SessionStore, random_bytes};
 use hermes_store::{Error as StoreError, ErrorKind};
 use serde::Serialize;
@@ -17,7 +16,7 @@ use serde::Serialize;
 use super::later;
 use crate::app::App;
 use crate::embedding;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::transcript;
 use crate::writer::Writer;
 
@@ -204,7 +203,7 @@ impl Recording<'_> {
     fn remember(
         self,
         sessions: Option<&mut SessionStore>,
-        memory: &mut Memory,
+        memory: &mut OpenMemory,
         kept: Kept,
         mut settings: Settings<'_>,
     ) -> anyhow::Result<Told> {

@@ -7,12 +7,12 @@ use hermes_store::Stop;
 use hermes_store::sqlite::Access;
 
 use crate::app::App;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::process::{self, Identity};
 
 /// The one connection through which a profile is written.
 #[derive(Default)]
-pub struct Writer(Option<(Memory, Option<Identity>)>);
+pub struct Writer(Option<(OpenMemory, Option<Identity>)>);
 
 impl Writer {
     /// The memory; the first who asks opens it, and makes one where there is none. Others who write are waited for so
@@ -22,7 +22,7 @@ impl Writer {
         app: &App,
         home: &Home,
         wait: Duration,
-    ) -> anyhow::Result<&mut Memory> {
+    ) -> anyhow::Result<&mut OpenMemory> {
         self.close_replaced();
         let (memory, _) = match self.0.take() {
             Some((mut memory, identity)) => {
@@ -39,7 +39,7 @@ impl Writer {
     }
 
     /// The memory, if it is open.
-    pub fn opened(&self) -> Option<&Memory> {
+    pub fn opened(&self) -> Option<&OpenMemory> {
         self.0.as_ref().map(|(memory, _)| memory)
     }
 

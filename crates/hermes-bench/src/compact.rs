@@ -4,7 +4,7 @@ use anyhow::ensure;
 use clap::Args;
 use hermes_app::numbers::Numbers;
 use hermes_app::text::{bytes, thousands};
-use hermes_store::memory::{Admin, Scope, Upkeep as _, UserNumber};
+use hermes_store::memory::{Admin, Scope, UserNumber};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 

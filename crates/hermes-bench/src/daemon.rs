@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory};
+use hermes_store::memory::{Admin, Memory};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -119,7 +119,7 @@ pub(crate) fn let_rest(scratch: &Scratch, now: Timestamp) -> anyhow::Result<()> 
 }
 
 /// Says that facts were drawn from everything.
-pub(crate) fn mark_drawn(store: &mut SqliteMemory, now: Timestamp) -> anyhow::Result<()> {
+pub(crate) fn mark_drawn(store: &mut Memory, now: Timestamp) -> anyhow::Result<()> {
     loop {
         let waiting = store.waiting_episodes(Admin, now, PART)?;
         if waiting.is_empty() {

@@ -15,9 +15,7 @@ use hermes_home::redaction::Policy;
 use hermes_llm::Embedded;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::{record, reembed};
-use hermes_store::memory::{
-    Change, Scope, ServerMemory, SqliteMemory, Users, Wanted as WantedMemory,
-};
+use hermes_store::memory::{Change, Memory, Scope, ServerMemory, Wanted as WantedMemory};
 use hermes_store::postgres::Pool;
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -55,7 +53,7 @@ impl Scratch {
         let scratch = Scratch { home, path, server: None, now, _folder: None };
         let change = Change { actor: "bench", at: now };
         if !scratch.path.exists() {
-            SqliteMemory::create(scratch.wanted(), "owner", change)?;
+            Memory::create(scratch.wanted(), "owner", change)?;
         }
         scratch.embed(now)?;
         Ok(scratch)
@@ -80,13 +78,13 @@ impl Scratch {
         Ok(())
     }
 
-    pub(crate) fn open(&self, access: Access) -> anyhow::Result<SqliteMemory> {
+    pub(crate) fn open(&self, access: Access) -> anyhow::Result<Memory> {
         let Some((pool, profile)) = &self.server else {
-            return Ok(SqliteMemory::open(self.wanted(), access, WAIT)?);
+            return Ok(Memory::open(self.wanted(), access, WAIT)?);
         };
         let wanted = ServerMemory { pool, profile, owner: "owner", access, wait: WAIT };
         let change = Change { actor: "bench", at: self.now };
-        Ok(SqliteMemory::on_server(wanted, change)?)
+        Ok(Memory::on_server(wanted, change)?)
     }
 
     /// The home.
@@ -132,7 +130,7 @@ pub(crate) struct Line<'a> {
 
 /// Fills a memory in the batches of the program, and keeps account of the CPU time.
 pub(crate) struct Filling {
-    pub(crate) store: SqliteMemory,
+    pub(crate) store: Memory,
     pub(crate) messages: u64,
     pub(crate) spent: Duration,
     now: Timestamp,

@@ -8,7 +8,7 @@ use clap::Args;
 use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::record::turn::{self, Caller, Places, Settings, Turn, TurnMessage};
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::Memory;
 use hermes_store::rot::HighWater;
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
@@ -88,7 +88,7 @@ enum Marked {
 /// Where turns are recorded, and what each took.
 struct Kept {
     scratch: Scratch,
-    store: SqliteMemory,
+    store: Memory,
     sessions: SessionStore,
     times: Vec<Duration>,
 }

@@ -19,8 +19,7 @@ use hermes_memory::retrieval::{self, Request};
 use hermes_memory::search::{self, Question, Reading};
 use hermes_memory::{record, reembed};
 use hermes_store::memory::{
-    Admin, Change, NewModel, Scope, ServerMemory, SqliteMemory, Upkeep as _, UserNumber,
-    Vectors as _, Wanted,
+    Admin, Change, Memory, NewModel, Scope, ServerMemory, UserNumber, Wanted,
 };
 use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
@@ -47,9 +46,9 @@ fn main() -> anyhow::Result<()> {
     let is_new = !path.exists();
     let wanted = Wanted { path: &path, profile: "default" };
     if is_new {
-        SqliteMemory::create(wanted, "owner", change()?)?;
+        Memory::create(wanted, "owner", change()?)?;
     }
-    let mut file = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+    let mut file = Memory::open(wanted, Access::Write, DEFAULT_WAIT)?;
     let pool = Pool::new(address_of(&address)?, PoolSettings::default())?;
     let profile = match &kept {
         Some(folder) => format!("measured-{}", folder.replace('/', "-")),
@@ -71,7 +70,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Asks both the same by turns, and says how long it took and how alike the answers are.
-fn ask_both(file: &SqliteMemory, server: &SqliteMemory) -> anyhow::Result<()> {
+fn ask_both(file: &Memory, server: &Memory) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let (mut alike, mut times): (f64, [Vec<Duration>; 2]) = Default::default();
     let embedder = Embedded::new();
@@ -103,10 +102,10 @@ fn ask_both(file: &SqliteMemory, server: &SqliteMemory) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn on_server(pool: &Pool, profile: &str) -> anyhow::Result<SqliteMemory> {
+fn on_server(pool: &Pool, profile: &str) -> anyhow::Result<Memory> {
     let (access, wait) = (Access::Write, DEFAULT_WAIT);
     let wanted = ServerMemory { pool, profile, owner: "owner", access, wait };
-    Ok(SqliteMemory::on_server(wanted, change()?)?)
+    Ok(Memory::on_server(wanted, change()?)?)
 }
 
 /// How much more four processes record in the same time than one.
@@ -160,7 +159,7 @@ fn turns(address: &str, profile: &str, number: &str, count: usize) -> anyhow::Re
 }
 
 /// Lets the model inside the program answer.
-fn add_model(memory: &mut SqliteMemory) -> anyhow::Result<()> {
+fn add_model(memory: &mut Memory) -> anyhow::Result<()> {
     let model = Embedded::new();
     let id = hermes_llm::Embedder::id(&model);
     let details = reembed::details_of(id);
@@ -188,7 +187,7 @@ fn address_of(text: &str) -> anyhow::Result<Address> {
 }
 
 /// Sessions of twenty messages, each of at least 300 characters.
-fn fill(memory: &mut SqliteMemory, messages: usize) -> anyhow::Result<()> {
+fn fill(memory: &mut Memory, messages: usize) -> anyhow::Result<()> {
     let mut lines = String::new();
     for number in 0..messages {
         let (session, role) = (number / 20, if number % 2 == 0 { "user" } else { "assistant" });
@@ -202,7 +201,7 @@ fn fill(memory: &mut SqliteMemory, messages: usize) -> anyhow::Result<()> {
     take_in(memory, &lines)
 }
 
-fn take_in(memory: &mut SqliteMemory, lines: &str) -> anyhow::Result<()> {
+fn take_in(memory: &mut Memory, lines: &str) -> anyhow::Result<()> {
     let settings = record::Settings {
         source: "measure",
         scope: Scope::of(UserNumber::OWNER),
@@ -236,7 +235,7 @@ fn text(seed: usize, words: usize) -> String {
 }
 
 fn ask(
-    memory: &SqliteMemory,
+    memory: &Memory,
     embedder: &Embedded,
     task: &str,
 ) -> anyhow::Result<(Duration, BTreeSet<String>)> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hermes_store::memory::{Admin, Change, Chat, MemoryStore, Offered, Scope, TakenIn};
+use hermes_store::memory::{Admin, Change, Chat, Memory, Offered, Scope, TakenIn};
 use hermes_store::sessions::{LiveMessage, LiveSession, RowNames, SessionMark, SessionStore};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -55,7 +55,7 @@ const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// Takes in all that the memory lacks; doing it twice adds nothing.
 pub fn catch_up(
     sessions: Option<&mut SessionStore>,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     spool: &Path,
     settings: &Settings<'_>,
 ) -> Result<Report> {
@@ -65,7 +65,7 @@ pub fn catch_up(
 /// The same; `tell` hears of each session and each turn that is in.
 pub fn catch_up_telling(
     mut sessions: Option<&mut SessionStore>,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     spool: &Path,
     settings: &Settings<'_>,
     tell: &mut dyn FnMut(),
@@ -105,7 +105,7 @@ pub fn catch_up_telling(
 /// Whether catching up would find something to take in.
 pub fn is_needed(
     sessions: Option<&SessionStore>,
-    store: &dyn MemoryStore,
+    store: &Memory,
     spool: &Path,
     transcript_note: &Path,
     now: Timestamp,
@@ -125,7 +125,7 @@ pub fn database(sessions: &SessionStore, transcript_note: &Path, now: Timestamp)
 }
 
 /// How far each session of this very database was taken in.
-fn taken_in(store: &dyn MemoryStore, names: &RowNames) -> Result<HashMap<String, TakenIn>> {
+fn taken_in(store: &Memory, names: &RowNames) -> Result<HashMap<String, TakenIn>> {
     let taken = store.taken_in(Admin, names.database())?;
     Ok(taken.into_iter().map(|taken| (taken.session_id.clone(), taken)).collect())
 }
@@ -152,7 +152,7 @@ impl Interest for SessionMark {
 struct Intake<'a> {
     sessions: &'a SessionStore,
     names: &'a RowNames,
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     spool: &'a Path,
     settings: &'a Settings<'a>,
     report: &'a mut Report,
@@ -437,7 +437,7 @@ fn finished(messages: &[LiveMessage], session: &LiveSession, now: Timestamp) -> 
 /// ours to write, then the memory; each message has an id, and is in each of the two once.
 fn drain(
     mut sessions: Option<&mut SessionStore>,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     spool: &Path,
     settings: &Settings<'_>,
     tell: &mut dyn FnMut(),

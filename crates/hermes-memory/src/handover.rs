@@ -2,8 +2,8 @@
 
 use hermes_home::tokens;
 use hermes_store::memory::{
-    Added, EpisodeState, EventKind, FactFilter, MemoryStore, NewFact, NewMessage, NewSource,
-    Origin, Scope, Trust,
+    Added, EpisodeState, EventKind, FactFilter, Memory, NewFact, NewMessage, NewSource, Origin,
+    Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -87,7 +87,7 @@ const LONGEST_LINE: usize = 240;
 
 /// Gathers what is chosen, from what is stored; nothing is asked of a model.
 pub fn gather(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     choice: &Choice<'_>,
     now: Timestamp,
@@ -129,7 +129,7 @@ pub fn gather(
 }
 
 fn happened(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     since: Option<Timestamp>,
     summary: &mut Summary,
@@ -151,12 +151,7 @@ fn happened(
 }
 
 /// What was asked in a conversation, or the summary that stands for it, and where it is.
-fn look_at(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    session: &str,
-    summary: &mut Summary,
-) -> Result<()> {
+fn look_at(store: &Memory, scope: Scope, session: &str, summary: &mut Summary) -> Result<()> {
     for part in store.sessions_named(scope, session)? {
         let day = part.started_at.strftime("%Y-%m-%d");
         let channel = part.channel.as_deref().unwrap_or("no channel");
@@ -223,7 +218,7 @@ impl Summary {
 ///
 /// It is what another profile knew, not what the user said here: it is trusted like the words of an agent.
 pub fn take_over(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     summary: &Summary,
     text: &str,

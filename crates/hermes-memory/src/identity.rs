@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hermes_home::UserId;
 use hermes_home::config::UsersMode;
-use hermes_store::memory::{Admin, Change, Chat, Identity, MemoryStore, Scope, UserNumber};
+use hermes_store::memory::{Admin, Change, Chat, Identity, Memory, Scope, UserNumber};
 use hermes_store::sessions::COMMAND_LINE;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -63,11 +63,7 @@ pub fn decide(who: Option<Who<'_>>, linked: Option<UserNumber>) -> Decision {
 }
 
 /// The scope that somebody's words are recorded in; an unlinked identity is noted, a new user made.
-pub fn resolve(
-    store: &mut dyn MemoryStore,
-    who: Option<Who<'_>>,
-    change: Change<'_>,
-) -> Result<Scope> {
+pub fn resolve(store: &mut Memory, who: Option<Who<'_>>, change: Change<'_>) -> Result<Scope> {
     let linked = linked(store, who)?;
     let user = match decide(who, linked) {
         Decision::User(user) => return Ok(Scope::of(user)),
@@ -91,7 +87,7 @@ pub fn resolve(
 }
 
 /// The same without noting or making anything; none if they would be a new user.
-pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scope>> {
+pub fn find(store: &Memory, who: Option<Who<'_>>) -> Result<Option<Scope>> {
     Ok(match decide(who, linked(store, who)?) {
         Decision::User(user) => Some(Scope::of(user)),
         Decision::OwnUser(name) => {
@@ -104,7 +100,7 @@ pub fn find(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<Scop
 
 /// The name of the user who stands for an identity that is linked to nobody. One that was merged into somebody, and was
 /// unlinked since, leads to nobody's memory but a new one.
-fn standing_for(store: &dyn MemoryStore, name: &str) -> Result<String> {
+fn standing_for(store: &Memory, name: &str) -> Result<String> {
     let mut free = name.to_owned();
     let mut number = 2;
     while store.user(&free)?.is_some_and(|user| user.name != free) {
@@ -116,7 +112,7 @@ fn standing_for(store: &dyn MemoryStore, name: &str) -> Result<String> {
 
 /// Whose things somebody may recall. Where one person talks to the agent, an identity that nobody linked is nobody:
 /// what is shared is all they are told. Where several do, everybody has their own.
-pub fn reader(store: &dyn MemoryStore, mode: UsersMode, who: Who<'_>) -> Result<Scope> {
+pub fn reader(store: &Memory, mode: UsersMode, who: Who<'_>) -> Result<Scope> {
     let nobody = Scope::of(UserNumber::SHARED);
     match (decide(Some(who), linked(store, Some(who))?), mode) {
         (Decision::OwnUser(_), UsersMode::Single) => Ok(nobody),
@@ -125,18 +121,14 @@ pub fn reader(store: &dyn MemoryStore, mode: UsersMode, who: Who<'_>) -> Result<
 }
 
 /// The zone a user lives in, else the given one.
-pub fn zone_of(
-    store: &dyn MemoryStore,
-    user: UserNumber,
-    otherwise: &TimeZone,
-) -> Result<TimeZone> {
+pub fn zone_of(store: &Memory, user: UserNumber, otherwise: &TimeZone) -> Result<TimeZone> {
     let users = store.users(Admin)?;
     let said = users.into_iter().find(|one| one.number == user).and_then(|user| user.timezone);
     Ok(said.and_then(|name| TimeZone::get(&name).ok()).unwrap_or_else(|| otherwise.clone()))
 }
 
 /// Every identity that is linked to nobody, with the command that links it.
-pub fn to_link(store: &dyn MemoryStore) -> Result<Vec<(Identity, String)>> {
+pub fn to_link(store: &Memory) -> Result<Vec<(Identity, String)>> {
     let users = store.users(Admin)?;
     let mut found = Vec::new();
     for identity in store.unlinked_identities(Admin)? {
@@ -172,7 +164,7 @@ pub fn name_of(channel: &str, native_id: &str) -> String {
 /// How names begin that are hashes, because what they stand for is no name.
 const HASHED: &str = "id-";
 
-fn linked(store: &dyn MemoryStore, who: Option<Who<'_>>) -> Result<Option<UserNumber>> {
+fn linked(store: &Memory, who: Option<Who<'_>>) -> Result<Option<UserNumber>> {
     match who {
         None => Ok(None),
         Some(who) => Ok(store.user_of_identity(who.channel, who.native_id)?),

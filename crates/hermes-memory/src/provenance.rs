@@ -1,7 +1,7 @@
 //! How far words can be trusted, by who said them and how they came in.
 
 use hermes_home::pasted;
-use hermes_store::memory::{Episode, ItemKind, MemoryStore, Message, Scope, Trust};
+use hermes_store::memory::{Episode, ItemKind, Memory, Message, Scope, Trust};
 
 use crate::Result;
 
@@ -27,11 +27,7 @@ pub(crate) fn of_messages<'a>(messages: impl Iterator<Item = &'a Message>) -> Tr
 
 /// Whether anything that was handed out is not the user's own words, by kind and number as a receipt has them; what
 /// is no longer there counts as such.
-pub fn is_below_user(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    items: &[(ItemKind, i64)],
-) -> Result<bool> {
+pub fn is_below_user(store: &Memory, scope: Scope, items: &[(ItemKind, i64)]) -> Result<bool> {
     for kind in ItemKind::ALL {
         let of_kind = items.iter().filter(|(one, _)| *one == kind);
         let ids: Vec<i64> = of_kind.map(|(_, id)| *id).collect();
@@ -42,12 +38,7 @@ pub fn is_below_user(
     Ok(false)
 }
 
-fn is_kind_below_user(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    kind: ItemKind,
-    ids: &[i64],
-) -> Result<bool> {
+fn is_kind_below_user(store: &Memory, scope: Scope, kind: ItemKind, ids: &[i64]) -> Result<bool> {
     let trusts: Vec<Trust> = match kind {
         ItemKind::Fact => store.facts(scope, ids)?.iter().map(|fact| fact.trust).collect(),
         ItemKind::Procedure => store.procedures(scope, ids)?.iter().map(|one| one.trust).collect(),
@@ -62,7 +53,7 @@ fn is_kind_below_user(
     Ok(trusts.len() < ids.len() || trusts.iter().any(|trust| *trust < Trust::User))
 }
 
-fn of_episode(store: &dyn MemoryStore, scope: Scope, episode: &Episode) -> Result<Trust> {
+fn of_episode(store: &Memory, scope: Scope, episode: &Episode) -> Result<Trust> {
     if episode.body.is_some() {
         return Ok(Trust::Agent);
     }

@@ -2,7 +2,7 @@
 
 use hermes_llm::{Embedder, ModelId, Prefixes, Purpose};
 use hermes_store::memory::{
-    Admin, ChunkKey, Coverage, EmbedModel, MemoryStore, ModelState, NewModel, Unembedded,
+    Admin, ChunkKey, Coverage, EmbedModel, Memory, ModelState, NewModel, Unembedded,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -41,7 +41,7 @@ const SAMPLE: usize = 256;
 /// Embeds every text that lacks a vector of the embedder's model; the model answers when none is
 /// left. Until then the one before answers, also if this fails: the next call goes on where it ended.
 pub fn reembed(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     embedder: &dyn Embedder,
     settings: &Settings<'_>,
     progress: &mut dyn FnMut(Coverage),
@@ -100,7 +100,7 @@ pub fn text_of(chunk: &Unembedded, zone: &TimeZone) -> String {
 
 /// The work under way.
 struct Work<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     embedder: &'a dyn Embedder,
     settings: &'a Settings<'a>,
     model: i64,
@@ -141,7 +141,7 @@ fn embed(embedder: &dyn Embedder, texts: &[Unembedded], zone: &TimeZone) -> Resu
 
 /// The embedder's model as the memory knows it; made known if it is new.
 fn known_model(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     embedder: &dyn Embedder,
     settings: &Settings<'_>,
 ) -> Result<EmbedModel> {
@@ -182,11 +182,7 @@ const USUAL: [&str; 16] = [
 ];
 
 /// The middle of the vectors of some texts, or of what is usually said in an empty memory.
-fn middle(
-    store: &dyn MemoryStore,
-    embedder: &dyn Embedder,
-    settings: &Settings<'_>,
-) -> Result<Vec<f32>> {
+fn middle(store: &Memory, embedder: &dyn Embedder, settings: &Settings<'_>) -> Result<Vec<f32>> {
     /// No model has this number, so every text lacks a vector of it.
     const NO_MODEL: i64 = -1;
     let texts = store.unembedded(Admin, NO_MODEL, None, SAMPLE)?;

@@ -7,7 +7,7 @@ use hermes_app::problem::ErrorText;
 use hermes_home::config::UsersMode;
 use hermes_memory::identity::{self, Who};
 use hermes_memory::record::turn::Identity;
-use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Change, Memory, Scope, UserNumber};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -60,14 +60,14 @@ impl Call {
     }
 
     /// Who reads.
-    pub(super) fn asker(&self, store: &SqliteMemory) -> anyhow::Result<Asker> {
+    pub(super) fn asker(&self, store: &Memory) -> anyhow::Result<Asker> {
         self.whom.asker(store)
     }
 
     /// Who reads, where the body may say who it is.
     pub(super) fn asker_of(
         &self,
-        store: &SqliteMemory,
+        store: &Memory,
         mode: UsersMode,
         channel: Option<&str>,
         who: Option<&Identity>,
@@ -92,11 +92,7 @@ impl Call {
     }
 
     /// Whose things are changed; a new name becomes a user.
-    pub(super) fn writer(
-        &self,
-        store: &mut SqliteMemory,
-        change: Change<'_>,
-    ) -> anyhow::Result<Scope> {
+    pub(super) fn writer(&self, store: &mut Memory, change: Change<'_>) -> anyhow::Result<Scope> {
         self.whom.writer(store, change)
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::http::HeaderMap;
 use hermes_home::UserId;
 use hermes_home::layout::MemoryTarget;
-use hermes_store::memory::{Change, Facts as _, Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Change, Memory, Scope, UserNumber};
 
 use hermes_app::asker::Asker;
 use hermes_app::items::{self, Wanted};
@@ -66,7 +66,7 @@ impl Whom {
     }
 
     /// Who reads. Somebody who is bound and not known yet reads what is shared; a header must name a user who is there.
-    pub(super) fn asker(&self, store: &SqliteMemory) -> anyhow::Result<Asker> {
+    pub(super) fn asker(&self, store: &Memory) -> anyhow::Result<Asker> {
         let Some(id) = &self.user else { return Ok(Asker::owner()) };
         match store.user(id.as_str())? {
             Some(user) => Ok(Asker::of(&user)),
@@ -80,11 +80,7 @@ impl Whom {
     }
 
     /// Whose things are changed; a new name becomes a user.
-    pub(super) fn writer(
-        &self,
-        store: &mut SqliteMemory,
-        change: Change<'_>,
-    ) -> anyhow::Result<Scope> {
+    pub(super) fn writer(&self, store: &mut Memory, change: Change<'_>) -> anyhow::Result<Scope> {
         match &self.user {
             None => Ok(Scope::of(UserNumber::OWNER)),
             Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
@@ -105,14 +101,14 @@ impl Whom {
     }
 
     /// Who changes a fact that must be there and be theirs: nobody is made, and no memory, only to find nothing.
-    pub(super) fn changer_of_fact(&self, store: &SqliteMemory, id: &str) -> anyhow::Result<Scope> {
+    pub(super) fn changer_of_fact(&self, store: &Memory, id: &str) -> anyhow::Result<Scope> {
         let scope = self.asker(store)?.scope;
         self.may_change(store.find_fact(scope, id)?.user)?;
         Ok(scope)
     }
 
     /// The same for an episode, a procedure or an event.
-    pub(super) fn changer_of(&self, store: &SqliteMemory, wanted: Wanted) -> anyhow::Result<Scope> {
+    pub(super) fn changer_of(&self, store: &Memory, wanted: Wanted) -> anyhow::Result<Scope> {
         let scope = self.asker(store)?.scope;
         self.may_change(items::whose(store, scope, wanted)?)?;
         Ok(scope)

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_store::memory::{
-    Admin, Audit as _, ChainState, Episodes as _, Facts as _, Recall as _, RecallFilter,
-    Upkeep as _, migrate_server,
-};
+use hermes_store::memory::{Admin, ChainState, RecallFilter, migrate_server};
 use hermes_store::{Error, Stop};
 
 use crate::pg_server::proxy::Proxy;

@@ -1,6 +1,6 @@
 //! Users and profiles never see each other: asked through the store, and past it as the role the daemons use.
 
-use hermes_store::memory::{Facts as _, Scope, UserNumber, Users as _};
+use hermes_store::memory::{Scope, UserNumber};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;

@@ -1,8 +1,8 @@
 //! Homes with roles of their own: the server itself keeps them apart, whatever a connection says.
 
 use hermes_store::memory::{
-    FactFilter, Facts as _, Invitation, SqliteMemory, invitation_sql, invite, migrate_server,
-    server_sql, server_state,
+    FactFilter, Invitation, Memory, invitation_sql, invite, migrate_server, server_sql,
+    server_state,
 };
 
 use crate::pg_server::{self, Flavour, Server};
@@ -68,7 +68,7 @@ fn said(place: &Place) -> Vec<String> {
     held(&place.read())
 }
 
-fn held(memory: &SqliteMemory) -> Vec<String> {
+fn held(memory: &Memory) -> Vec<String> {
     let facts = memory.list_facts(alice(), &FactFilter::default(), at(900)).unwrap();
     facts.into_iter().map(|fact| fact.statement).collect()
 }

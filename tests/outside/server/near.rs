@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hermes_store::memory::{
-    Admin, ChunkKey, Episodes as _, NewChunk, NewMessage, NewModel, QuestionVector, Recall as _,
-    RecallFilter, SessionChoice, SqliteMemory, Vectors as _, migrate_server, server_state,
+    Admin, ChunkKey, Memory, NewChunk, NewMessage, NewModel, QuestionVector, RecallFilter,
+    SessionChoice, migrate_server, server_state,
 };
 
 use crate::pg_server::{self, Flavour, Server};
@@ -32,7 +32,7 @@ fn vector(number: usize) -> Vec<f32> {
     values.iter().map(|value| value / length).collect()
 }
 
-fn fill(memory: &mut SqliteMemory) -> i64 {
+fn fill(memory: &mut Memory) -> i64 {
     let mean = vec![0.0; DIMS];
     let new = NewModel { provider: "embedded", name: "m", dims: DIMS, details: "", mean: &mean };
     let model = memory.add_model(Admin, &new, at(0)).unwrap();
@@ -59,7 +59,7 @@ fn fill(memory: &mut SqliteMemory) -> i64 {
 }
 
 fn nearest(
-    memory: &SqliteMemory,
+    memory: &Memory,
     model: i64,
     filter: &RecallFilter,
     number: usize,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hermes_store::Error;
-use hermes_store::memory::{ServerMemory, SqliteMemory, migrate_server, server_sql};
+use hermes_store::memory::{Memory, ServerMemory, migrate_server, server_sql};
 use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
@@ -48,7 +48,7 @@ impl Place {
         Place { pool: pool(url), profile: profile.to_owned() }
     }
 
-    pub(crate) fn open(&self, access: Access) -> Result<SqliteMemory, Error> {
+    pub(crate) fn open(&self, access: Access) -> Result<Memory, Error> {
         let wanted = ServerMemory {
             pool: &self.pool,
             profile: &self.profile,
@@ -56,14 +56,14 @@ impl Place {
             access,
             wait: DEFAULT_WAIT,
         };
-        SqliteMemory::on_server(wanted, by("user", 0))
+        Memory::on_server(wanted, by("user", 0))
     }
 
-    pub(crate) fn write(&self) -> SqliteMemory {
+    pub(crate) fn write(&self) -> Memory {
         self.open(Access::Write).unwrap()
     }
 
-    pub(crate) fn read(&self) -> SqliteMemory {
+    pub(crate) fn read(&self) -> Memory {
         self.open(Access::Read).unwrap()
     }
 

@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use hermes_store::memory::{
-    Admin, Audit as _, ChainState, Episodes as _, Jobs as _, Lease, NewJob, NewMessage,
-    Recall as _, RecallFilter, Upkeep as _,
-};
+use hermes_store::memory::{Admin, ChainState, Lease, NewJob, NewMessage, RecallFilter};
 
 use crate::pg_server::{self, Flavour};
 use crate::place::{self, Place};

@@ -1,8 +1,6 @@
 //! The tables on a server: made once by whoever comes first, refused when they are of another version.
 
-use hermes_store::memory::{
-    Facts as _, NewFact, SqliteMemory, migrate_server, server_sql, server_state,
-};
+use hermes_store::memory::{Memory, NewFact, migrate_server, server_sql, server_state};
 use hermes_store::postgres::ServerError;
 use hermes_store::{Error, memory};
 
@@ -21,7 +19,7 @@ fn refused(place: &Place) -> ServerError {
 fn many_who_start_together_in_an_empty_database_make_one_set_of_tables() {
     let server = pg_server::shared(Flavour::Plain);
     let url = server.fresh_database();
-    let opened: Vec<SqliteMemory> = std::thread::scope(|scope| {
+    let opened: Vec<Memory> = std::thread::scope(|scope| {
         let all: Vec<_> =
             (0..8).map(|_| scope.spawn(|| Place::beside(&url, "default").write())).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()

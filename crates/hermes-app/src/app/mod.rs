@@ -17,7 +17,7 @@ use hermes_home::layout::Wanted;
 use hermes_home::{Home, Result as HomeResult, before_upgrade};
 use hermes_llm::Embedder;
 use hermes_memory::identity;
-use hermes_store::memory::{Change, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::memory::{Change, Memory, UserNumber};
 use hermes_store::rot::HighWater;
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
@@ -292,7 +292,7 @@ impl App {
     }
 
     /// The embedding model that answers in a memory.
-    pub fn answering(&self, home: &Home, store: &SqliteMemory) -> anyhow::Result<Answering> {
+    pub fn answering(&self, home: &Home, store: &Memory) -> anyhow::Result<Answering> {
         match store.active_model()? {
             None => Ok(Answering::default()),
             Some(active) => {
@@ -344,7 +344,7 @@ impl App {
     pub fn zone_of(
         &self,
         home: &Home,
-        store: &SqliteMemory,
+        store: &Memory,
         user: UserNumber,
     ) -> anyhow::Result<TimeZone> {
         Ok(identity::zone_of(store, user, &self.zone(home)?)?)

@@ -8,7 +8,7 @@ use hermes_home::Home;
 use hermes_home::config::{Backend, SslMode as Wanted};
 use hermes_llm::Embedded;
 use hermes_store::Error as StoreError;
-use hermes_store::memory::{ServerMemory, SqliteMemory, Vectors as _, migrate_server};
+use hermes_store::memory::{Memory, ServerMemory, migrate_server};
 use hermes_store::postgres::{Address, Pool, PoolSettings, ServerError, SslMode, Surroundings};
 use hermes_store::sqlite::Access;
 use sha2::{Digest as _, Sha256};
@@ -129,7 +129,7 @@ impl App {
         home: &Home,
         access: Access,
         wait: Duration,
-    ) -> anyhow::Result<SqliteMemory> {
+    ) -> anyhow::Result<Memory> {
         self.server_memory_of(home, home.profile_name(), access, wait)
     }
 
@@ -140,14 +140,14 @@ impl App {
         profile: &str,
         access: Access,
         wait: Duration,
-    ) -> anyhow::Result<SqliteMemory> {
+    ) -> anyhow::Result<Memory> {
         let pool = self.pool(home)?.impatient(wait);
         let wanted = ServerMemory { pool: &pool, profile, owner: OWNER_NAME, access, wait };
         let migrates = self.config(home)?.config.memory.auto_migrate;
-        let mut store = match SqliteMemory::on_server(wanted, self.change()) {
+        let mut store = match Memory::on_server(wanted, self.change()) {
             Err(StoreError::Server(ServerError::OlderSchema { .. })) if migrates => {
                 migrate_server(&pool)?;
-                SqliteMemory::on_server(wanted, self.change())?
+                Memory::on_server(wanted, self.change())?
             }
             opened => opened?,
         };

@@ -6,7 +6,7 @@ use hermes_backup::server_dump::{self, Dumping, Reach};
 use hermes_backup::{erasure, restore};
 use hermes_home::{Home, atomic, profile};
 use hermes_store::memory::{
-    SqliteMemory, Wanted, has_profile, has_profile_number, migrate_server, server_state,
+    Memory, Wanted, has_profile, has_profile_number, migrate_server, server_state,
 };
 use hermes_store::postgres::Pool;
 use hermes_store::sqlite::Access;
@@ -111,7 +111,7 @@ fn may_dump(pool: &Pool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn begin_dump(pool: &Pool, source: &SqliteMemory, to: &Path) -> anyhow::Result<(Dumping, Reach)> {
+fn begin_dump(pool: &Pool, source: &Memory, to: &Path) -> anyhow::Result<(Dumping, Reach)> {
     let Some(shared) = source.shared_view()? else { anyhow::bail!("it is not on a server") };
     let reach = Reach { variables: pool.address().as_variables(), profile: shared.profile };
     Ok((server_dump::begin(&reach, &shared.snapshot, to)?, reach))
@@ -222,7 +222,7 @@ fn bring(app: &App, home: &Home, standing: Standing, brought: &mut Brought) -> a
         }
     };
     let path = home.folder().join(TWIN);
-    let twin = SqliteMemory::open(Wanted { path: &path, profile: name }, Access::Write, wait)?;
+    let twin = Memory::open(Wanted { path: &path, profile: name }, Access::Write, wait)?;
     let mut store = app.server_memory(home, Access::Write, wait)?;
     if how == How::Export {
         copy::whole(copy::carry(app, home, &twin, &mut store)?)?;
@@ -268,7 +268,7 @@ fn give_dump(pool: &Pool, home: &Home) -> anyhow::Result<bool> {
 }
 
 /// Whoever was forgotten since does not come back to the server either.
-pub fn forget_again(home: &Home, store: &mut SqliteMemory, now: Timestamp) -> Vec<String> {
+pub fn forget_again(home: &Home, store: &mut Memory, now: Timestamp) -> Vec<String> {
     let places = [home.root().to_owned(), home.backups()];
     erasure::again_on_server(store, home, &places, "a memory on a server", now)
 }

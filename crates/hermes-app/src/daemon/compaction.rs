@@ -2,7 +2,7 @@
 
 use hermes_home::{Home, pins};
 use hermes_memory::compress::{self, Report, Settings};
-use hermes_store::memory::{SqliteMemory, Vectors as _};
+use hermes_store::memory::Memory;
 use jiff::{SignedDuration, Timestamp};
 
 use super::life::{TRIES_WITH_MODEL, Zones};
@@ -84,7 +84,7 @@ pub fn usual_age(app: &App, home: &Home) -> anyhow::Result<SignedDuration> {
 pub fn compress(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     wanted: &Wanted<'_, '_>,
     progress: &mut dyn FnMut(&Report),
 ) -> anyhow::Result<Report> {

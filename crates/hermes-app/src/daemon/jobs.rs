@@ -4,9 +4,7 @@ use hermes_home::Home;
 use hermes_home::config::{Config, Schedule as Often};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::reembed;
-use hermes_store::memory::{
-    Admin, Job, JobState, Jobs as _, NewJob, SqliteMemory, Upkeep as _, Vectors as _,
-};
+use hermes_store::memory::{Admin, Job, JobState, Memory, NewJob};
 use jiff::{SignedDuration, Timestamp};
 
 use super::pruning::{self, PRUNE};
@@ -72,7 +70,7 @@ pub struct Look<'a> {
     /// The profile.
     pub home: &'a Home,
     /// Its memory; none if there is no memory.db yet.
-    pub store: Option<&'a SqliteMemory>,
+    pub store: Option<&'a Memory>,
 }
 
 /// Every kind of job.
@@ -110,7 +108,7 @@ pub fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
 }
 
 /// Lets a kind of job be done at once; false if one waits already. The daemon hears of it.
-pub fn queue_now(store: &mut SqliteMemory, kind: &str, now: Timestamp) -> anyhow::Result<bool> {
+pub fn queue_now(store: &mut Memory, kind: &str, now: Timestamp) -> anyhow::Result<bool> {
     let job = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: now };
     let queued = store.queue_job(Admin, &job, now)?.is_some();
     // Whoever asks over the listener sits in the daemon itself.

@@ -3,7 +3,7 @@
 use hermes_home::Home;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::{catch_up as messages, extract, identity};
-use hermes_store::memory::{self, Admin, Lifecycle as _, SqliteMemory, UserNumber, Vectors as _};
+use hermes_store::memory::{Admin, Memory, UserNumber};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -123,7 +123,7 @@ pub struct Drawing<'a, 'b> {
 pub fn draw(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     drawing: &Drawing<'_, '_>,
 ) -> anyhow::Result<extract::Report> {
     let now = clock::now();
@@ -143,7 +143,7 @@ pub fn draw(
     Ok(extract::run(store, &settings, ask)?)
 }
 
-fn vectors(store: &SqliteMemory) -> anyhow::Result<Vectors> {
+fn vectors(store: &Memory) -> anyhow::Result<Vectors> {
     Ok(embedding::vectors(store.active_model()?.as_ref()))
 }
 
@@ -155,10 +155,10 @@ pub struct Zones {
 
 impl Zones {
     /// Reads the zone of every user.
-    pub fn read(app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<Zones> {
+    pub fn read(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Zones> {
         let usual = app.zone(home)?;
         let mut own = Vec::new();
-        for user in memory::Users::users(store, Admin)? {
+        for user in store.users(Admin)? {
             own.push((user.number, identity::zone_of(store, user.number, &usual)?));
         }
         Ok(Zones { usual, own })

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use hermes_home::Home;
 use hermes_home::databases::Database;
-use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule, SqliteMemory};
+use hermes_store::memory::{Admin, Job, JobState, Memory, NewJob, Schedule};
 use hermes_store::postgres::Notices;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +15,7 @@ use super::schedule::{self, Known};
 use super::work;
 use crate::app::App;
 use crate::hooks::finish;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::process::Signals;
 
 /// After so long a job that is needed and was given up is tried again.
@@ -138,7 +138,7 @@ impl Watched {
     }
 
     /// The memory, if there is one or one is needed; fails if it is lost, or another one is in its place.
-    fn open(&mut self, app: &App) -> anyhow::Result<Option<Memory>> {
+    fn open(&mut self, app: &App) -> anyhow::Result<Option<OpenMemory>> {
         let Some(path) = &self.memory else {
             return match self.is_on_server {
                 true => app.memory(&self.home, Access::Write).map(Some),
@@ -156,7 +156,7 @@ impl Watched {
 }
 
 /// Frees what dead workers left, queues what is due by rule or need, and finds the next time.
-fn plan(app: &App, home: &Home, store: &mut SqliteMemory, owner: &str) -> anyhow::Result<Seen> {
+fn plan(app: &App, home: &Home, store: &mut Memory, owner: &str) -> anyhow::Result<Seen> {
     let now = app.now;
     free(store, owner, now)?;
     let changed = settings_changed(home);
@@ -198,7 +198,7 @@ fn settings_changed(home: &Home) -> Option<Timestamp> {
 
 /// What failed before the settings changed may succeed with the new ones: it begins anew at once.
 fn begin_anew(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     is_ours: &dyn Fn(&Job) -> bool,
     changed: Option<Timestamp>,
     now: Timestamp,
@@ -232,7 +232,7 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
 }
 
 /// Jobs whose worker is gone wait again, the longer the more often that was so without getting on.
-fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<()> {
+fn free(store: &mut Memory, own: &str, now: Timestamp) -> anyhow::Result<()> {
     for leased in store.leases(Admin)? {
         // Daemons of other homes work on a shared memory too: theirs end by time.
         let is_gone = work::is_gone(&leased.owner, own, !store.is_on_server());
@@ -245,11 +245,7 @@ fn free(store: &mut SqliteMemory, own: &str, now: Timestamp) -> anyhow::Result<(
 }
 
 /// Keeps the schedules as the settings want them, queues what is due, and returns the next time.
-fn keep_schedules(
-    app: &App,
-    home: &Home,
-    store: &mut SqliteMemory,
-) -> anyhow::Result<Option<Timestamp>> {
+fn keep_schedules(app: &App, home: &Home, store: &mut Memory) -> anyhow::Result<Option<Timestamp>> {
     let kept = store.schedules(Admin)?;
     let (zone, now) = (app.zone(home)?, app.now);
     let mut first = None;
@@ -299,18 +295,14 @@ fn needed(look: &Look<'_>) -> anyhow::Result<(Vec<&'static str>, Option<Timestam
 }
 
 /// Until when a kind rests after it was done: work that leaves something undone must not spin.
-fn rest(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<Timestamp>> {
+fn rest(store: &Memory, kind: &str) -> anyhow::Result<Option<Timestamp>> {
     let done = store.jobs(Admin, Some(JobState::Done), jobs::MANY)?;
     let last = done.iter().filter(|job| job.kind == kind).filter_map(|job| job.finished_at).max();
     Ok(last.map(|last| last + SOON))
 }
 
 /// Queues a job of a kind, unless the same is under way for another home: then it says when to look again.
-fn queue_here(
-    store: &mut SqliteMemory,
-    kind: &str,
-    now: Timestamp,
-) -> anyhow::Result<Option<Timestamp>> {
+fn queue_here(store: &mut Memory, kind: &str, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
     if store.is_on_server() {
         let open = store.open_jobs(Admin, jobs::MANY)?;
         if jobs::is_under_way_elsewhere(&open, kind, now) {
@@ -322,7 +314,7 @@ fn queue_here(
 }
 
 /// Queues a job of a kind once; one that was given up rests a day, then all begins again.
-fn queue(store: &mut SqliteMemory, kind: &str, now: Timestamp) -> anyhow::Result<()> {
+fn queue(store: &mut Memory, kind: &str, now: Timestamp) -> anyhow::Result<()> {
     let failed = store.jobs(Admin, Some(JobState::Failed), jobs::MANY)?;
     match failed.iter().find(|job| job.kind == kind) {
         Some(job) if job.run_at + RESPITE <= now || job.run_at > now + LONGEST_WAIT => {
@@ -378,7 +370,7 @@ mod tests {
     const GONE: &str = "command:4194305:0";
 
     /// One try of the job that is cut short: by the time it ends it came on, or not.
-    fn dies(store: &mut SqliteMemory, now: Timestamp, came_on: bool) -> Job {
+    fn dies(store: &mut Memory, now: Timestamp, came_on: bool) -> Job {
         let lease = Lease { owner: GONE, until: now + SOON };
         let job = store.lease_job(Admin, &["extract"], lease, now).unwrap().unwrap();
         if came_on {
@@ -395,8 +387,8 @@ mod tests {
         let wanted = Wanted { path: &path, profile: "default" };
         // To the millisecond, as databases keep times.
         let mut now = Timestamp::from_millisecond(1_800_000_000_000).unwrap();
-        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
-        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        Memory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = Memory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
         queue(&mut store, "extract", now).unwrap();
         for _ in 0..20 {
             let job = dies(&mut store, now, true);
@@ -425,8 +417,8 @@ mod tests {
         let path = folder.path().join("memory.db");
         let wanted = Wanted { path: &path, profile: "default" };
         let now = crate::clock::now();
-        SqliteMemory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
-        let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        Memory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = Memory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
         queue(&mut store, "extract", now).unwrap();
         // A worker of another machine: only its lease tells.
         let lease = Lease { owner: "daemon:1:0:elsewhere", until: now + SOON };

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hermes_home::{Home, lock};
-use hermes_store::memory::{Admin, Job, JobState, Jobs as _, SqliteMemory};
+use hermes_store::memory::{Admin, Job, JobState, Memory};
 use hermes_store::sqlite::Access;
 use jiff::SignedDuration;
 
@@ -30,11 +30,7 @@ use work::Means;
 
 /// Why work of a profile stands still, though nothing has failed: its workers go away in the middle each time, or nobody
 /// takes what is due.
-pub fn stands_still(
-    app: &App,
-    home: &Home,
-    store: &SqliteMemory,
-) -> anyhow::Result<Option<String>> {
+pub fn stands_still(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Option<String>> {
     let zone = app.zone(home)?;
     let open = store.open_jobs(Admin, jobs::MANY)?;
     let open: Vec<&Job> = open.iter().filter(|job| jobs::is_ours(app, home, &job.kind)).collect();

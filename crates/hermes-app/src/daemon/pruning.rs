@@ -2,7 +2,7 @@
 
 use hermes_home::config::Config;
 use hermes_home::init::Owner;
-use hermes_store::memory::{Admin, Jobs as _, Schedule};
+use hermes_store::memory::{Admin, Schedule};
 use hermes_store::sqlite::Access;
 
 use super::life;

@@ -3,7 +3,7 @@
 use hermes_home::Home;
 use hermes_memory::learn;
 use hermes_memory::reflect::{self, look_back};
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory, Vectors as _};
+use hermes_store::memory::{Admin, Memory};
 use jiff::{SignedDuration, Timestamp};
 
 use super::jobs::{Look, Need};
@@ -101,7 +101,7 @@ pub fn is_enabled(app: &App, home: &Home) -> anyhow::Result<bool> {
 pub fn sessions(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     model: Option<&Background<'_>>,
     progress: &mut dyn FnMut(u64) -> hermes_memory::Result<()>,
 ) -> anyhow::Result<reflect::Report> {
@@ -114,11 +114,7 @@ pub fn sessions(
 }
 
 /// Looks at what many sessions have in common, and at entries that may be stale.
-pub fn habits(
-    app: &App,
-    home: &Home,
-    store: &mut SqliteMemory,
-) -> anyhow::Result<look_back::Report> {
+pub fn habits(app: &App, home: &Home, store: &mut Memory) -> anyhow::Result<look_back::Report> {
     let rules = rules::of_learning(app, home, store)?;
     let zone = app.zone(home)?;
     let answering = app.answering(home, store)?;
@@ -136,7 +132,7 @@ pub fn habits(
 pub fn skills(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     model: Option<&Background<'_>>,
 ) -> anyhow::Result<learn::Report> {
     let zone = app.zone(home)?;

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hermes_home::Home;
-use hermes_store::memory::{
-    Admin, Job, JobFailure, JobState, Jobs as _, Lease, NewJob, SqliteMemory,
-};
+use hermes_store::memory::{Admin, Job, JobFailure, JobState, Lease, Memory, NewJob};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +14,7 @@ use super::jobs::{self, Comes};
 use super::schedule::{self, Known};
 use crate::app::App;
 use crate::clock;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::problem::{self, Kind, Problem};
 use crate::process::{self, Identity};
 use crate::text;
@@ -50,7 +48,7 @@ pub struct Worker<'a> {
     /// The profile.
     pub home: &'a Home,
     /// Its memory, open to be written.
-    pub memory: Memory,
+    pub memory: OpenMemory,
     /// The job: its payload says what exactly is to be done.
     pub job: Job,
     /// Said between steps; apart from the memory, so that both can be borrowed.
@@ -148,7 +146,7 @@ pub fn is_gone(owner: &str, own: &str, holds_lock: bool) -> bool {
 }
 
 /// Takes the next due job of a memory and does it; none if nothing is due.
-pub fn run_next(means: &Means<'_>, mut memory: Memory) -> anyhow::Result<Option<(Job, Ended)>> {
+pub fn run_next(means: &Means<'_>, mut memory: OpenMemory) -> anyhow::Result<Option<(Job, Ended)>> {
     let now = clock::now();
     let lease = Lease { owner: means.owner, until: now + LEASE };
     let names = jobs::names(means.app, means.home);
@@ -160,7 +158,7 @@ pub fn run_next(means: &Means<'_>, mut memory: Memory) -> anyhow::Result<Option<
 }
 
 /// Queues a job of a kind, or takes the one that waits, and does it at once.
-pub fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyhow::Result<Ended> {
+pub fn run_now(means: &Means<'_>, mut memory: OpenMemory, kind: &str) -> anyhow::Result<Ended> {
     let now = clock::now();
     let name = jobs::name_here(means.app, means.home, kind);
     let kind = name.as_str();
@@ -177,7 +175,7 @@ pub fn run_now(means: &Means<'_>, mut memory: Memory, kind: &str) -> anyhow::Res
     carry_out(means, memory, job)
 }
 
-fn waiting(store: &SqliteMemory, kind: &str) -> anyhow::Result<Option<i64>> {
+fn waiting(store: &Memory, kind: &str) -> anyhow::Result<Option<i64>> {
     let open = store.open_jobs(Admin, jobs::MANY)?;
     Ok(open.iter().find(|job| job.kind == kind && job.state == JobState::Waiting).map(|job| job.id))
 }
@@ -188,7 +186,7 @@ fn taken(kind: &str) -> Problem {
 }
 
 /// Does a leased job, and notes how it ended.
-fn carry_out(means: &Means<'_>, memory: Memory, job: Job) -> anyhow::Result<Ended> {
+fn carry_out(means: &Means<'_>, memory: OpenMemory, job: Job) -> anyhow::Result<Ended> {
     let place = Place::of(&memory.path);
     let kind = job.kind.clone();
     let was_cut = job.cut_short() > 0;
@@ -210,7 +208,7 @@ fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
 
 fn note(
     means: &Means<'_>,
-    mut memory: Memory,
+    mut memory: OpenMemory,
     job: &Job,
     done: anyhow::Result<String>,
 ) -> anyhow::Result<Ended> {
@@ -252,7 +250,7 @@ fn failed(error: &anyhow::Error, attempts: u32, now: Timestamp) -> Ended {
 
 /// To be stopped is no failure: the job keeps all its tries.
 fn put_back(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     id: i64,
     owner: &str,
     now: Timestamp,
@@ -268,7 +266,7 @@ fn put_back(
 /// What has a rule is over for this time when it is done or given up.
 fn note_schedule(
     means: &Means<'_>,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     job: &Job,
     ended: &Ended,
 ) -> anyhow::Result<()> {
@@ -327,7 +325,7 @@ impl Pulse<'_> {
     }
 
     /// A connection of its own: the worker's may be busy.
-    fn store(&self) -> anyhow::Result<SqliteMemory> {
+    fn store(&self) -> anyhow::Result<Memory> {
         let Means { app, home, .. } = self.means;
         Ok(app.memory_within(home, Access::Write, app.lock_wait(home)?)?.store)
     }

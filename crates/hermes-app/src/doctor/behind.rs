@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermes_home::Home;
-use hermes_store::memory::{SqliteMemory, Wanted};
+use hermes_store::memory::{Memory, Wanted};
 use hermes_store::rot::{Behind, Which};
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
@@ -28,8 +28,8 @@ pub fn databases(app: &App, home: &Home) -> Vec<(Which, Behind)> {
         && let (Ok(path), Ok(marks)) = (app.memory_path(home), app.memory_marks(home))
     {
         let wanted = Wanted { path: &path, profile: home.profile_name() };
-        let memory = SqliteMemory::open(wanted, Access::Read, PATIENCE)
-            .and_then(|store| store.behind(&marks));
+        let memory =
+            Memory::open(wanted, Access::Read, PATIENCE).and_then(|store| store.behind(&marks));
         lost.extend(memory.ok().flatten().map(|behind| (Which::Memory, behind)));
     }
     lost

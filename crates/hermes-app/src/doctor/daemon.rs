@@ -2,7 +2,7 @@
 
 use hermes_home::Home;
 use hermes_memory::record::spool;
-use hermes_store::memory::{Admin, JobState, Jobs as _};
+use hermes_store::memory::{Admin, JobState};
 use hermes_store::sqlite::Access;
 
 use super::Check;

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use hermes_home::{Home, versions};
 use hermes_memory::reembed;
-use hermes_store::memory::{
-    Admin, SqliteMemory, Upkeep as _, Vectors as _, Wanted, compare_memory,
-};
+use hermes_store::memory::{Admin, Memory, Wanted, compare_memory};
 use hermes_store::rot::{Compared, DifferingRow, Sums};
 use hermes_store::sessions::{self, SessionStore, compare_sessions};
 use hermes_store::snapshot::{self, Depth};
@@ -86,7 +84,7 @@ pub fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
 }
 
 /// Lets the model that answers make the vectors that are missing.
-fn make_vectors(app: &App, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<()> {
+fn make_vectors(app: &App, home: &Home, store: &mut Memory) -> anyhow::Result<()> {
     let Some(active) = store.active_model()? else { return Ok(()) };
     let embedder = app.embedder(home, crate::embedding::Haste::Question)?;
     if reembed::is_model(&active, embedder.id()) {
@@ -110,7 +108,7 @@ pub fn accept(app: &App, home: &Home, is_deep: bool) -> anyhow::Result<Vec<Strin
         let marks = app.memory_marks(home)?;
         let path = app.memory_path(home)?;
         let wanted = Wanted { path: &path, profile: home.profile_name() };
-        let store = SqliteMemory::open(wanted, Access::Read, PATIENCE)?;
+        let store = Memory::open(wanted, Access::Read, PATIENCE)?;
         if store.behind(&marks)?.is_some() {
             store.accept_as_is(&marks)?;
             done.push("memory.db is taken as it is".to_owned());
@@ -169,8 +167,8 @@ fn memory_whole(app: &App, home: &Home) -> Vec<Check> {
         },
     };
     let wanted = Wanted { path: &path, profile: home.profile_name() };
-    let codes = SqliteMemory::open(wanted, Access::Read, PATIENCE)
-        .and_then(|store| store.differing_codes());
+    let codes =
+        Memory::open(wanted, Access::Read, PATIENCE).and_then(|store| store.differing_codes());
     let codes = match codes {
         Err(error) => Check::fail("codes", error.to_string()),
         Ok(0) => Check::ok("codes", "every code is what its vector gives"),

@@ -6,10 +6,7 @@ use std::time::Duration;
 use hermes_home::Home;
 use hermes_home::databases::Database;
 use hermes_memory::reembed;
-use hermes_store::memory::{
-    Admin, Audit as _, ChainState, EmbedModel, MemoryFinding, SqliteMemory, Upkeep as _,
-    Vectors as _,
-};
+use hermes_store::memory::{Admin, ChainState, EmbedModel, Memory, MemoryFinding};
 use hermes_store::sqlite::Access;
 
 use super::{Check, server, users};
@@ -70,7 +67,7 @@ pub(super) fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     Ok(vec![format!("memory.db: {} of vectors made anew", counted(count, "segment"))])
 }
 
-fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<SqliteMemory> {
+fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<Memory> {
     if app.is_on_server(home)? {
         return app.server_memory(home, access, PATIENCE);
     }
@@ -86,7 +83,7 @@ fn name_of(app: &App, home: &Home) -> &'static str {
     }
 }
 
-fn whole(name: &'static str, store: &SqliteMemory) -> Check {
+fn whole(name: &'static str, store: &Memory) -> Check {
     let findings = match store.check_memory(Admin) {
         Ok(findings) => findings,
         Err(error) => return Check::fail(name, error.to_string()),
@@ -110,7 +107,7 @@ fn whole(name: &'static str, store: &SqliteMemory) -> Check {
     }
 }
 
-fn audit(store: &SqliteMemory) -> Check {
+fn audit(store: &Memory) -> Check {
     match store.check_audit(Admin) {
         Ok(ChainState::Whole { entries }) => {
             Check::ok("audit", format!("the chain of {} is whole", counted(entries, "change")))
@@ -123,7 +120,7 @@ fn audit(store: &SqliteMemory) -> Check {
     }
 }
 
-fn model(app: &App, home: &Home, store: &SqliteMemory) -> Option<Check> {
+fn model(app: &App, home: &Home, store: &Memory) -> Option<Check> {
     let active = match store.active_model() {
         Ok(active) => active?,
         Err(error) => return Some(Check::fail("embeddings", error.to_string())),
@@ -151,7 +148,7 @@ fn mismatch(app: &App, home: &Home, active: &EmbedModel) -> Option<Check> {
     }
 }
 
-fn lacking(store: &SqliteMemory, active: &EmbedModel) -> Check {
+fn lacking(store: &Memory, active: &EmbedModel) -> Check {
     match store.coverage(Admin, active.id) {
         Ok(coverage) if coverage.done < coverage.all => {
             let missing = thousands(coverage.all - coverage.done);

@@ -2,7 +2,7 @@
 
 use hermes_home::config::UsersMode;
 use hermes_memory::identity;
-use hermes_store::memory::{Admin, SqliteMemory, Users as _};
+use hermes_store::memory::{Admin, Memory};
 
 use super::Check;
 use crate::text::printable;
@@ -11,7 +11,7 @@ use crate::text::printable;
 const NAMED: usize = 5;
 
 /// Each identity that is linked to nobody, with the command that says who it is.
-pub(super) fn checks(store: &SqliteMemory, mode: UsersMode) -> Vec<Check> {
+pub(super) fn checks(store: &Memory, mode: UsersMode) -> Vec<Check> {
     let unlinked = match identity::to_link(store) {
         Ok(unlinked) => unlinked,
         Err(error) => return vec![Check::fail("identities", error.to_string())],

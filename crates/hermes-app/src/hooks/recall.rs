@@ -5,7 +5,7 @@ use std::path::Path;
 use hermes_home::Home;
 use hermes_memory::retrieval::{Context, Pass};
 use hermes_memory::task;
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::Memory;
 
 use super::event::{Event, Moment};
 use crate::app::App;
@@ -23,7 +23,7 @@ const PROMPT_TOKENS: usize = 1_500;
 pub fn text(
     app: &App,
     home: &Home,
-    store: &SqliteMemory,
+    store: &Memory,
     event: &Event,
 ) -> anyhow::Result<Option<Given>> {
     let project = event.folder.as_deref().map(project_of);

@@ -4,7 +4,7 @@ pub mod state;
 
 use hermes_home::{Home, lock};
 use hermes_memory::record::spool;
-use hermes_store::memory::{Admin, Lifecycle as _, SqliteMemory};
+use hermes_store::memory::{Admin, Memory};
 
 use crate::app::App;
 use crate::clock;
@@ -34,7 +34,7 @@ pub fn find(home: &Home) -> anyhow::Result<Found> {
 
 /// What is to be said where a daemon once ran, none does now, and work has piled up since: turns in files,
 /// or conversations that nothing was drawn from. Whoever never started one does without by choice.
-pub fn left_alone(app: &App, home: &Home, store: &SqliteMemory) -> anyhow::Result<Option<String>> {
+pub fn left_alone(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Option<String>> {
     let found = find(home)?;
     let Some(state) = found.state.filter(|_| found.pid.is_none()) else { return Ok(None) };
     let files = spool::waiting(&home.spool()) as u64;

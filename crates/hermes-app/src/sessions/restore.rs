@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use hermes_home::{Home, atomic, pins};
 use hermes_memory::catch_up;
 use hermes_memory::record::summaries;
-use hermes_store::memory::{Admin, Lifecycle as _, TakenIn};
+use hermes_store::memory::{Admin, TakenIn};
 use hermes_store::sessions::{ImportReport, SessionId, SessionStore};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};

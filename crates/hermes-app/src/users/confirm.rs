@@ -2,7 +2,7 @@
 
 use hermes_home::Home;
 use hermes_memory::identity;
-use hermes_store::memory::{Admin, Chat, Identity, SqliteMemory, User, UserNumber, Users as _};
+use hermes_store::memory::{Admin, Chat, Identity, Memory, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -84,7 +84,7 @@ fn question(one: &Identity) -> String {
 fn judge(
     app: &App,
     home: &Home,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     one: &Identity,
     is_mine: bool,
 ) -> anyhow::Result<String> {
@@ -109,7 +109,7 @@ fn judge(
     Ok(owner.name)
 }
 
-fn owner(store: &SqliteMemory) -> anyhow::Result<User> {
+fn owner(store: &Memory) -> anyhow::Result<User> {
     let owner = store.users(Admin)?.into_iter().find(|user| user.number == UserNumber::OWNER);
     owner.ok_or_else(|| anyhow::anyhow!("the memory has no owner"))
 }

@@ -10,7 +10,7 @@ use hermes_home::databases::Database;
 use hermes_home::person::{self, Person};
 use hermes_home::{Home, UserId, atomic, versions};
 use hermes_memory::transfer::{self, ExportSettings};
-use hermes_store::memory::{Admin, Scope, User, UserNumber, Users as _};
+use hermes_store::memory::{Admin, Scope, User, UserNumber};
 use hermes_store::sessions::{SessionFilter, SessionId};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::known_user;
 use crate::app::App;
 use crate::asker::Asker;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::problem::{Kind, Problem};
 
 /// What was written, as person.json says it too.
@@ -85,7 +85,7 @@ pub fn export(app: &App, user: &UserId, to: &Path) -> anyhow::Result<PersonWritt
 pub(super) fn write(
     app: &App,
     home: &Home,
-    memory: &Memory,
+    memory: &OpenMemory,
     user: &User,
     folder: &Path,
 ) -> anyhow::Result<PersonWritten> {
@@ -153,7 +153,7 @@ const MADE_BY: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
 fn sessions(
     app: &App,
     home: &Home,
-    memory: &Memory,
+    memory: &OpenMemory,
     asker: &Asker,
     written: &mut Writing<'_>,
 ) -> anyhow::Result<u64> {

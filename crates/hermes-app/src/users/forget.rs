@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hermes_backup::erasure::{self, Erased, Erasure, FORMAT, HeldBy, Place, Receipt};
 use hermes_backup::folder::Folder;
 use hermes_home::{Home, UserId, profile, versions};
-use hermes_store::memory::{Admin, Choice, Forgetting as _, Known, People as _, User, UserNumber};
+use hermes_store::memory::{Admin, Choice, Known, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::backup::holding;
 use crate::catch_up;
 use crate::in_step;
-use crate::memory::Memory;
+use crate::memory::OpenMemory;
 use crate::tokens;
 
 /// What was erased of somebody, or would be.
@@ -135,7 +135,12 @@ fn again_on_server(app: &App, home: &Home, places: &[PathBuf]) -> anyhow::Result
 }
 
 /// Entries of MEMORY.md that were written with facts of theirs.
-fn erase_entries(app: &App, home: &Home, memory: &Memory, user: UserNumber) -> anyhow::Result<()> {
+fn erase_entries(
+    app: &App,
+    home: &Home,
+    memory: &OpenMemory,
+    user: UserNumber,
+) -> anyhow::Result<()> {
     let told = memory.store.told_elsewhere(Admin, &Choice::User(user))?;
     let everybody = in_step::everybody(memory)?;
     let erased = in_step::erase(app, home, memory, &everybody, &told.facts)?;

@@ -3,7 +3,7 @@
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, UserId, atomic, person};
 use hermes_memory::transfer;
-use hermes_store::memory::{Admin, Moved, People as _, User, UserNumber, Vectors as _};
+use hermes_store::memory::{Admin, Moved, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 

@@ -7,9 +7,7 @@ pub mod merge;
 
 use hermes_home::{Home, UserId};
 use hermes_memory::identity;
-use hermes_store::memory::{
-    Admin, Chat, Identity, MergedUser, People as _, SqliteMemory, User, UserNumber, Users as _,
-};
+use hermes_store::memory::{Admin, Chat, Identity, Memory, MergedUser, User, UserNumber};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -77,7 +75,7 @@ pub struct UserChange {
 }
 
 /// Everybody whom the memory knows.
-pub fn list(store: &SqliteMemory) -> anyhow::Result<KnownUsers> {
+pub fn list(store: &Memory) -> anyhow::Result<KnownUsers> {
     let users = store.users(Admin)?;
     let linked = store.identities(Admin)?;
     let known_of = |user: UserNumber| {
@@ -204,12 +202,12 @@ pub fn set_timezone(
 }
 
 /// The number of a user who must be known.
-pub fn known(store: &SqliteMemory, user: &UserId) -> anyhow::Result<UserNumber> {
+pub fn known(store: &Memory, user: &UserId) -> anyhow::Result<UserNumber> {
     known_user(store, user).map(|user| user.number)
 }
 
 /// A user who must be known.
-pub fn known_user(store: &SqliteMemory, user: &UserId) -> anyhow::Result<User> {
+pub fn known_user(store: &Memory, user: &UserId) -> anyhow::Result<User> {
     match store.user(user.as_str())? {
         Some(user) => Ok(user),
         None => Err(Problem::new(Kind::NotFound, format!("could not find user {user}"))

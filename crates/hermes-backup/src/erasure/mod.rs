@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hermes_home::{Home, ProfileName, atomic};
-use hermes_store::memory::{Admin, Change, People, SqliteMemory, Wanted};
+use hermes_store::memory::{Admin, Change, Memory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ pub fn again(root: &Path, places: &[PathBuf], from: &str, now: Timestamp) -> Vec
 
 /// The same for the memory of one home that is not in a file of it.
 pub fn again_on_server(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     home: &Home,
     places: &[PathBuf],
     from: &str,
@@ -212,7 +212,7 @@ fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>>
         return Ok(Vec::new());
     }
     let wanted = Wanted { path: &memory, profile: home.profile_name() };
-    let mut store = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+    let mut store = Memory::open(wanted, Access::Write, DEFAULT_WAIT)?;
     let done = again_with(&mut store, home, erasures)?;
     drop(store);
     if !done.is_empty() {
@@ -224,7 +224,7 @@ fn again_in(home: &Home, erasures: &[Erasure]) -> Result<Vec<(Erasure, Erased)>>
 }
 
 fn again_with(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     home: &Home,
     erasures: &[Erasure],
 ) -> Result<Vec<(Erasure, Erased)>> {

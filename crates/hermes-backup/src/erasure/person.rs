@@ -2,9 +2,7 @@
 
 use hermes_home::person::{self, ErasedFiles, Person};
 use hermes_home::{Home, UserId, before_upgrade};
-use hermes_store::memory::{
-    Admin, Change, Choice, Forgetting, Forgotten, Known, People, SqliteMemory, UserNumber, Users,
-};
+use hermes_store::memory::{Admin, Change, Choice, Forgotten, Known, Memory, UserNumber};
 use hermes_store::sessions::{Owner, SessionFilter, SessionId, SessionStore, Whose};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use serde::{Deserialize, Serialize};
@@ -99,7 +97,7 @@ impl Erased {
 }
 
 /// What of a person is in a home; nothing is changed.
-pub fn look(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result<Erased> {
+pub fn look(store: &Memory, place: &Place<'_>, user: UserNumber) -> Result<Erased> {
     let found = Found::of(store, place, user)?;
     let files = person::files(place.home, &found.person);
     let versions = person::kept_versions(place.home, &found.person)?.len() as u64;
@@ -113,7 +111,7 @@ pub fn look(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result
 /// Erases everything of a person in a home. The memory goes last, since it says who they are: what was cut short is done
 /// whole when it is begun again.
 pub fn forget(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     place: &Place<'_>,
     user: UserNumber,
     change: Change<'_>,
@@ -154,7 +152,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(store: &SqliteMemory, place: &Place<'_>, user: UserNumber) -> Result<Found> {
+    fn of(store: &Memory, place: &Place<'_>, user: UserNumber) -> Result<Found> {
         let known = store.known_by(Admin, user)?;
         let is_owner = user == UserNumber::OWNER;
         let every: Vec<_> =

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use hermes_store::memory::{
-    Admin, Change, ExportChoice, ExportHead, Exported, Facts, Forgetting, Forgotten, PortableItem,
-    Scope, Section, SqliteMemory, TakenBack, Transfer, UserNumber, Wanted,
+    Admin, Change, ExportChoice, ExportHead, Exported, Forgotten, Memory, PortableItem, Scope,
+    Section, TakenBack, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use jiff::Timestamp;
@@ -78,8 +78,8 @@ impl Carried {
 
 /// Carries the marks of a memory into the one that takes its place, wherever the two are; says what that did.
 pub fn carry_marks_between(
-    old: &SqliteMemory,
-    new: &mut SqliteMemory,
+    old: &Memory,
+    new: &mut Memory,
     profile: &str,
     now: Timestamp,
 ) -> Result<Option<String>> {
@@ -88,12 +88,12 @@ pub fn carry_marks_between(
 
 /// Carries the marks of one memory; returns what they took out.
 fn carry(from: Wanted<'_>, to: Wanted<'_>, change: Change<'_>) -> Result<Carried> {
-    let old = SqliteMemory::open(from, Access::Read, DEFAULT_WAIT)?;
-    let mut new = SqliteMemory::open(to, Access::Write, DEFAULT_WAIT)?;
+    let old = Memory::open(from, Access::Read, DEFAULT_WAIT)?;
+    let mut new = Memory::open(to, Access::Write, DEFAULT_WAIT)?;
     carry_all(&old, &mut new, change)
 }
 
-fn carry_all(old: &SqliteMemory, new: &mut SqliteMemory, change: Change<'_>) -> Result<Carried> {
+fn carry_all(old: &Memory, new: &mut Memory, change: Change<'_>) -> Result<Carried> {
     let marks = Marks::of(old, &[Section::Graves])?;
     let taken = old.taken_back(Admin)?;
     let is_any = marks.graves().next().is_some() || taken != TakenBack::default();
@@ -106,12 +106,7 @@ fn carry_all(old: &SqliteMemory, new: &mut SqliteMemory, change: Change<'_>) -> 
 }
 
 /// Takes out the facts that graves name; returns how many.
-fn carry_facts(
-    old: &SqliteMemory,
-    new: &mut SqliteMemory,
-    marks: &Marks,
-    change: Change<'_>,
-) -> Result<u64> {
+fn carry_facts(old: &Memory, new: &mut Memory, marks: &Marks, change: Change<'_>) -> Result<u64> {
     let mut erased = None;
     let mut count = 0;
     for (user, fact) in marks.facts() {
@@ -145,7 +140,7 @@ fn is_held(here: &hermes_store::memory::Fact, there: &hermes_store::memory::Fact
 }
 
 /// Takes in the marks, so that nothing of it is recorded or drawn again.
-fn take_in(memory: &mut SqliteMemory, marks: &Marks, change: Change<'_>) -> Result<()> {
+fn take_in(memory: &mut Memory, marks: &Marks, change: Change<'_>) -> Result<()> {
     let mut import = memory.import_begin(Admin, &marks.head, change)?;
     memory.import_items(&mut import, &marks.items, &|_| Vec::new(), change)?;
     memory.import_end(&import, true, change)?;
@@ -153,7 +148,7 @@ fn take_in(memory: &mut SqliteMemory, marks: &Marks, change: Change<'_>) -> Resu
 }
 
 /// The ids of everything that was erased in a memory; they are in a whole export alone.
-fn erased_in(memory: &SqliteMemory) -> Result<BTreeSet<String>> {
+fn erased_in(memory: &Memory) -> Result<BTreeSet<String>> {
     let mut erased = BTreeSet::new();
     memory.export(Admin, &ExportChoice::default(), &mut |exported| {
         if let Exported::Item(Section::Tombstones, line) = exported {
@@ -172,7 +167,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(memory: &SqliteMemory, sections: &[Section]) -> Result<Marks> {
+    fn of(memory: &Memory, sections: &[Section]) -> Result<Marks> {
         let mut marks = Marks { head: ExportHead::default(), items: Vec::new() };
         let choice = ExportChoice { sections: Some(sections), ..ExportChoice::default() };
         memory.export(Admin, &choice, &mut |exported| {

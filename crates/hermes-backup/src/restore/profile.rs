@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_home::name::DEFAULT_PROFILE;
 use hermes_home::{Home, ProfileName, atomic};
-use hermes_store::memory::{SqliteMemory, Wanted};
+use hermes_store::memory::{Memory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::contents::SECRET;
@@ -196,7 +196,7 @@ fn rename_memory(
         return Ok(path.exists().then(|| remark.to_owned()));
     }
     let mut memory =
-        SqliteMemory::open(Wanted { path: &path, profile: was }, Access::Write, DEFAULT_WAIT)?;
+        Memory::open(Wanted { path: &path, profile: was }, Access::Write, DEFAULT_WAIT)?;
     memory.rename_profile(name)?;
     drop(memory);
     if beside(&path, "-wal").symlink_metadata().is_ok_and(|log| log.len() > 0) {
@@ -220,7 +220,7 @@ fn forget_again(
     let path = folder.join("memory.db");
     let rename = |was: &str, name: &str| -> Result<()> {
         let wanted = Wanted { path: &path, profile: was };
-        let mut memory = SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT)?;
+        let mut memory = Memory::open(wanted, Access::Write, DEFAULT_WAIT)?;
         Ok(memory.rename_profile(name)?)
     };
     if erasure::noted(&places).is_empty() || !path.is_file() {

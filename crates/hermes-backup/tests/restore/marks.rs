@@ -1,9 +1,8 @@
 //! What a person had forgotten since the backup stays forgotten.
 
 use hermes_store::memory::{
-    Added, Admin, Change, Choice, Depth, Episodes, EventKind, Events, Facts, Forgetting, ItemKind,
-    NewChunk, NewEvent, NewFact, NewMessage, NewProcedure, Origin, ProcedureKind, Procedures,
-    Scope, SqliteMemory, Trust, UserNumber, Wanted,
+    Added, Admin, Change, Choice, Depth, EventKind, ItemKind, Memory, NewChunk, NewEvent, NewFact,
+    NewMessage, NewProcedure, Origin, ProcedureKind, Scope, Trust, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
@@ -13,16 +12,16 @@ fn by_the_user() -> Change<'static> {
     Change { actor: "user", at: now() }
 }
 
-fn open(sandbox: &Sandbox) -> SqliteMemory {
+fn open(sandbox: &Sandbox) -> Memory {
     let path = sandbox.root().join("memory.db");
     let wanted = Wanted { path: &path, profile: "default" };
     if !path.exists() {
-        SqliteMemory::create(wanted, "mira", by_the_user()).unwrap();
+        Memory::create(wanted, "mira", by_the_user()).unwrap();
     }
-    SqliteMemory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap()
+    Memory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap()
 }
 
-fn add(memory: &mut SqliteMemory, statement: &str) -> i64 {
+fn add(memory: &mut Memory, statement: &str) -> i64 {
     let new = NewFact {
         statement,
         kind: "fact",
@@ -108,7 +107,7 @@ fn a_present_memory_that_cannot_be_read_does_not_stop_a_restore() {
 }
 
 /// Says something in a session of its own; returns the number of the episode.
-fn say(memory: &mut SqliteMemory, session: &str, text: &str) -> i64 {
+fn say(memory: &mut Memory, session: &str, text: &str) -> i64 {
     let message = NewMessage {
         session_id: session,
         role: "user",
@@ -134,7 +133,7 @@ fn say(memory: &mut SqliteMemory, session: &str, text: &str) -> i64 {
     memory.recent_episodes(owner(), &filter).unwrap()[0].id
 }
 
-fn learn(memory: &mut SqliteMemory, title: &str) -> i64 {
+fn learn(memory: &mut Memory, title: &str) -> i64 {
     let new = NewProcedure {
         kind: ProcedureKind::Reflection,
         task_type: None,
@@ -152,7 +151,7 @@ fn learn(memory: &mut SqliteMemory, title: &str) -> i64 {
     new_number(memory.add_procedure(owner(), &new, by_the_user()).unwrap())
 }
 
-fn note(memory: &mut SqliteMemory, text: &str) -> i64 {
+fn note(memory: &mut Memory, text: &str) -> i64 {
     let new = NewEvent {
         at: now(),
         kind: EventKind::Decision,

@@ -12,7 +12,7 @@ use hermes_backup::restore::{self, From, Import, Imported};
 use hermes_backup::seal::{Keys, Passphrase, Sealing};
 use hermes_backup::sign::{Signed, Trust};
 use hermes_backup::{Error, Result};
-use hermes_store::memory::{Change, SqliteMemory, Wanted};
+use hermes_store::memory::{Change, Memory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 
 use crate::sandbox::{Sandbox, now, said_in};
@@ -65,14 +65,14 @@ fn with_memory() -> Sandbox {
     for (path, profile) in [("profiles/coder/memory.db", "coder"), ("memory.db", "default")] {
         let path = sandbox.root().join(path);
         let change = Change { actor: "user", at: now() };
-        SqliteMemory::create(Wanted { path: &path, profile }, "mira", change).unwrap();
+        Memory::create(Wanted { path: &path, profile }, "mira", change).unwrap();
     }
     sandbox
 }
 
 fn opens_as(folder: &Path, profile: &str) -> bool {
     let path = folder.join("memory.db");
-    SqliteMemory::open(Wanted { path: &path, profile }, Access::Read, DEFAULT_WAIT).is_ok()
+    Memory::open(Wanted { path: &path, profile }, Access::Read, DEFAULT_WAIT).is_ok()
 }
 
 fn sealed() -> (Sealing, Keys) {

@@ -7,8 +7,8 @@ use hermes_memory::catch_up::catch_up;
 use hermes_memory::chunk::{self, Vectors, Words as Text};
 use hermes_memory::record::turn::Settings;
 use hermes_store::memory::{
-    Admin, Change, DrawnFact, Facts as _, NewFact, NewSource, Origin, OriginId, Scope,
-    SqliteMemory, Standing, Trust, Upkeep as _, UserNumber,
+    Admin, Change, DrawnFact, Memory, NewFact, NewSource, Origin, OriginId, Scope, Standing, Trust,
+    UserNumber,
 };
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
@@ -97,7 +97,7 @@ fn conversations(
 
 /// Facts as an import brings them, spread over the time of the conversations; some contradict others.
 fn know(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     vocabulary: &Vocabulary,
     facts: usize,
     now: Timestamp,
@@ -116,7 +116,7 @@ fn know(
     Ok(())
 }
 
-fn keep(store: &mut SqliteMemory, texts: &[(usize, String)], at: Timestamp) -> anyhow::Result<()> {
+fn keep(store: &mut Memory, texts: &[(usize, String)], at: Timestamp) -> anyhow::Result<()> {
     let names: Vec<[String; 1]> =
         texts.iter().map(|(number, _)| [NAMES[number % NAMES.len()].to_owned()]).collect();
     let ids: Vec<String> = texts.iter().map(|(number, _)| number.to_string()).collect();

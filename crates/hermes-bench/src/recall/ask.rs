@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use hermes_llm::Embedder;
 use hermes_memory::search::{self, Effort, Item, Kind, Looks, Question, Reading};
-use hermes_store::memory::{Message, Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Message, Scope};
 use hermes_store::postgres::Pool;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -77,7 +77,7 @@ impl Asking<'_> {
     /// Who asks of a store, at some time.
     pub(super) fn reading<'s>(
         &'s self,
-        store: &'s SqliteMemory,
+        store: &'s Memory,
         scope: Scope,
         now: Timestamp,
     ) -> Reading<'s> {
@@ -140,6 +140,6 @@ impl<'a> Names<'a> {
 /// Who asks what of which memory.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) store: &'a SqliteMemory,
+    pub(super) store: &'a Memory,
     pub(super) scope: Scope,
 }

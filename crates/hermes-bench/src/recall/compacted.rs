@@ -8,8 +8,8 @@ use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::extract;
 use hermes_memory::search::{self, Effort, Item, Kind};
 use hermes_store::memory::{
-    Admin, Change, Episodes as _, FactFilter, Facts as _, ItemKind, Lifecycle as _, NewFact,
-    NewSource, Origin, Recall as _, RecallFilter, Scope, Source, SqliteMemory, Trust, Upkeep as _,
+    Admin, Change, FactFilter, ItemKind, Memory, NewFact, NewSource, Origin, RecallFilter, Scope,
+    Source, Trust,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -143,7 +143,7 @@ fn middle(conversation: &Conversation) -> Timestamp {
 
 /// A memory whose conversations were compressed.
 struct Compacted {
-    store: SqliteMemory,
+    store: Memory,
     report: Report,
     /// The scope and the summary of each message, by the name of the turn.
     summaries: HashMap<String, (Scope, i64)>,
@@ -316,7 +316,7 @@ impl Compacted {
 
 /// The episode of every turn.
 fn episodes(
-    store: &SqliteMemory,
+    store: &Memory,
     group: &[Conversation],
     filled: &Filled,
 ) -> anyhow::Result<HashMap<String, (Scope, i64)>> {
@@ -342,7 +342,7 @@ fn episodes(
 
 /// A fact for some of the messages, with the words it came from.
 fn add_facts(
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     group: &[Conversation],
     filled: &Filled,
     episodes: &HashMap<String, (Scope, i64)>,
@@ -383,7 +383,7 @@ fn add_facts(
 }
 
 /// Draws facts by rules from everything that was said.
-fn draw(store: &mut SqliteMemory, now: Timestamp) -> anyhow::Result<()> {
+fn draw(store: &mut Memory, now: Timestamp) -> anyhow::Result<()> {
     let settings = extract::Settings {
         now,
         zone_of: &|_| TimeZone::UTC,
@@ -399,7 +399,7 @@ fn draw(store: &mut SqliteMemory, now: Timestamp) -> anyhow::Result<()> {
 
 /// Every fact that came from an episode, with its sources.
 fn quotes(
-    store: &SqliteMemory,
+    store: &Memory,
     filled: &Filled,
     now: Timestamp,
 ) -> anyhow::Result<Vec<(Scope, i64, Vec<Source>)>> {

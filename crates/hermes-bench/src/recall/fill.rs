@@ -1,7 +1,7 @@
 //! The conversations in a scratch memory, each its own user, alone or among made-up messages.
 
 use anyhow::Context;
-use hermes_store::memory::{Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Scope};
 use hermes_store::postgres::Pool;
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
@@ -30,11 +30,11 @@ pub(super) struct Amount {
 }
 
 impl Filled {
-    pub(super) fn open(&self) -> anyhow::Result<SqliteMemory> {
+    pub(super) fn open(&self) -> anyhow::Result<Memory> {
         self.scratch.open(Access::Read)
     }
 
-    pub(super) fn open_to_write(&self) -> anyhow::Result<SqliteMemory> {
+    pub(super) fn open_to_write(&self) -> anyhow::Result<Memory> {
         self.scratch.open(Access::Write)
     }
 }

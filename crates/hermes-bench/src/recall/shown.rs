@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hermes_memory::retrieval::{self, Context, Request};
-use hermes_store::memory::{Episodes, ItemKind, Message};
+use hermes_store::memory::{ItemKind, Message};
 use jiff::Timestamp;
 
 use super::ask::{Answered, Asking, Names, Place};

@@ -10,7 +10,7 @@ use clap::Args;
 use hermes_llm::Embedded;
 use hermes_memory::retrieval;
 use hermes_memory::search::{self, Question, Reading};
-use hermes_store::memory::{Scope, SqliteMemory, UserNumber};
+use hermes_store::memory::{Memory, Scope, UserNumber};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -89,7 +89,7 @@ struct Bench<'a> {
 const OWNER: UserNumber = UserNumber::OWNER;
 
 impl Bench<'_> {
-    fn open(&self) -> anyhow::Result<SqliteMemory> {
+    fn open(&self) -> anyhow::Result<Memory> {
         self.scratch.open(Access::Read)
     }
 
@@ -133,7 +133,7 @@ impl Bench<'_> {
         Ok(figures)
     }
 
-    fn search(&self, store: &SqliteMemory, scope: Scope, text: &str) -> anyhow::Result<Duration> {
+    fn search(&self, store: &Memory, scope: Scope, text: &str) -> anyhow::Result<Duration> {
         let question = Question { text, limit: RESULTS, ..Question::default() };
         let reading = self.reading(store, scope);
         let (answer, spent) = cpu::timed(|| search::search(&reading, &question))?;
@@ -141,7 +141,7 @@ impl Bench<'_> {
         Ok(spent)
     }
 
-    fn reading<'s>(&'s self, store: &'s SqliteMemory, scope: Scope) -> Reading<'s> {
+    fn reading<'s>(&'s self, store: &'s Memory, scope: Scope) -> Reading<'s> {
         let zone = const { &TimeZone::UTC };
         Reading { store, embedder: Some(&self.embedded), scope, now: self.now, zone }
     }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use hermes_llm::EmbeddedModel;
 use hermes_store::memory::{
-    ChunkKey, ItemKind, QuestionVector, Recall, RecallFilter, Scope, SessionKey, SqliteMemory,
-    Vectors,
+    ChunkKey, ItemKind, Memory, QuestionVector, RecallFilter, Scope, SessionKey,
 };
 
 use crate::cpu;
@@ -37,7 +36,7 @@ struct Asked {
 
 /// Looks for the nearest texts of each question, and compares with the cosines of all vectors.
 pub(super) fn measure(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     turns: usize,
     questions: &[String],
@@ -69,7 +68,7 @@ fn as_kept(mut vector: Vec<f32>) -> Vec<f32> {
 
 /// Makes every vector anew from the tokens of its text.
 fn look_at_all(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     turns: usize,
     asked: &mut [Asked],

@@ -1,9 +1,7 @@
 //! Compress what is old: keep a summary, read it back, and only then drop what it tells of.
 
 use hermes_home::tokens;
-use hermes_store::memory::{
-    Admin, After, Change, Episode, MemoryStore, NewSummary, Scope, UserNumber,
-};
+use hermes_store::memory::{Admin, After, Change, Episode, Memory, NewSummary, Scope, UserNumber};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -98,7 +96,7 @@ const ACTOR: &str = "compress";
 /// Compresses every old episode that was drawn from. It can be cut short at any point: what is unfinished
 /// is finished first the next time, and nothing is dropped whose summary was not read back.
 pub fn run(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     settings: &Settings<'_>,
     ask: Option<&mut Ask<'_>>,
     progress: &mut dyn FnMut(&Report),
@@ -135,7 +133,7 @@ pub fn run(
 
 /// The work under way.
 struct Work<'a, 'b> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     settings: &'a Settings<'a>,
     ask: Option<&'a mut Ask<'b>>,
     weights: Weights,
@@ -275,7 +273,7 @@ impl Failures {
         Failures { day, name: format!("compress.bad_answer.{}", first.id) }
     }
 
-    fn count_one(&self, store: &mut dyn MemoryStore) -> Result<i64> {
+    fn count_one(&self, store: &mut Memory) -> Result<i64> {
         Ok(store.add_to_counter(Admin, self.day, &self.name, 1)?)
     }
 }

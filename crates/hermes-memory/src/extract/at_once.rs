@@ -1,6 +1,6 @@
 //! What the user asked to remember in so many words is kept at once, while the session goes on.
 
-use hermes_store::memory::{MemoryStore, Scope};
+use hermes_store::memory::{Memory, Scope};
 
 use super::run::{Item, Run, Settings};
 use crate::Result;
@@ -18,7 +18,7 @@ pub struct AtOnce {
 /// Keeps what was asked for in so many words in the last episode of a session. Everything else in it is drawn
 /// when the session is over, and then nothing comes twice.
 pub fn at_once(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     session_id: &str,
     settings: &Settings<'_>,

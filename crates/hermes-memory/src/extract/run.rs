@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use hermes_home::tokens;
 use hermes_store::memory::{
-    Added, Admin, Change, Drawn, DrawnFact, Episode, EventKind, Fact, FactFilter, MemoryStore,
-    Message, MessageKey, NewEvent, NewFact, NewSource, Origin, OriginId, Scope, Standing, Trust,
-    UserNumber,
+    Added, Admin, Change, Drawn, DrawnFact, Episode, EventKind, Fact, FactFilter, Memory, Message,
+    MessageKey, NewEvent, NewFact, NewSource, Origin, OriginId, Scope, Standing, Trust, UserNumber,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -99,7 +98,7 @@ pub(super) const ACTOR: &str = "extract";
 /// Draws from the episodes that wait: by rules, or by a model where one is given. What a model
 /// answered is checked; an answer that cannot be used is an error, and leaves its episodes waiting.
 pub fn run(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     settings: &Settings<'_>,
     mut ask: Option<&mut Ask<'_>>,
 ) -> Result<Report> {
@@ -176,7 +175,7 @@ pub(super) struct Item<'a> {
 }
 
 pub(super) struct Run<'a> {
-    pub(super) store: &'a mut dyn MemoryStore,
+    pub(super) store: &'a mut Memory,
     pub(super) settings: &'a Settings<'a>,
     held: HashMap<UserNumber, Vec<(Fact, relate::Words)>>,
     /// What is to be written before the episodes it comes from count as drawn from.
@@ -185,7 +184,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(store: &'a mut dyn MemoryStore, settings: &'a Settings<'a>) -> Run<'a> {
+    pub(super) fn new(store: &'a mut Memory, settings: &'a Settings<'a>) -> Run<'a> {
         let (held, wishes, report) = (HashMap::new(), Vec::new(), Report::default());
         Run { store, settings, held, wishes, report }
     }

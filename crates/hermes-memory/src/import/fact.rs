@@ -2,7 +2,7 @@
 
 use hermes_import::Fact;
 use hermes_store::memory::{
-    Change, Drawn, DrawnFact, MemoryStore, NewFact, NewSource, Origin, OriginId, Standing, Trust,
+    Change, Drawn, DrawnFact, Memory, NewFact, NewSource, Origin, OriginId, Standing, Trust,
 };
 
 use super::{Settings, Taken};
@@ -15,7 +15,7 @@ const USUAL_CONFIDENCE: f64 = 0.9;
 
 /// Keeps facts in one transaction.
 pub(super) fn keep(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     settings: &Settings<'_>,
     facts: &[Fact],
     taken: &mut Taken,
@@ -62,11 +62,7 @@ pub(super) fn keep(
 }
 
 /// Whether a fact came before.
-pub(super) fn is_known(
-    store: &dyn MemoryStore,
-    settings: &Settings<'_>,
-    fact: &Fact,
-) -> Result<bool> {
+pub(super) fn is_known(store: &Memory, settings: &Settings<'_>, fact: &Fact) -> Result<bool> {
     let origin = OriginId { source: settings.source, external_id: &fact.id };
     Ok(store.fact_by_origin(settings.scope, origin)?.is_some())
 }

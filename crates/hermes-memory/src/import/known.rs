@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hermes_import::Message;
-use hermes_store::memory::MemoryStore;
+use hermes_store::memory::Memory;
 
 use super::{Settings, session_id};
 use crate::Result;
@@ -22,7 +22,7 @@ impl Known {
     /// under ids of their own what a transcript holds too.
     pub(super) fn is_known(
         &mut self,
-        store: &dyn MemoryStore,
+        store: &Memory,
         settings: &Settings<'_>,
         message: &Message,
         ready: &Ready,
@@ -55,7 +55,7 @@ impl Known {
 }
 
 fn said_before(
-    store: &dyn MemoryStore,
+    store: &Memory,
     settings: &Settings<'_>,
     session_id: &str,
 ) -> Result<Option<HashMap<u64, u32>>> {

@@ -5,7 +5,7 @@ mod known;
 
 use hermes_home::redaction::Policy;
 use hermes_import::{Fact, Item, Message, Role};
-use hermes_store::memory::{Change, MemoryStore, Recorded, Scope};
+use hermes_store::memory::{Change, Memory, Recorded, Scope};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -65,7 +65,7 @@ const ACTOR: &str = "import";
 
 /// Items on their way into a memory.
 pub struct Intake<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     settings: &'a Settings<'a>,
     known: Known,
     turn: Vec<Message>,
@@ -77,7 +77,7 @@ pub struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     /// Nothing is taken in yet.
-    pub fn new(store: &'a mut dyn MemoryStore, settings: &'a Settings<'a>) -> Intake<'a> {
+    pub fn new(store: &'a mut Memory, settings: &'a Settings<'a>) -> Intake<'a> {
         Intake {
             store,
             settings,
@@ -225,7 +225,7 @@ impl<'a> Intake<'a> {
 
 /// How many of the items are here already, without taking any in.
 pub struct Survey<'a> {
-    store: &'a dyn MemoryStore,
+    store: &'a Memory,
     settings: &'a Settings<'a>,
     known: Known,
     found: Taken,
@@ -235,7 +235,7 @@ pub struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Nothing is looked at yet.
-    pub fn new(store: &'a dyn MemoryStore, settings: &'a Settings<'a>) -> Survey<'a> {
+    pub fn new(store: &'a Memory, settings: &'a Settings<'a>) -> Survey<'a> {
         Survey {
             store,
             settings,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hermes_home::Home;
 use hermes_home::skill::{Catalog, Origin, Skill};
 use hermes_store::memory::{
-    Added, Change, MemoryStore, NewProcedure, OriginId, Procedure, ProcedureKind, Scope, Trust,
+    Added, Change, Memory, NewProcedure, OriginId, Procedure, ProcedureKind, Scope, Trust,
     UserNumber,
 };
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct Noted {
 /// Brings the procedures of skills up to date with the skills in use.
 pub fn note_skills(
     home: &Home,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     vectors: Vectors,
     change: Change<'_>,
 ) -> Result<Noted> {
@@ -50,7 +50,7 @@ pub fn note_skills(
 /// Keeps the procedure of one skill; returns its number, and whether it is named anew.
 fn note(
     home: &Home,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     skill: &Skill,
     vectors: Vectors,
     change: Change<'_>,
@@ -99,7 +99,7 @@ fn note(
 }
 
 /// A skill that was away and is there again is named again.
-fn restore(store: &mut dyn MemoryStore, id: i64, change: Change<'_>) -> Result<bool> {
+fn restore(store: &mut Memory, id: i64, change: Change<'_>) -> Result<bool> {
     let shared = Scope::of(UserNumber::SHARED);
     let is_away = store.procedures(shared, &[id])?.iter().any(|one| one.retired_at.is_some());
     if is_away {

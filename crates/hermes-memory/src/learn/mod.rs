@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hermes_home::Home;
 use hermes_home::skill::{self, Keep, Offered};
 use hermes_store::memory::{
-    Admin, Change, MemoryStore, Procedure, ProcedureKind, Scope, Step, Task, UserNumber,
+    Admin, Change, Memory, Procedure, ProcedureKind, Scope, Step, Task, UserNumber,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -69,7 +69,7 @@ pub struct Drafted {
 
 /// Drafts skills from tasks that went well, and notes the skills in use; doing it again adds nothing.
 pub fn learn(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     settings: &Settings<'_>,
     mut ask: Option<&mut Ask<'_>>,
 ) -> Result<Report> {
@@ -121,7 +121,7 @@ fn common_to<'t>(
 
 /// Offers a skill for tasks; none if there is nothing to write.
 fn draft_skill(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     common: &draft::Common<'_>,
     settings: &Settings<'_>,
@@ -149,7 +149,7 @@ struct Taught {
 }
 
 /// What users corrected, by session.
-fn lessons(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Taught>> {
+fn lessons(store: &Memory, scope: Scope) -> Result<Vec<Taught>> {
     const MOST: usize = 1000;
     let held = store.list_procedures(scope, None, MOST)?;
     let mut found = Vec::new();

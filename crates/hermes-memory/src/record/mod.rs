@@ -17,7 +17,7 @@ use std::io::{self, BufRead};
 
 use hermes_home::redaction::{Kept, Policy};
 use hermes_home::tokens;
-use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Trust, echo};
+use hermes_store::memory::{Change, Memory, NewMessage, Recorded, Scope, Trust, echo};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -89,7 +89,7 @@ const ACTOR: &str = "record";
 /// Records every message of the text, one JSON object a line. What was recorded before adds nothing;
 /// a bad line is reported and the rest goes on. `progress` hears how many lines are durable.
 pub fn record(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     lines: &mut dyn BufRead,
     settings: &Settings<'_>,
     progress: &mut dyn FnMut(u64),
@@ -130,7 +130,7 @@ pub fn record(
 
 /// A recording under way.
 struct Recording<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     settings: &'a Settings<'a>,
     waiting: Vec<Waiting>,
     waiting_bytes: usize,

@@ -2,7 +2,7 @@
 
 use hermes_home::redaction::{Kept, Policy};
 use hermes_home::tokens;
-use hermes_store::memory::{Change, MemoryStore, NewMessage, Recorded, Scope, Step, echo};
+use hermes_store::memory::{Change, Memory, NewMessage, Recorded, Scope, Step, echo};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -152,7 +152,7 @@ impl From<String> for Named {
 
 /// Writes messages with their ids, in transactions of a bounded size.
 pub(crate) fn write(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     conversation: &Conversation<'_>,
     messages: &[(Ready, Named)],

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hermes_store::memory::{Admin, MemoryStore};
+use hermes_store::memory::{Admin, Memory};
 use hermes_store::sessions::{NewMessage, RowNames, RowPrint, SessionId, SessionStore};
 use jiff::Timestamp;
 
@@ -29,7 +29,7 @@ pub struct Leaving<'a> {
 /// Lets a summary stand for messages of a session; the memory knows it before the transcript has it.
 pub fn compact(
     sessions: &mut SessionStore,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     leaving: &Leaving<'_>,
     summary: &str,
 ) -> Result<i64> {
@@ -47,7 +47,7 @@ pub fn compact(
 /// The numbers of the summaries of a session, as far as they are what was written.
 pub fn of_session(
     sessions: &SessionStore,
-    store: &dyn MemoryStore,
+    store: &Memory,
     id: &SessionId,
     names: &RowNames,
 ) -> Result<Vec<i64>> {
@@ -68,7 +68,7 @@ pub fn of_session(
 /// The same, for whoever has not asked which database it is; what an earlier version wrote is noted first.
 pub fn known(
     sessions: &SessionStore,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     id: &SessionId,
     transcript_note: &Path,
     now: Timestamp,
@@ -79,11 +79,7 @@ pub fn known(
 }
 
 /// Notes the summaries that an earlier version wrote, once for each database; returns how many there were.
-pub(crate) fn adopt(
-    sessions: &SessionStore,
-    store: &mut dyn MemoryStore,
-    names: &RowNames,
-) -> Result<u64> {
+pub(crate) fn adopt(sessions: &SessionStore, store: &mut Memory, names: &RowNames) -> Result<u64> {
     let done = format!("summaries.noted.{}", names.database());
     if store.read_note(Admin, &done)?.is_some() {
         return Ok(0);
@@ -115,7 +111,7 @@ fn text_of(kept: &[Kept]) -> String {
     serde_json::json!(kept).to_string()
 }
 
-fn read(store: &dyn MemoryStore, session: &SessionId) -> Result<Vec<Kept>> {
+fn read(store: &Memory, session: &SessionId) -> Result<Vec<Kept>> {
     match store.read_note(Admin, &key(session))? {
         None => Ok(Vec::new()),
         Some(text) => serde_json::from_str(&text).map_err(|why| Error::Unreadable(why.into())),

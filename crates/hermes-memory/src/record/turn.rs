@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hermes_home::redaction::Policy;
-use hermes_store::memory::{Change, Chat, MemoryStore, Recorded, Scope, UserNumber};
+use hermes_store::memory::{Change, Chat, Memory, Recorded, Scope, UserNumber};
 use hermes_store::sessions::{
     AppendedTurn, Content, NewMessage, NewSession, Owner, SessionId, SessionStore, kept_name,
 };
@@ -119,7 +119,7 @@ pub struct Places<'a> {
     /// The transcript, if there is one.
     pub sessions: Option<&'a mut SessionStore>,
     /// The memory.
-    pub store: &'a mut dyn MemoryStore,
+    pub store: &'a mut Memory,
 }
 
 /// What recording a turn did.
@@ -186,11 +186,7 @@ pub fn needs_note(sessions: &SessionStore, turn: &Turn) -> Result<bool> {
 /// Whether the turn would be added to a conversation of the transcript in which somebody else talks. In a group several
 /// do; everywhere else a session is one user's, however they come in. Without the memory nobody knows that two ways to
 /// come in are one user's.
-pub fn is_of_another(
-    sessions: &SessionStore,
-    store: Option<&dyn MemoryStore>,
-    turn: &Turn,
-) -> Result<bool> {
+pub fn is_of_another(sessions: &SessionStore, store: Option<&Memory>, turn: &Turn) -> Result<bool> {
     let Some(id) = turn.session_id.clone().filter(|_| is_writable(sessions, &turn.from)) else {
         return Ok(false);
     };
@@ -260,7 +256,7 @@ pub fn keep(
 
 /// The second half: the memory, under the ids by which catching up knows the same messages.
 pub fn remember(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     turn: &Turn,
     kept: &Kept,
     settings: &Settings<'_>,
@@ -342,7 +338,7 @@ impl Turn {
         (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
     }
 
-    fn scope(&self, store: &mut dyn MemoryStore, change: Change<'_>) -> Result<Scope> {
+    fn scope(&self, store: &mut Memory, change: Change<'_>) -> Result<Scope> {
         match &self.user {
             Some(name) => Ok(Scope::of(store.user_or_new(name, change)?)),
             None => identity::resolve(store, self.who(), change),

@@ -1,7 +1,7 @@
 //! Who talks in a session. Sessions that an earlier version wrote under the name of a user where the id of a channel
 //! stands are put right once.
 
-use hermes_store::memory::{Admin, Chat, MemoryStore, Scope};
+use hermes_store::memory::{Admin, Chat, Memory, Scope};
 use hermes_store::sessions::{
     COMMAND_LINE, LiveSession, Owner, SessionId, SessionStore, kept_name, name_in,
 };
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::identity::Who;
 
 /// Whether a transcript of ours was not looked at yet.
-pub fn is_due(sessions: &SessionStore, store: &dyn MemoryStore, database: &str) -> Result<bool> {
+pub fn is_due(sessions: &SessionStore, store: &Memory, database: &str) -> Result<bool> {
     let is_ours = sessions.layout().owner() == Owner::Ours;
     Ok(is_ours && store.read_note(Admin, &key(database))?.is_none())
 }
@@ -19,7 +19,7 @@ pub fn is_due(sessions: &SessionStore, store: &dyn MemoryStore, database: &str) 
 /// those of the user of that name, though nobody linked the id, was recorded by name.
 pub(crate) fn put_right(
     sessions: &mut SessionStore,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     database: &str,
 ) -> Result<u64> {
     if !is_due(sessions, store, database)? || sessions.layout().unwritable().is_some() {

@@ -2,7 +2,7 @@
 
 use hermes_home::memory_file;
 use hermes_llm::Embedder;
-use hermes_store::memory::{Added, Admin, Change, FactFilter, MemoryStore, NewSource, Scope, User};
+use hermes_store::memory::{Added, Admin, Change, FactFilter, Memory, NewSource, Scope, User};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -49,11 +49,7 @@ pub struct Report {
 }
 
 /// Looks at the sessions and files of every user; doing it again adds nothing.
-pub fn look_back(
-    store: &mut dyn MemoryStore,
-    rules: &Rules<'_>,
-    settings: &Settings<'_>,
-) -> Result<Report> {
+pub fn look_back(store: &mut Memory, rules: &Rules<'_>, settings: &Settings<'_>) -> Result<Report> {
     let mut report = Report::default();
     for user in store.users(Admin)? {
         if remember::user_id(&user).is_err() {
@@ -76,7 +72,7 @@ pub fn look_back(
 
 /// A look at the sessions and files of one user.
 struct Look<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     scope: Scope,
     rules: &'a Rules<'a>,
     settings: &'a Settings<'a>,
@@ -89,7 +85,7 @@ fn zone_of(user: &User, usual: &TimeZone) -> TimeZone {
 }
 
 /// The sessions in which tasks were done lately.
-fn recent(store: &dyn MemoryStore, scope: Scope, now: Timestamp) -> Result<Vec<Talk>> {
+fn recent(store: &Memory, scope: Scope, now: Timestamp) -> Result<Vec<Talk>> {
     let mut found = Vec::new();
     let since = now - SPAN;
     for task in store.tasks(scope, None, MOST_SESSIONS)? {

@@ -1,7 +1,7 @@
 //! An answer that was not wanted: its question was asked again in its place, which the transcript no longer shows.
 
 use hermes_store::memory::{
-    Change, EventKind, MemoryStore, NewEvent, NewSource, OriginId, Scope, Session, Trust,
+    Change, EventKind, Memory, NewEvent, NewSource, OriginId, Scope, Session, Trust,
 };
 use jiff::tz::TimeZone;
 
@@ -25,12 +25,7 @@ pub struct Retry<'a> {
 }
 
 /// Notes in the log of a session that a question was asked again.
-pub fn note(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    retry: &Retry<'_>,
-    change: Change<'_>,
-) -> Result<()> {
+pub fn note(store: &mut Memory, scope: Scope, retry: &Retry<'_>, change: Change<'_>) -> Result<()> {
     let Retry { session_id, question, zone, vectors } = *retry;
     let Some(session) = store.sessions_named(scope, session_id)?.into_iter().next_back() else {
         return Ok(());
@@ -63,11 +58,7 @@ pub fn note(
 }
 
 /// The questions of a session that were asked again.
-pub(super) fn read(
-    store: &dyn MemoryStore,
-    scope: Scope,
-    session: &Session,
-) -> Result<Vec<String>> {
+pub(super) fn read(store: &Memory, scope: Scope, session: &Session) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for event in store.events_of_session(scope, session.key, Some(EventKind::Failure))? {
         let sources = store.sources_of_event(scope, event.id)?;

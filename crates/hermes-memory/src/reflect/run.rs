@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use hermes_home::Home;
 use hermes_home::reflections::{self, Section};
 use hermes_store::memory::{
-    Added, Admin, Change, EventKind, ItemKind, MemoryStore, NewEvent, NewProcedure, NewSource,
-    NewTask, OriginId, Procedure, ProcedureKind, Scope, Session, Trust, UserNumber,
+    Added, Admin, Change, EventKind, ItemKind, Memory, NewEvent, NewProcedure, NewSource, NewTask,
+    OriginId, Procedure, ProcedureKind, Scope, Session, Trust, UserNumber,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,7 @@ pub struct Trouble {
 /// nothing is lost.
 pub fn run(
     home: &Home,
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     settings: &Settings<'_>,
     mut ask: Option<&mut Ask<'_>>,
     progress: &mut dyn FnMut(u64) -> Result<()>,
@@ -133,7 +133,7 @@ impl Report {
 
 /// Looks back on one session and notes that it was done; doing it twice adds nothing.
 pub fn look_back_on(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     session: &Session,
     settings: &Settings<'_>,
     ask: Option<&mut Ask<'_>>,
@@ -155,7 +155,7 @@ pub fn look_back_on(
 }
 
 /// What makes the task of a session unique: the session's id; a long session goes on under a next one.
-fn task_name(store: &dyn MemoryStore, scope: Scope, session: &Session) -> Result<String> {
+fn task_name(store: &Memory, scope: Scope, session: &Session) -> Result<String> {
     let parts = store.sessions_named(scope, &session.session_id)?;
     let own: Vec<_> = parts.iter().filter(|part| part.user == session.user).collect();
     Ok(match own.iter().position(|part| part.key == session.key) {
@@ -178,7 +178,7 @@ impl Noting<'_> {
 
     fn keep(
         &self,
-        store: &mut dyn MemoryStore,
+        store: &mut Memory,
         talk: &Talk,
         work: &Work,
         taught: &[Lesson],
@@ -209,12 +209,7 @@ impl Noting<'_> {
     }
 
     /// Whether the lesson is new.
-    fn keep_lesson(
-        &self,
-        store: &mut dyn MemoryStore,
-        work: &Work,
-        lesson: &Lesson,
-    ) -> Result<bool> {
+    fn keep_lesson(&self, store: &mut Memory, work: &Work, lesson: &Lesson) -> Result<bool> {
         let text = format!("{}\n{}", lesson.title, lesson.body);
         let sources: Vec<NewSource<'_>> =
             lesson.cited.iter().map(|one| source(one.episode, one.message, &one.quote)).collect();
@@ -242,7 +237,7 @@ impl Noting<'_> {
     /// The task, what came of it, or why it failed; returns whether the task was unknown.
     fn keep_events(
         &self,
-        store: &mut dyn MemoryStore,
+        store: &mut Memory,
         talk: &Talk,
         work: &Work,
         new: &mut u64,
@@ -288,7 +283,7 @@ impl Noting<'_> {
 
     fn keep_event(
         &self,
-        store: &mut dyn MemoryStore,
+        store: &mut Memory,
         session: &Session,
         happened: &Happened<'_>,
     ) -> Result<bool> {
@@ -323,7 +318,7 @@ impl Noting<'_> {
     }
 
     /// What was handed out in the session helped, or did not.
-    fn count_outcome(&self, store: &mut dyn MemoryStore, outcome: Outcome) -> Result<()> {
+    fn count_outcome(&self, store: &mut Memory, outcome: Outcome) -> Result<()> {
         if outcome == Outcome::Unclear {
             return Ok(());
         }
@@ -376,7 +371,7 @@ fn names(text: &str) -> Vec<String> {
 }
 
 /// Adds what REFLECTIONS.md of each user lacks; returns how many sections.
-pub fn write_log(home: &Home, store: &dyn MemoryStore, settings: &Settings<'_>) -> Result<u64> {
+pub fn write_log(home: &Home, store: &Memory, settings: &Settings<'_>) -> Result<u64> {
     let mut written = 0;
     for user in store.users(Admin)? {
         let held = store.list_procedures(Scope::of(user.number), None, usize::MAX)?;

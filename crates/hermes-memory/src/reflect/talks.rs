@@ -1,6 +1,6 @@
 //! A session read whole from the memory, in portions that fit.
 
-use hermes_store::memory::{EpisodeState, MemoryStore, Scope, Session};
+use hermes_store::memory::{EpisodeState, Memory, Scope, Session};
 
 use super::retries;
 use super::work::Talk;
@@ -10,7 +10,7 @@ use crate::Result;
 const MOST_MESSAGES: usize = 2000;
 
 /// The messages and tool calls of a session that are still there.
-pub(crate) fn read(store: &dyn MemoryStore, scope: Scope, session: &Session) -> Result<Talk> {
+pub(crate) fn read(store: &Memory, scope: Scope, session: &Session) -> Result<Talk> {
     let mut talk = Talk {
         session: session.clone(),
         messages: Vec::new(),

@@ -2,7 +2,7 @@
 
 use hermes_home::memory_file::{self, Entry, Selector, edit};
 use hermes_home::versions;
-use hermes_store::memory::{Change, MemoryStore, Scope};
+use hermes_store::memory::{Change, Memory, Scope};
 use serde::Serialize;
 
 use super::follow::says_the_same;
@@ -33,7 +33,7 @@ impl Erased {
 /// Takes the entries of facts out of a user's files and out of their kept versions, whatever
 /// `auto_write` says: who erases has agreed. To be called before the facts themselves go.
 pub fn erase_entries(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     facts: &[i64],
     rules: &Rules<'_>,
@@ -81,7 +81,7 @@ fn take_out(entry: &Entry, place: &Place, rules: &Rules<'_>, change: Change<'_>)
 }
 
 /// What a fact says and said.
-fn texts_of(store: &dyn MemoryStore, scope: Scope, fact: i64) -> Result<Vec<String>> {
+fn texts_of(store: &Memory, scope: Scope, fact: i64) -> Result<Vec<String>> {
     let found = store.facts(scope, &[fact])?;
     let mut texts: Vec<String> = found.into_iter().map(|fact| fact.statement).collect();
     if !texts.is_empty() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hermes_home::memory_file::{self, Document, Edited, Entry, Selector, edit};
 use hermes_home::versions;
-use hermes_store::memory::{Change, Fact, FileEntry, MemoryStore, Scope, Trust};
+use hermes_store::memory::{Change, Fact, FileEntry, Memory, Scope, Trust};
 use serde::Serialize;
 
 use super::step::Step;
@@ -70,7 +70,7 @@ const CHANGED_BY_HAND: &str = "it is no longer there as it was written";
 /// Brings the entries of a user's files in step: those of facts that are no longer held, and those of
 /// the facts that are said to have changed.
 pub fn follow(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     changed: &[i64],
     rules: &Rules<'_>,
@@ -95,7 +95,7 @@ pub fn follow(
 
 /// One file of a user, and how it may be changed.
 struct At<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     scope: Scope,
     place: &'a Place,
     rules: &'a Rules<'a>,

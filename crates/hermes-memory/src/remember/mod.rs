@@ -17,8 +17,8 @@ use hermes_home::memory_file;
 use hermes_home::redaction::{Kept, Policy};
 use hermes_home::{Home, UserId};
 use hermes_store::memory::{
-    Admin, Change, Drawn, DrawnFact, MemoryStore, NewFact, NewSource, Origin, Scope, Standing,
-    Trust, User, UserNumber,
+    Admin, Change, Drawn, DrawnFact, Memory, NewFact, NewSource, Origin, Scope, Standing, Trust,
+    User, UserNumber,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -127,7 +127,7 @@ pub struct Written {
 
 /// Remembers something, as far as the rules let it; what was said twice is kept once.
 pub fn remember(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     wish: &Wish<'_>,
     rules: &Rules<'_>,
@@ -143,7 +143,7 @@ pub fn remember(
 
 /// Who writes what into whose files, and by which rules.
 struct Writing<'a> {
-    store: &'a mut dyn MemoryStore,
+    store: &'a mut Memory,
     scope: Scope,
     rules: &'a Rules<'a>,
     change: Change<'a>,
@@ -246,7 +246,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The file for things of a user. MEMORY.md is read by all, so only the owner's words go there.
-    pub(crate) fn of(store: &dyn MemoryStore, scope: Scope, target: Target) -> Result<Place> {
+    pub(crate) fn of(store: &Memory, scope: Scope, target: Target) -> Result<Place> {
         if scope.user() == UserNumber::OWNER {
             let (target, label) = match target {
                 Target::Memory => (MemoryTarget::Memory, "memory"),
@@ -262,7 +262,7 @@ impl Place {
     }
 
     /// Every file that a user's words go to.
-    pub(crate) fn all(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Place>> {
+    pub(crate) fn all(store: &Memory, scope: Scope) -> Result<Vec<Place>> {
         let own = Place::of(store, scope, Target::User)?;
         Ok(match scope.user() == UserNumber::OWNER {
             true => vec![Place::of(store, scope, Target::Memory)?, own],
@@ -281,7 +281,7 @@ impl Place {
 
 /// The fact that an entry of a user's file was written with, if it was.
 pub fn fact_of_entry(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     target: Target,
     entry: &str,
@@ -292,7 +292,7 @@ pub fn fact_of_entry(
 }
 
 /// The file that things of a user go to: MEMORY.md is read by all, so only the owner's words go there.
-pub fn file_of(store: &dyn MemoryStore, scope: Scope, target: Target) -> Result<MemoryTarget> {
+pub fn file_of(store: &Memory, scope: Scope, target: Target) -> Result<MemoryTarget> {
     Ok(Place::of(store, scope, target)?.target)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file::{self, Selector, edit};
 use hermes_store::memory::{
-    Added, Change, Fact, FileEntry, MemoryStore, NewProposal, Proposal, ProposalState, Scope, Trust,
+    Added, Change, Fact, FileEntry, Memory, NewProposal, Proposal, ProposalState, Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -102,14 +102,14 @@ const KINDS: [(&str, &str, Target); 6] = [
 ];
 
 /// The open proposals about memory files, oldest first.
-pub fn pending(store: &dyn MemoryStore, scope: Scope) -> Result<Vec<Pending>> {
+pub fn pending(store: &Memory, scope: Scope) -> Result<Vec<Pending>> {
     let open = store.proposals(scope, Some(ProposalState::Open))?;
     Ok(open.iter().filter_map(|one| read(one).map(|(pending, _)| pending)).collect())
 }
 
 /// Does what a proposal says, after checking it against the file as it is now.
 pub fn approve(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     id: i64,
     rules: &Rules<'_>,
@@ -137,12 +137,7 @@ pub fn approve(
 }
 
 /// Says no to a proposal; the same one is not made again.
-pub fn reject(
-    store: &mut dyn MemoryStore,
-    scope: Scope,
-    id: i64,
-    change: Change<'_>,
-) -> Result<()> {
+pub fn reject(store: &mut Memory, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
     Ok(store.decide_proposal(scope, id, ProposalState::Refused, change)?)
 }
 
@@ -155,7 +150,7 @@ pub(crate) struct Removal<'a> {
 
 /// Proposes that an entry is taken out; the same reason is given once.
 pub(crate) fn propose_removal(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     removal: Removal<'_>,
     change: Change<'_>,
@@ -189,7 +184,7 @@ pub(super) struct Following<'a> {
 
 /// Proposes that an entry follows its fact; none if that was proposed before, whatever was decided.
 pub(super) fn propose_following(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     following: &Following<'_>,
     change: Change<'_>,

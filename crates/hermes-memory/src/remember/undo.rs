@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hermes_home::memory_file::{self, Document, Entry, Selector, WholeText, edit};
 use hermes_home::versions::{self, Version};
-use hermes_store::memory::{Change, Fact, FileEntry, MemoryStore, Origin, Scope};
+use hermes_store::memory::{Change, Fact, FileEntry, Memory, Origin, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub struct TakenBack {
 
 /// Takes back what was remembered last in the files of a user; none if there is nothing left.
 pub fn undo(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     rules: &Rules<'_>,
     change: Change<'_>,
@@ -80,7 +80,7 @@ pub fn undo(
 
 /// Brings a fact back that was deleted, and its entry.
 fn restore(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     last: &Last,
     rules: &Rules<'_>,
@@ -117,7 +117,7 @@ struct Last {
     untouched: Option<(String, String)>,
 }
 
-fn last(store: &dyn MemoryStore, scope: Scope, rules: &Rules<'_>) -> Result<Option<Last>> {
+fn last(store: &Memory, scope: Scope, rules: &Rules<'_>) -> Result<Option<Last>> {
     let links = store.file_entries(scope)?;
     let mut newest: Option<Last> = None;
     for place in Place::all(store, scope)? {
@@ -135,7 +135,7 @@ fn last(store: &dyn MemoryStore, scope: Scope, rules: &Rules<'_>) -> Result<Opti
 }
 
 /// The facts whose entries went and that can be brought back.
-fn withdrawn(store: &dyn MemoryStore, scope: Scope, versions: &[Version]) -> Result<Vec<i64>> {
+fn withdrawn(store: &Memory, scope: Scope, versions: &[Version]) -> Result<Vec<i64>> {
     let went = versions.iter().filter_map(|version| match Step::read(&version.reason) {
         Some(Step::Withdraw(fact)) => Some(fact),
         _ => None,
@@ -222,7 +222,7 @@ fn put_back(
 /// Takes back what last happened to the fact: it goes, or has its earlier text, or what it had taken
 /// the place of is current. Returns whether it is retired, and the fact that holds now.
 fn take_back(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     scope: Scope,
     step: Step,
     rules: &Rules<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hermes_home::memory_file::edit::NewEntry;
 use hermes_home::memory_file::{self, Document, Entry};
-use hermes_store::memory::{Fact, FileEntry, MemoryStore, NewFact, Origin, Scope, Trust};
+use hermes_store::memory::{Fact, FileEntry, Memory, NewFact, Origin, Scope, Trust};
 use sha2::{Digest, Sha256};
 
 use super::room::{self, Use};
@@ -100,7 +100,7 @@ fn holds(document: &Document, text: &str) -> bool {
 
 /// The facts that the entries of a file say the same as.
 pub(crate) fn links(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     place: &Place,
 ) -> Result<HashMap<[u8; 32], Fact>> {

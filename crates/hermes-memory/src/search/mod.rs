@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use hermes_llm::Embedder;
 use hermes_store::memory::{
-    Episode, Event, Fact, ItemKind, MemoryStore, Message, Origin, Procedure, Scope, Trust,
+    Episode, Event, Fact, ItemKind, Memory, Message, Origin, Procedure, Scope, Trust,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -34,7 +34,7 @@ pub use ways::Ways;
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
     /// The memory.
-    pub store: &'a dyn MemoryStore,
+    pub store: &'a Memory,
     /// The store's active model; none means words only.
     pub embedder: Option<&'a dyn Embedder>,
     /// Whose things.

@@ -3,13 +3,13 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 
-use hermes_store::memory::{ChunkKey, Entities, Entity, ItemKind, Scope};
+use hermes_store::memory::{ChunkKey, Entity, ItemKind, Memory, Scope};
 
 use crate::Result;
 
 /// The name that a search is narrowed to.
 pub(super) struct Named<'a> {
-    store: &'a dyn Entities,
+    store: &'a Memory,
     scope: Scope,
     name: &'a str,
     /// The name as the memory knows it; empty until somebody asks.
@@ -19,7 +19,7 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    pub(super) fn new(store: &'a dyn Entities, scope: Scope, name: &'a str) -> Named<'a> {
+    pub(super) fn new(store: &'a Memory, scope: Scope, name: &'a str) -> Named<'a> {
         Named { store, scope, name, entity: OnceCell::new(), mentions: RefCell::default() }
     }
 
@@ -59,97 +59,84 @@ impl<'a> Named<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::path::PathBuf;
 
-    use hermes_store::memory::{Change, UserNumber};
+    use hermes_store::memory::{Change, UserNumber, Wanted};
+    use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+    use jiff::Timestamp;
+    use tempfile::TempDir;
 
     use super::*;
 
-    /// Names, and how often they were read.
-    #[derive(Default)]
-    struct Counting {
-        entities: Cell<usize>,
-        mentions: Cell<usize>,
-    }
+    const SCOPE: Scope = Scope::of(UserNumber::OWNER);
+    const CHANGE: Change<'_> = Change { actor: "user", at: Timestamp::UNIX_EPOCH };
 
-    impl Entities for Counting {
-        fn entity(&self, _: Scope, name: &str) -> hermes_store::Result<Option<Entity>> {
-            self.entities.set(self.entities.get() + 1);
-            let entity = Entity {
-                id: 1,
-                user: UserNumber::OWNER,
-                name: name.to_owned(),
-                kind: None,
-                aliases: vec!["the bird".to_owned()],
-            };
-            Ok((name == "Heron").then_some(entity))
+    /// A memory that knows the heron, also called the bird, and the events 2 and 4 that mention it.
+    struct Aviary(TempDir);
+
+    impl Aviary {
+        fn new() -> Aviary {
+            let aviary = Aviary(tempfile::tempdir().unwrap());
+            let path = aviary.path();
+            let wanted = Wanted { path: &path, profile: "default" };
+            Memory::create(wanted, "alice", CHANGE).unwrap();
+            let mut memory = aviary.open();
+            memory.add_alias(SCOPE, "Heron", "the bird", CHANGE).unwrap();
+            aviary.mention(2);
+            aviary.mention(4);
+            aviary
         }
 
-        fn mentions(
-            &self,
-            _: Scope,
-            _: &Entity,
-            kind: ItemKind,
-            limit: usize,
-        ) -> hermes_store::Result<Vec<i64>> {
-            self.mentions.set(self.mentions.get() + 1);
-            assert_eq!(limit, usize::MAX);
-            Ok(if kind == ItemKind::Event { vec![2, 4] } else { Vec::new() })
+        fn path(&self) -> PathBuf {
+            self.0.path().join("memory.db")
         }
 
-        fn entities_in(&self, _: Scope, _: &str) -> hermes_store::Result<Vec<Entity>> {
-            Ok(Vec::new())
+        fn open(&self) -> Memory {
+            let path = self.path();
+            let wanted = Wanted { path: &path, profile: "default" };
+            Memory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap()
         }
 
-        fn add_alias(
-            &mut self,
-            _: Scope,
-            _: &str,
-            _: &str,
-            _: Change<'_>,
-        ) -> hermes_store::Result<i64> {
-            Ok(0)
-        }
-
-        fn mention(
-            &mut self,
-            _: Scope,
-            _: ItemKind,
-            _: i64,
-            _: &[String],
-            _: Change<'_>,
-        ) -> hermes_store::Result<()> {
-            Ok(())
+        fn mention(&self, number: i64) {
+            let names = ["Heron".to_owned()];
+            self.open().mention(SCOPE, ItemKind::Event, number, &names, CHANGE).unwrap();
         }
     }
-
-    const OWNER: UserNumber = UserNumber::OWNER;
 
     fn event(number: i64) -> ChunkKey {
-        ChunkKey::of_item(OWNER, ItemKind::Event, number, 0)
+        ChunkKey::of_item(UserNumber::OWNER, ItemKind::Event, number, 0)
     }
 
     #[test]
-    fn a_name_is_read_once_for_a_search_however_many_things_are_asked_about() {
-        let store = Counting::default();
-        let named = Named::new(&store, Scope::of(OWNER), "Heron");
+    fn a_name_is_found_by_its_words_its_aliases_and_what_was_noted() {
+        let aviary = Aviary::new();
+        let memory = aviary.open();
+        let named = Named::new(&memory, SCOPE, "Heron");
         assert!(named.is_in("The HERON stands.", event(1)).unwrap());
-        assert_eq!((store.entities.get(), store.mentions.get()), (0, 0), "its words say it");
+        assert!(named.is_in("The bird flew.", event(7)).unwrap());
         let found: Vec<i64> =
             (0..1_000).filter(|number| named.is_in("It flew.", event(*number)).unwrap()).collect();
         assert_eq!(found, [2, 4]);
-        assert!(named.is_in("The bird flew.", event(7)).unwrap());
-        assert_eq!((store.entities.get(), store.mentions.get()), (1, 1));
-        let fact = ChunkKey::of_item(OWNER, ItemKind::Fact, 2, 0);
+        let fact = ChunkKey::of_item(UserNumber::OWNER, ItemKind::Fact, 2, 0);
         assert!(!named.is_in("It flew.", fact).unwrap(), "another kind has numbers of its own");
-        assert_eq!((store.entities.get(), store.mentions.get()), (1, 2));
     }
 
     #[test]
-    fn a_name_that_the_memory_does_not_know_is_looked_up_once() {
-        let store = Counting::default();
-        let named = Named::new(&store, Scope::of(OWNER), "Nobody");
+    fn one_search_reads_what_is_noted_once() {
+        let aviary = Aviary::new();
+        let memory = aviary.open();
+        let named = Named::new(&memory, SCOPE, "Heron");
+        assert!(named.is_in("It flew.", event(2)).unwrap());
+        aviary.mention(6);
+        assert!(!named.is_in("It flew.", event(6)).unwrap());
+        assert!(Named::new(&memory, SCOPE, "Heron").is_in("It flew.", event(6)).unwrap());
+    }
+
+    #[test]
+    fn a_name_that_the_memory_does_not_know_is_in_nothing() {
+        let aviary = Aviary::new();
+        let memory = aviary.open();
+        let named = Named::new(&memory, SCOPE, "Nobody");
         assert!((0..100).all(|number| !named.is_in("It flew.", event(number)).unwrap()));
-        assert_eq!((store.entities.get(), store.mentions.get()), (1, 0));
     }
 }

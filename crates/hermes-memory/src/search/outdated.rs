@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hermes_store::memory::{Fact, ItemKind, MemoryStore, Message, Scope, Source};
+use hermes_store::memory::{Fact, ItemKind, Memory, Message, Scope, Source};
 
 use super::{Filter, Found, Item, Part, Question, Reading, load};
 use crate::{Result, task};
@@ -46,7 +46,7 @@ pub(super) fn settle(
 /// The fact that holds in the place of everything that was drawn from an episode, if nothing of it
 /// does; with it, how many bytes of the episode those words are.
 pub(crate) fn heir_of_episode(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     episode: i64,
 ) -> Result<Option<(Fact, usize)>> {
@@ -95,7 +95,7 @@ fn quoted(drawn: &[(i64, Source)]) -> usize {
 }
 
 /// What holds in the place of some facts; none if one of them still holds, or nothing came after.
-fn heir_of_all(store: &dyn MemoryStore, scope: Scope, facts: &[i64]) -> Result<Option<Fact>> {
+fn heir_of_all(store: &Memory, scope: Scope, facts: &[i64]) -> Result<Option<Fact>> {
     let mut heir = None;
     for fact in store.facts(scope, facts)? {
         let mut next = fact.superseded_by;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use hermes_llm::EmbeddedModel;
-use hermes_store::memory::{ChunkRow, MemoryStore, Scope};
+use hermes_store::memory::{ChunkRow, Memory, Scope};
 
 use super::terms::{Hits, is_stop_word, rarity};
 use crate::Result;
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 }
 
 /// Reads a question.
-pub(super) fn read(store: &dyn MemoryStore, scope: Scope, text: &str) -> Result<Asked> {
+pub(super) fn read(store: &Memory, scope: Scope, text: &str) -> Result<Asked> {
     let words = chunk::question_words(text);
     let speakers = store.speakers(scope, &words)?;
     let parts = speakers.iter().flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));

@@ -1,6 +1,6 @@
 //! The question's words: what is looked up in the keyword index, and how rare each one is.
 
-use hermes_store::memory::{ChunkKey, MemoryStore, Postings, RecallFilter, Scope};
+use hermes_store::memory::{ChunkKey, Memory, Postings, RecallFilter, Scope};
 
 use crate::Result;
 use crate::chunk;
@@ -53,7 +53,7 @@ impl Hits {
 
 /// Looks every term up, rarest ones whole, common ones as far as the budget goes.
 pub(super) fn look_up(
-    store: &dyn MemoryStore,
+    store: &Memory,
     scope: Scope,
     filter: &RecallFilter,
     terms: Vec<String>,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use hermes_home::redaction;
 use hermes_store::memory::{
-    Admin, ExportChoice, ExportHead, Exported, MemoryStore, Section, UserNumber,
+    Admin, ExportChoice, ExportHead, Exported, Memory, Section, UserNumber,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub struct Written {
 
 /// Writes everything that is chosen; `progress` hears how many items and bytes were written.
 pub fn export(
-    store: &dyn MemoryStore,
+    store: &Memory,
     out: &mut dyn Write,
     settings: &ExportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use hermes_store::memory::{
-    Admin, Change, EXPORT_VERSION, ExportHead, Import, Imported, MemoryStore, NewChunk,
-    PortableItem, PortableText, Uid,
+    Admin, Change, EXPORT_VERSION, ExportHead, Import, Imported, Memory, NewChunk, PortableItem,
+    PortableText, Uid,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -113,7 +113,7 @@ pub fn chunks_of(text: &PortableText<'_>, zone: &TimeZone, vectors: Vectors) -> 
 
 /// Takes in a document; `progress` hears how many items and bytes are done.
 pub fn import(
-    store: &mut dyn MemoryStore,
+    store: &mut Memory,
     from: &mut dyn Read,
     settings: &ImportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),
@@ -123,7 +123,7 @@ pub fn import(
 
 /// Reads a document without taking anything in, and says what it holds.
 pub fn look(
-    store: &dyn MemoryStore,
+    store: &Memory,
     from: &mut dyn Read,
     settings: &ImportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),
@@ -157,8 +157,8 @@ fn take<'a>(
 }
 
 enum Doing<'a> {
-    Importing { store: &'a mut dyn MemoryStore, import: Option<Import> },
-    Looking { store: &'a dyn MemoryStore },
+    Importing { store: &'a mut Memory, import: Option<Import> },
+    Looking { store: &'a Memory },
 }
 
 struct Taker<'a> {
@@ -311,7 +311,7 @@ impl Taker<'_> {
     }
 }
 
-fn is_here(store: &dyn MemoryStore, item: &PortableItem) -> Result<bool> {
+fn is_here(store: &Memory, item: &PortableItem) -> Result<bool> {
     let uid = item.fields.get("uid").and_then(Value::as_str);
     match uid.and_then(|uid| uid.parse::<Uid>().ok()) {
         Some(uid) => Ok(store.has_item(Admin, uid)?),

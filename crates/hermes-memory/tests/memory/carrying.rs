@@ -5,7 +5,7 @@ use hermes_memory::chunk::Vectors;
 use hermes_memory::transfer::{
     self, Ending, ExportSettings, ImportReport, ImportSettings, export, import,
 };
-use hermes_store::memory::{Admin, Section, SqliteMemory, Upkeep};
+use hermes_store::memory::{Admin, Memory, Section};
 use jiff::tz::TimeZone;
 
 use crate::support::{add_fact, line, memory, now, record};
@@ -21,14 +21,14 @@ fn settings() -> ExportSettings<'static> {
     }
 }
 
-fn written(memory: &SqliteMemory, settings: &ExportSettings<'_>) -> Vec<u8> {
+fn written(memory: &Memory, settings: &ExportSettings<'_>) -> Vec<u8> {
     let mut document = Vec::new();
     let written = export(memory, &mut document, settings, &mut |_, _| {}).unwrap();
     assert_eq!(written.bytes, document.len() as u64);
     document
 }
 
-fn taken(memory: &mut SqliteMemory, document: &[u8]) -> Result<ImportReport, Error> {
+fn taken(memory: &mut Memory, document: &[u8]) -> Result<ImportReport, Error> {
     let settings = ImportSettings {
         profile: "default",
         zone: &TimeZone::UTC,
@@ -38,7 +38,7 @@ fn taken(memory: &mut SqliteMemory, document: &[u8]) -> Result<ImportReport, Err
     import(memory, &mut &*document, &settings, &mut |_, _| {})
 }
 
-fn filled(memory: &mut SqliteMemory) {
+fn filled(memory: &mut Memory) {
     for day in 1..=30 {
         let day = format!("2026-05-{day:02}");
         let session = format!("session-{}", &day[8..9]);

@@ -7,14 +7,12 @@ use hermes_memory::compress::{self, Report, Settings};
 use hermes_memory::retrieval::{self, Request};
 use hermes_memory::search::{self, Item, Kind, Question};
 use hermes_memory::{Error, Result};
-use hermes_store::memory::{
-    Admin, Episodes, ItemKind, Lifecycle, NewSummary, Scope, SqliteMemory, Upkeep, Users,
-};
+use hermes_store::memory::{Admin, ItemKind, Memory, NewSummary, Scope};
 
 use crate::support::{change, line, memory, now, owner, reading, record, record_as};
 
 /// Six old sessions, from which everything was drawn; returns the numbers of their episodes.
-fn old_talk() -> (tempfile::TempDir, SqliteMemory, Vec<i64>) {
+fn old_talk() -> (tempfile::TempDir, Memory, Vec<i64>) {
     let (folder, mut memory) = memory();
     let subjects = ["Kestrelbrook", "Zanzibar", "Okavango", "Ulaanbaatar", "Quetzal", "Wombat"];
     let lines: String = subjects
@@ -35,11 +33,11 @@ fn old_talk() -> (tempfile::TempDir, SqliteMemory, Vec<i64>) {
     (folder, memory, ids)
 }
 
-fn compress(memory: &mut SqliteMemory) -> Report {
+fn compress(memory: &mut Memory) -> Report {
     compress::run(memory, &Settings::new(now(), now()), None, &mut |_| {}).unwrap()
 }
 
-fn summaries(memory: &SqliteMemory, word: &str) -> Vec<String> {
+fn summaries(memory: &Memory, word: &str) -> Vec<String> {
     let question = Question { text: word, kind: Kind::Episodes, limit: 10, ..Question::default() };
     let answer = search::search(&reading(memory), &question).unwrap();
     answer
@@ -106,7 +104,7 @@ fn what_was_cut_short_is_finished_first() {
     assert_eq!(memory.covering(owner(), &ids).unwrap().len(), 6);
 }
 
-fn ask(memory: &mut SqliteMemory, answer: &dyn Fn(&Prompt) -> Result<Reply>) -> Report {
+fn ask(memory: &mut Memory, answer: &dyn Fn(&Prompt) -> Result<Reply>) -> Report {
     let mut ask = |prompt: &Prompt| answer(prompt);
     compress::run(memory, &Settings::new(now(), now()), Some(&mut ask), &mut |_| {}).unwrap()
 }

@@ -5,8 +5,7 @@ use hermes_memory::retrieval::{self, Context, FileText, Pass, Request, Section};
 use hermes_memory::search::Reading;
 use hermes_store::Stop;
 use hermes_store::memory::{
-    EventKind, Events, Facts, NewEvent, NewProcedure, ProcedureKind, Procedures, Scope,
-    SqliteMemory, Trust, UserNumber,
+    EventKind, Memory, NewEvent, NewProcedure, ProcedureKind, Scope, Trust, UserNumber,
 };
 
 use crate::support::{add_fact, change, line, memory, new_fact, owner, reading, record};
@@ -15,7 +14,7 @@ fn request(task: &str) -> Request<'_> {
     Request { task, ..Request::default() }
 }
 
-fn context(memory: &SqliteMemory, request: &Request<'_>) -> Context {
+fn context(memory: &Memory, request: &Request<'_>) -> Context {
     retrieval::context(&reading(memory), request, &[]).unwrap()
 }
 
@@ -23,7 +22,7 @@ fn has(context: &Context, name: &str) -> bool {
     context.items().any(|item| item.name == name)
 }
 
-fn with_talk() -> (tempfile::TempDir, SqliteMemory) {
+fn with_talk() -> (tempfile::TempDir, Memory) {
     let (folder, mut memory) = memory();
     let lines: String = (1..=9)
         .flat_map(|n| {

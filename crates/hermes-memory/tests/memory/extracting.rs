@@ -4,7 +4,7 @@ use hermes_memory::Error;
 use hermes_memory::ask::{Prompt, Reply};
 use hermes_memory::chunk::Vectors;
 use hermes_memory::extract::{self, Report, Settings};
-use hermes_store::memory::{FactFilter, Facts, Scope, SqliteMemory, Users};
+use hermes_store::memory::{FactFilter, Memory, Scope};
 use jiff::tz::TimeZone;
 
 use crate::support::{change, line, memory, now, owner, record, record_as};
@@ -21,11 +21,11 @@ fn settings() -> Settings<'static> {
     }
 }
 
-fn draw(memory: &mut SqliteMemory) -> Report {
+fn draw(memory: &mut Memory) -> Report {
     extract::run(memory, &settings(), None).unwrap()
 }
 
-fn statements(memory: &SqliteMemory) -> Vec<String> {
+fn statements(memory: &Memory) -> Vec<String> {
     let facts = memory.list_facts(owner(), &FactFilter::default(), now()).unwrap();
     let mut statements: Vec<String> = facts.into_iter().map(|fact| fact.statement).collect();
     statements.sort();

@@ -9,7 +9,7 @@ use hermes_memory::record::spool;
 use hermes_memory::record::turn::{
     self, Caller, Identity, Places, Settings, Turn, TurnMessage, needs_note,
 };
-use hermes_store::memory::{Chat, Episodes, RecentFilter, Scope, SqliteMemory, Users};
+use hermes_store::memory::{Chat, Memory, RecentFilter, Scope};
 use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
@@ -48,7 +48,7 @@ fn by(native_id: &str, text: &str) -> Turn {
     }
 }
 
-fn said(memory: &SqliteMemory, user: &str) -> Vec<String> {
+fn said(memory: &Memory, user: &str) -> Vec<String> {
     let Some(user) = memory.user(user).unwrap() else { return Vec::new() };
     let scope = Scope::of(user.number);
     let filter = RecentFilter { limit: 100, ..RecentFilter::default() };
@@ -61,7 +61,7 @@ fn said(memory: &SqliteMemory, user: &str) -> Vec<String> {
     texts
 }
 
-fn caught_up(sessions: &mut SessionStore, memory: &mut SqliteMemory, spool: &Path) -> Report {
+fn caught_up(sessions: &mut SessionStore, memory: &mut Memory, spool: &Path) -> Report {
     catch_up::catch_up(Some(sessions), memory, spool, &settings(&TimeZone::UTC)).unwrap()
 }
 

@@ -10,7 +10,7 @@ use hermes_home::layout::Wanted;
 use hermes_home::redaction::Policy;
 use hermes_memory::chunk::Vectors;
 use hermes_memory::remember::{self, Remembered, Rules, Target, Wish, suspicion};
-use hermes_store::memory::{Facts, Trust};
+use hermes_store::memory::Trust;
 
 use crate::support::{change, memory, now, owner};
 use crate::suspects::attacks;

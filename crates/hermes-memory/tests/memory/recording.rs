@@ -1,6 +1,6 @@
 //! What recording lines of JSON adds, leaves out and refuses.
 
-use hermes_store::memory::{Admin, Episodes, RecentFilter, Scope, Upkeep, Users};
+use hermes_store::memory::{Admin, RecentFilter, Scope};
 
 use crate::support::{line, memory, owner, record};
 

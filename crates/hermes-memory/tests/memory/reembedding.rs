@@ -1,7 +1,7 @@
 //! Another model takes over when it has every vector, and not before.
 
 use hermes_llm::Embedded;
-use hermes_store::memory::{Admin, Vectors};
+use hermes_store::memory::Admin;
 
 use crate::support::{Flaky, line, memory, record, reembed_with};
 

@@ -13,8 +13,8 @@ use hermes_memory::remember::{self, Approved, Remembered, Rules, Target, Wish};
 use hermes_memory::retrieval::{self, Request};
 use hermes_memory::{Error, learn};
 use hermes_store::memory::{
-    Change, Episodes, EventKind, Events, Facts, ItemKind, Lifecycle, NewMessage, NewReceipt,
-    NewSource, Procedures, Scope, SqliteMemory, Step, Trust, Upkeep, UserNumber, Users,
+    Change, EventKind, ItemKind, Memory, NewMessage, NewReceipt, NewSource, Scope, Step, Trust,
+    UserNumber,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -47,7 +47,7 @@ fn settings() -> reflect::Settings<'static> {
     reflect::Settings { now: now(), zone: &ZONE, vectors: Vectors::Now, limit: usize::MAX }
 }
 
-fn look(home: &Home, store: &mut SqliteMemory) -> reflect::Report {
+fn look(home: &Home, store: &mut Memory) -> reflect::Report {
     reflect::run(home, store, &settings(), None, &mut |_| Ok(())).unwrap()
 }
 
@@ -351,7 +351,7 @@ fn what_another_user_says_goes_to_their_own_file() {
     assert_eq!(remember::undo(&mut store, owner(), &rules(&home), person()).unwrap(), None);
 }
 
-fn deploy(store: &mut SqliteMemory, session: &str, what: &str, at: Timestamp) {
+fn deploy(store: &mut Memory, session: &str, what: &str, at: Timestamp) {
     let step = |command: String| Step {
         message: 0,
         tool: "bash".to_owned(),
@@ -423,7 +423,7 @@ fn three_similar_successes_make_a_skill_that_the_fourth_task_is_given() {
         settings: Some(settings),
         ..Request::default()
     };
-    let shown = |store: &SqliteMemory| {
+    let shown = |store: &Memory| {
         retrieval::text(&retrieval::context(&reading(store), &request, &[]).unwrap())
     };
     assert!(!shown(&store).contains(&name), "a skill that waits is not used");

@@ -20,7 +20,7 @@ use hermes_memory::record::turn::{
 };
 use hermes_memory::record::{self};
 use hermes_memory::transfer::{self, ExportSettings};
-use hermes_store::memory::{Admin, Episodes, RecentFilter, SqliteMemory, Upkeep, compare_memory};
+use hermes_store::memory::{Admin, Memory, RecentFilter, compare_memory};
 use hermes_store::rot::HighWater;
 use hermes_store::sessions::{SessionStore, Window};
 use hermes_store::sqlite::Access;
@@ -37,7 +37,7 @@ const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
 
 struct Place {
     folder: TempDir,
-    store: SqliteMemory,
+    store: Memory,
 }
 
 impl Place {
@@ -60,7 +60,7 @@ impl Place {
     fn with<T>(
         &mut self,
         secrets: Policy,
-        deed: impl FnOnce(&Path, &mut SqliteMemory, &Settings<'_>) -> T,
+        deed: impl FnOnce(&Path, &mut Memory, &Settings<'_>) -> T,
     ) -> T {
         let settings = Settings {
             zone: &TimeZone::UTC,

@@ -8,7 +8,7 @@ use hermes_memory::record::{self, Report};
 use hermes_memory::reembed;
 use hermes_memory::search::Reading;
 use hermes_store::memory::{
-    Added, Change, Facts, NewFact, Origin, Scope, SqliteMemory, Trust, UserNumber, Wanted,
+    Added, Change, Memory, NewFact, Origin, Scope, Trust, UserNumber, Wanted,
 };
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 /// The owner asks now, by words alone.
-pub(crate) fn reading(store: &SqliteMemory) -> Reading<'_> {
+pub(crate) fn reading(store: &Memory) -> Reading<'_> {
     let zone = const { &TimeZone::UTC };
     Reading { store, embedder: None, scope: owner(), now: now(), zone }
 }
@@ -34,21 +34,21 @@ pub(crate) fn change() -> Change<'static> {
 }
 
 /// A new memory; the folder goes away with the first of the two.
-pub(crate) fn memory() -> (TempDir, SqliteMemory) {
+pub(crate) fn memory() -> (TempDir, Memory) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
     let wanted = Wanted { path: &path, profile: "default" };
-    SqliteMemory::create(wanted, "owner", change()).unwrap();
-    let memory = SqliteMemory::open(wanted, Access::Write, Duration::from_secs(5)).unwrap();
+    Memory::create(wanted, "owner", change()).unwrap();
+    let memory = Memory::open(wanted, Access::Write, Duration::from_secs(5)).unwrap();
     (folder, memory)
 }
 
-pub(crate) fn record(memory: &mut SqliteMemory, lines: &str) -> Report {
+pub(crate) fn record(memory: &mut Memory, lines: &str) -> Report {
     record_as(memory, owner(), lines)
 }
 
 /// The same for anybody.
-pub(crate) fn record_as(memory: &mut SqliteMemory, scope: Scope, lines: &str) -> Report {
+pub(crate) fn record_as(memory: &mut Memory, scope: Scope, lines: &str) -> Report {
     let settings = record::Settings {
         source: "test",
         scope,
@@ -69,7 +69,7 @@ pub(crate) fn line(session: &str, role: &str, day: &str, text: &str) -> String {
     format!("{line}\n")
 }
 
-pub(crate) fn add_fact(memory: &mut SqliteMemory, statement: &str, entities: &[&str]) -> i64 {
+pub(crate) fn add_fact(memory: &mut Memory, statement: &str, entities: &[&str]) -> i64 {
     let entities: Vec<String> = entities.iter().map(|name| (*name).to_owned()).collect();
     match memory.add_fact(owner(), &new_fact(statement, &entities), change()).unwrap() {
         Added::New(id) | Added::Known(id) => id,
@@ -97,7 +97,7 @@ pub(crate) fn new_fact<'a>(statement: &'a str, entities: &'a [String]) -> NewFac
 }
 
 pub(crate) fn reembed_with(
-    memory: &mut SqliteMemory,
+    memory: &mut Memory,
     embedder: &dyn Embedder,
     batch: usize,
 ) -> hermes_memory::Result<reembed::Report> {

@@ -10,8 +10,7 @@ use hermes_memory::record::turn::{
     self, Caller, Places, RecordedTurn, Settings, Turn, TurnMessage,
 };
 use hermes_store::memory::{
-    Admin, Change, Choice, Depth, Episodes, Forgetting, ItemKind, RecentFilter, SqliteMemory,
-    UserNumber,
+    Admin, Change, Choice, Depth, ItemKind, Memory, RecentFilter, UserNumber,
 };
 use hermes_store::sessions::{SessionStore, repair};
 use hermes_store::sqlite::Access;
@@ -59,7 +58,7 @@ impl Place {
     }
 
     /// Records a turn in the session `main`.
-    fn say(&mut self, memory: &mut SqliteMemory, text: &str) -> RecordedTurn {
+    fn say(&mut self, memory: &mut Memory, text: &str) -> RecordedTurn {
         let mut sessions = self.open();
         let turn = turn_of(text);
         self.with_settings(|settings| {
@@ -76,7 +75,7 @@ impl Place {
         });
     }
 
-    fn catch_up(&mut self, memory: &mut SqliteMemory) -> Report {
+    fn catch_up(&mut self, memory: &mut Memory) -> Report {
         let mut sessions = self.open();
         let spool = self.folder.path().join("spool");
         self.with_settings(|settings| {
@@ -127,7 +126,7 @@ fn turn_of(text: &str) -> Turn {
 }
 
 /// What the user said, oldest first.
-fn said(memory: &SqliteMemory) -> Vec<String> {
+fn said(memory: &Memory) -> Vec<String> {
     let filter = RecentFilter { limit: 1000, ..RecentFilter::default() };
     let mut episodes = memory.recent_episodes(owner(), &filter).unwrap();
     episodes.sort_by_key(|episode| episode.id);

@@ -5,7 +5,7 @@ use hermes_app::backup::{status, wanted};
 use hermes_app::forget::{self, Forget};
 use hermes_app::users::forget as user_forget;
 use hermes_home::UserId;
-use hermes_store::memory::{Admin, Choice, Counts, ItemKind, Users as _};
+use hermes_store::memory::{Admin, Choice, Counts, ItemKind};
 use serde::Serialize;
 
 use super::figures;

@@ -1,6 +1,6 @@
 //! What the results of a search could be narrowed to: where they come from and when, counted among them.
 
-use hermes_store::memory::{Entities as _, Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Scope};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ const TIMES: [(&str, i64); 3] = [("1w", 7), ("1mo", 30), ("1y", 365)];
 
 /// The names in each of the results: those that a fact is about, and known ones in its words.
 pub(super) fn names(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     hits: &[Hit],
 ) -> anyhow::Result<Vec<Vec<String>>> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_store::memory::{Admin, Counts, Growth, Scope, Upkeep as _, UserNumber};
+use hermes_store::memory::{Admin, Counts, Growth, Scope, UserNumber};
 use jiff::Timestamp;
 
 use super::kept::Kept;

@@ -6,10 +6,7 @@ use askama::Template;
 use hermes_home::config::Retrieval;
 use hermes_memory::retrieval::{Item, Pass, Section};
 use hermes_memory::search::{Looks, Part};
-use hermes_store::memory::{
-    Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
-    Receipt, Scope, SqliteMemory,
-};
+use hermes_store::memory::{ItemKind, Memory, MessageKey, Receipt, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -307,7 +304,7 @@ fn address(name: &str, frame: &Frame) -> Option<String> {
 
 /// What was handed out last, with the words it was for; of one session all of it, with every thing.
 fn past(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     session: Option<&str>,
     frame: &Frame,
@@ -334,7 +331,7 @@ fn past(
 }
 
 /// The user's words that a context was for: of the turn of its session that began nearest to it.
-fn words_of(store: &SqliteMemory, scope: Scope, receipt: &Receipt) -> anyhow::Result<String> {
+fn words_of(store: &Memory, scope: Scope, receipt: &Receipt) -> anyhow::Result<String> {
     let Some(session) = &receipt.session_id else { return Ok(String::new()) };
     let mut nearest = None;
     for named in store.sessions_named(scope, session)? {
@@ -351,7 +348,7 @@ fn words_of(store: &SqliteMemory, scope: Scope, receipt: &Receipt) -> anyhow::Re
 
 /// Name, words and address of each thing in a context.
 fn things(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     receipt: &Receipt,
     frame: &Frame,

@@ -1,7 +1,7 @@
 //! Jobs and health: what waits and failed, what comes when, what the checks say, the end of the log.
 
 use askama::Template;
-use hermes_store::memory::{Admin, Job, JobState, Jobs as _, NewJob, Schedule};
+use hermes_store::memory::{Admin, Job, JobState, NewJob, Schedule};
 use serde::Serialize;
 
 use super::notice::Notice;

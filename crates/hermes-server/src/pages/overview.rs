@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use askama::Template;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::{Home, memory_file, soul};
-use hermes_store::memory::{Admin, Audit as _, Counts, Growth, Jobs as _, Schedule};
+use hermes_store::memory::{Admin, Counts, Growth, Schedule};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use hermes_app::app::App;
 use hermes_app::backup;
 use hermes_app::daemon::jobs;
 use hermes_app::hooks::counts::Counts as Hooks;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::pool::Seat;
 use hermes_app::problem::Problem;
 use hermes_app::text::{bytes, thousands};
@@ -220,7 +220,7 @@ fn loaded(app: &App, home: &Home) -> anyhow::Result<Vec<Loaded>> {
     Ok(files)
 }
 
-fn sizes(home: &Home, memory: &Memory) -> Vec<Size> {
+fn sizes(home: &Home, memory: &OpenMemory) -> Vec<Size> {
     let files = [("memory.db", memory.path.clone()), ("state.db", home.state_db())];
     let size = |(what, path): (&'static str, PathBuf)| {
         let bytes_of = path.metadata().map_or(0, |found| found.len());
@@ -269,7 +269,7 @@ fn seen(home: &Home) -> Vec<Seen> {
         .collect()
 }
 
-fn writes(memory: &Memory, frame: &Frame) -> anyhow::Result<Vec<Write>> {
+fn writes(memory: &OpenMemory, frame: &Frame) -> anyhow::Result<Vec<Write>> {
     let entries = memory.store.audit_log(Admin, WRITES)?.into_iter();
     Ok(entries
         .map(|entry| Write {

@@ -1,7 +1,7 @@
 //! Profiles and users: who talks to the agent, as whom in which channel, and the homes beside this one.
 
 use askama::Template;
-use hermes_store::memory::{Admin, Facts as _, Users as _};
+use hermes_store::memory::Admin;
 use serde::Serialize;
 
 use super::notice::Notice;

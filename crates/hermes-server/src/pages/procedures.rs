@@ -1,7 +1,7 @@
 //! Procedures: what finished work taught, by type of task, with the words that show it.
 
 use askama::Template;
-use hermes_store::memory::{Procedure, ProcedureKind, Procedures as _, Scope};
+use hermes_store::memory::{Procedure, ProcedureKind, Scope};
 use serde::Serialize;
 
 use super::notice::Notice;

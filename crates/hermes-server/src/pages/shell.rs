@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::http::StatusCode;
-use hermes_store::memory::{Admin, JobState, Jobs as _, Users as _};
+use hermes_store::memory::{Admin, JobState};
 
 use super::notice::Notice;
 use super::show::{Head, Made};

@@ -2,8 +2,7 @@
 
 use askama::Template;
 use hermes_store::memory::{
-    Admin, Choice, Depth, Episode, EpisodeState, Episodes as _, Events as _, Facts as _,
-    Forgetting as _, Lifecycle as _, RecentFilter, Scope, SqliteMemory,
+    Admin, Choice, Depth, Episode, EpisodeState, Memory, RecentFilter, Scope,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -142,7 +141,7 @@ fn list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 
 /// One part of the timeline, and whether there is more before it.
 fn moments(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     visit: &Visit,
     frame: &Frame,
@@ -193,7 +192,7 @@ fn moments(
 }
 
 fn of_episode(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     episode: &Episode,
     frame: &Frame,
@@ -285,7 +284,7 @@ fn one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     show::view(visit, head, &page)
 }
 
-fn episode_of(store: &SqliteMemory, scope: Scope, visit: &Visit) -> anyhow::Result<(i64, Episode)> {
+fn episode_of(store: &Memory, scope: Scope, visit: &Visit) -> anyhow::Result<(i64, Episode)> {
     let asked = visit.param("id");
     let number: Option<i64> = asked.parse().ok();
     let episode = match number {

@@ -2,7 +2,7 @@
 
 use hermes_home::UserId;
 use hermes_store::Stop;
-use hermes_store::memory::{Scope, SqliteMemory, Users as _};
+use hermes_store::memory::{Memory, Scope};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -165,7 +165,7 @@ impl Visit {
     }
 
     /// Who reads.
-    pub(crate) fn asker(&self, store: &SqliteMemory) -> anyhow::Result<Asker> {
+    pub(crate) fn asker(&self, store: &Memory) -> anyhow::Result<Asker> {
         let Some(name) = self.user() else { return Ok(Asker::owner()) };
         let id: UserId = name.parse()?;
         let user = store.user(id.as_str())?.ok_or_else(|| {
@@ -176,7 +176,7 @@ impl Visit {
     }
 
     /// Whose things are read or changed.
-    pub(crate) fn scope(&self, store: &SqliteMemory) -> anyhow::Result<Scope> {
+    pub(crate) fn scope(&self, store: &Memory) -> anyhow::Result<Scope> {
         self.asker(store).map(|asker| asker.scope)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
-use hermes_store::memory::{Admin, Audit as _, AuditEntry};
+use hermes_store::memory::{Admin, AuditEntry};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -133,7 +133,7 @@ async fn since(shared: &Arc<Shared>, profile: &str, after: i64) -> anyhow::Resul
 async fn read<T: Send + 'static>(
     shared: &Arc<Shared>,
     profile: &str,
-    deed: impl FnOnce(&hermes_store::memory::SqliteMemory) -> hermes_store::Result<T> + Send + 'static,
+    deed: impl FnOnce(&hermes_store::memory::Memory) -> hermes_store::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     let (shared, profile) = (Arc::clone(shared), profile.to_owned());
     tokio::task::spawn_blocking(move || {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hermes_store::memory::{Admin, Upkeep as _};
+use hermes_store::memory::Admin;
 
 use super::{Shared, lock};
 use crate::call::{Call, Fault, Reply};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hermes_store::memory::{Admin, Audit as _, ChainState, SqliteMemory, Upkeep as _, Wanted};
+use hermes_store::memory::{Admin, ChainState, Memory, Wanted};
 use hermes_store::sessions;
 use hermes_store::snapshot::{Depth, examine};
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
@@ -132,7 +132,7 @@ fn is_whole(path: &Path, what: &str) {
     assert!(are_whole, "{what}: {:?}", found.indexes);
     if path.file_name().is_some_and(|name| name == "memory.db") {
         let wanted = Wanted { path, profile: "default" };
-        let memory = SqliteMemory::open(wanted, Access::Read, DEFAULT_WAIT).unwrap();
+        let memory = Memory::open(wanted, Access::Read, DEFAULT_WAIT).unwrap();
         assert_eq!(memory.check_memory(Admin).unwrap(), [], "{what}");
         assert!(matches!(memory.check_audit(Admin).unwrap(), ChainState::Whole { .. }), "{what}");
     } else {

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use hermes_store::Result;
 use hermes_store::memory::{
-    Admin, Choice, Depth, DrawnFact, Episodes as _, Events as _, ExportChoice, ExportHead,
-    Exported, Facts as _, Forgetting as _, Lifecycle as _, NewFact, NewSource, NewSummary,
-    PortableItem, Section, SqliteMemory, Standing, Transfer as _, Upkeep as _, UserNumber,
-    Vectors as _, Wanted,
+    Admin, Choice, Depth, DrawnFact, ExportChoice, ExportHead, Exported, Memory, NewFact,
+    NewSource, NewSummary, PortableItem, Section, Standing, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 
@@ -20,15 +18,15 @@ fn wanted(path: &Path) -> Wanted<'_> {
     Wanted { path, profile: "default" }
 }
 
-fn opened_at(folder: &Path) -> Result<SqliteMemory> {
-    SqliteMemory::open(wanted(&folder.join(DATABASE)), Access::Write, DEFAULT_WAIT)
+fn opened_at(folder: &Path) -> Result<Memory> {
+    Memory::open(wanted(&folder.join(DATABASE)), Access::Write, DEFAULT_WAIT)
 }
 
 fn open(folder: &Path) -> Result<Store> {
     opened_at(folder).map(|memory| Store::Memory(Box::new(memory)))
 }
 
-fn memory(store: &mut Store) -> &mut SqliteMemory {
+fn memory(store: &mut Store) -> &mut Memory {
     match store {
         Store::Memory(memory) => memory,
         _ => panic!("a memory.db is open"),
@@ -38,7 +36,7 @@ fn memory(store: &mut Store) -> &mut SqliteMemory {
 /// Sessions, facts, an event and a procedure; a model whose vectors are made by jobs.
 fn lived(folder: &Path) {
     let path = folder.join(DATABASE);
-    SqliteMemory::create(wanted(&path), "alice", by("user", 0)).unwrap();
+    Memory::create(wanted(&path), "alice", by("user", 0)).unwrap();
     let mut memory = opened_at(folder).unwrap();
     for session in ["one", "two", "three"] {
         for number in 0..8 {
@@ -57,7 +55,7 @@ fn lived(folder: &Path) {
             .unwrap();
     }
     memory.add_event(alice(), &event("went to the harbour", 5), by("extract", 5)).unwrap();
-    hermes_store::memory::Procedures::add_procedure(
+    hermes_store::memory::Memory::add_procedure(
         &mut memory,
         alice(),
         &procedure("light a lantern", &quoted),
@@ -213,7 +211,7 @@ fn carried(folder: &Path) {
     };
     memory.export(Admin, &ExportChoice::default(), write).unwrap();
     std::fs::write(folder.join(CARRIED), lines).unwrap();
-    SqliteMemory::create(wanted(&folder.join(DATABASE)), "alice", by("user", 0)).unwrap();
+    Memory::create(wanted(&folder.join(DATABASE)), "alice", by("user", 0)).unwrap();
 }
 
 fn item(line: &str) -> PortableItem {

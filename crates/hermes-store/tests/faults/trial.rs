@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hermes_store::Result;
-use hermes_store::memory::SqliteMemory;
+use hermes_store::memory::Memory;
 use hermes_store::sessions::SessionStore;
 
 use crate::content::Content;
@@ -13,7 +13,7 @@ use crate::vfs::{Event, Fault, Watched};
 /// What is opened and then worked on.
 pub(crate) enum Store {
     Sessions(Box<SessionStore>),
-    Memory(Box<SqliteMemory>),
+    Memory(Box<Memory>),
     /// The work is done by a function that opens files itself.
     None,
 }

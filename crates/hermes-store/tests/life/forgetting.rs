@@ -1,17 +1,15 @@
 //! Forgetting by choice: nothing else goes, nothing comes back, nothing of it is left in the file.
 
 use hermes_store::memory::{
-    Admin, Audit, ChainState, Choice, Depth, Entities, Episodes, Events, FactFilter, Facts,
-    Forgetting, Forgotten, ItemKind, Lifecycle, NewFact, NewMessage, NewReceipt, NewSource,
-    NewSummary, Procedures, Recall, RecallFilter, RecentFilter, Recorded, Scope, SqliteMemory,
-    Upkeep, UserNumber, Users,
+    Admin, ChainState, Choice, Depth, FactFilter, Forgotten, ItemKind, Memory, NewFact, NewMessage,
+    NewReceipt, NewSource, NewSummary, RecallFilter, RecentFilter, Recorded, Scope, UserNumber,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 
 use crate::support::{Place, alice, at, by, chunk, event, fact, message, procedure};
 
 /// Alice spoke in three sessions, bob in one; the words of each session are in no other.
-fn filled(place: &Place) -> (SqliteMemory, Scope) {
+fn filled(place: &Place) -> (Memory, Scope) {
     let mut memory = place.write();
     let bob = Scope::of(memory.user_or_new("bob", by("user", 0)).unwrap());
     memory.link_identity("telegram", "bob-at-telegram", bob.user(), by("user", 0)).unwrap();
@@ -73,7 +71,7 @@ fn filled(place: &Place) -> (SqliteMemory, Scope) {
     (memory, bob)
 }
 
-fn hand_out(memory: &mut SqliteMemory) {
+fn hand_out(memory: &mut Memory) {
     let items = [(ItemKind::Fact, 1)];
     let receipt = NewReceipt { session_id: Some("two"), turn: None, tokens: 1, items: &items };
     memory.hand_out(alice(), &receipt, at(6)).unwrap();
@@ -84,12 +82,12 @@ fn holds(place: &Place, word: &str) -> bool {
     bytes.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
-fn facts(memory: &SqliteMemory, scope: Scope) -> Vec<String> {
+fn facts(memory: &Memory, scope: Scope) -> Vec<String> {
     let held = memory.list_facts(scope, &FactFilter::default(), at(99)).unwrap();
     held.into_iter().rev().map(|fact| fact.statement).collect()
 }
 
-fn recent(memory: &SqliteMemory, scope: Scope) -> Vec<i64> {
+fn recent(memory: &Memory, scope: Scope) -> Vec<i64> {
     let filter = RecentFilter { limit: 99, ..RecentFilter::default() };
     let mut ids: Vec<i64> =
         memory.recent_episodes(scope, &filter).unwrap().iter().map(|one| one.id).collect();
@@ -97,7 +95,7 @@ fn recent(memory: &SqliteMemory, scope: Scope) -> Vec<i64> {
     ids
 }
 
-fn is_whole(memory: &SqliteMemory) -> bool {
+fn is_whole(memory: &Memory) -> bool {
     memory.check_memory(Admin).unwrap().is_empty()
         && matches!(memory.check_audit(Admin).unwrap(), ChainState::Whole { .. })
 }

@@ -2,10 +2,9 @@
 
 use hermes_store::Error;
 use hermes_store::memory::{
-    Admin, After, Entities, Episode, EpisodeState, Episodes, Events, ItemKind, Lifecycle,
-    MessageKey, NewMessage, NewReceipt, NewSummary, NewTask, Procedures, QuestionVector, Recall,
-    RecallFilter, RecentFilter, Recorded, Scope, SessionChoice, SqliteMemory, TakenIn, Upkeep,
-    Users, Vectors,
+    Admin, After, Episode, EpisodeState, ItemKind, Memory, MessageKey, NewMessage, NewReceipt,
+    NewSummary, NewTask, QuestionVector, RecallFilter, RecentFilter, Recorded, Scope,
+    SessionChoice, TakenIn,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use proptest::prelude::*;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 use crate::support::{Place, alice, at, by, chunk, event, message, procedure, small_model};
 
 /// A user's message and its answer, said at a minute.
-fn exchange(memory: &mut SqliteMemory, session: &str, number: i64, minute: i64) {
+fn exchange(memory: &mut Memory, session: &str, number: i64, minute: i64) {
     let ids = [format!("{number}a"), format!("{number}b")];
     let texts = [format!("where is harbor{number}"), format!("in the north{number}")];
     let vector = Some(vec![1.0, 0.0, 0.0, 0.0]);
@@ -27,13 +26,13 @@ fn exchange(memory: &mut SqliteMemory, session: &str, number: i64, minute: i64) 
     memory.record(alice(), &[asked, answered], by("user", minute)).unwrap();
 }
 
-fn keep(memory: &mut SqliteMemory, episodes: &[i64], body: &str) -> Result<i64, Error> {
+fn keep(memory: &mut Memory, episodes: &[i64], body: &str) -> Result<i64, Error> {
     let chunks = vec![chunk(body, Some(vec![0.0, 1.0, 0.0, 0.0]))];
     let summary = NewSummary { episodes, body, task_type: Some("sailing"), tokens: 9, chunks };
     memory.keep_summary(alice(), &summary, by("compress", 90))
 }
 
-fn filled(place: &Place) -> SqliteMemory {
+fn filled(place: &Place) -> Memory {
     let mut memory = place.write();
     memory.add_model(Admin, &small_model("m"), at(0)).unwrap();
     for number in 0..4 {
@@ -43,7 +42,7 @@ fn filled(place: &Place) -> SqliteMemory {
     memory
 }
 
-fn found(memory: &SqliteMemory, filter: &RecallFilter, word: &str) -> Vec<i64> {
+fn found(memory: &Memory, filter: &RecallFilter, word: &str) -> Vec<i64> {
     let chunks = memory.postings(alice(), filter, word, 99).unwrap().chunks;
     let of_kind = |kind| move |key: &&hermes_store::memory::ChunkKey| key.kind() == Some(kind);
     chunks.iter().filter(of_kind(ItemKind::Summary)).map(|key| key.item()).collect()
@@ -96,7 +95,7 @@ fn a_summary_takes_the_place_of_its_episodes_and_everything_stays_reachable() {
     assert_eq!(memory.check_memory(Admin).unwrap(), []);
 }
 
-fn message_key(memory: &SqliteMemory, external_id: &str) -> i64 {
+fn message_key(memory: &Memory, external_id: &str) -> i64 {
     memory.message_by_origin(alice(), "test", "monday", (external_id, None)).unwrap().unwrap().get()
 }
 
@@ -238,8 +237,7 @@ fn episodes_wait_until_their_session_is_over_or_idle() {
     let place = Place::new();
     let mut memory = filled(&place);
     let ids = |episodes: Vec<Episode>| episodes.iter().map(|one| one.id).collect::<Vec<_>>();
-    let waiting =
-        |memory: &SqliteMemory, idle| ids(memory.waiting_episodes(Admin, at(idle), 9).unwrap());
+    let waiting = |memory: &Memory, idle| ids(memory.waiting_episodes(Admin, at(idle), 9).unwrap());
     assert_eq!(waiting(&memory, 0), [0_i64; 0]);
     assert_eq!(waiting(&memory, 4), [1, 2, 3, 4]);
     assert!(memory.end_session(alice(), "tuesday", at(50)).unwrap());

@@ -1,6 +1,6 @@
 //! Whatever is done to a memory in SQLite, it answers like the simple one.
 
-use hermes_store::memory::{Scope, UserNumber, Users};
+use hermes_store::memory::{Scope, UserNumber};
 use proptest::prelude::*;
 
 use crate::model::ModelMemory;

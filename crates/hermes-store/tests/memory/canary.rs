@@ -1,6 +1,6 @@
 //! Nobody reads what another said: each user's texts hold a word of their own, looked for everywhere.
 
-use hermes_store::memory::{Scope, UserNumber, Users};
+use hermes_store::memory::{Scope, UserNumber};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 

@@ -1,9 +1,8 @@
 //! A memory carried elsewhere: the twin is the same, nothing comes twice, what was forgotten stays so.
 
 use hermes_store::memory::{
-    Admin, Audit, ChainState, Change, Choice, Depth, Episodes, ExportChoice, ExportHead, Exported,
-    Facts, Forgetting, Imported, Lifecycle, NewMessage, NewSource, NewSummary, PortableItem,
-    Recall as _, Scope, Section, SqliteMemory, Step, Transfer, Upkeep, UserNumber, Users,
+    Admin, ChainState, Change, Choice, Depth, ExportChoice, ExportHead, Exported, Imported, Memory,
+    NewMessage, NewSource, NewSummary, PortableItem, Scope, Section, Step, UserNumber,
 };
 use proptest::prelude::*;
 
@@ -18,11 +17,11 @@ struct Carried {
 }
 
 impl Carried {
-    fn of(memory: &SqliteMemory) -> Carried {
+    fn of(memory: &Memory) -> Carried {
         Carried::some_of(memory, &ExportChoice::default())
     }
 
-    fn some_of(memory: &SqliteMemory, choice: &ExportChoice<'_>) -> Carried {
+    fn some_of(memory: &Memory, choice: &ExportChoice<'_>) -> Carried {
         let mut carried = Carried { head: ExportHead::default(), lines: Vec::new() };
         memory
             .export(Admin, choice, &mut |exported| {
@@ -49,7 +48,7 @@ impl Carried {
     }
 
     /// Takes everything in, `batch` items at a time; stops after `batches`.
-    fn bring(&self, memory: &mut SqliteMemory, batch: usize, batches: usize) -> Imported {
+    fn bring(&self, memory: &mut Memory, batch: usize, batches: usize) -> Imported {
         let change = Change { actor: "import", at: at(5000) };
         let mut import = memory.import_begin(Admin, &self.head, change).unwrap();
         let mut sum = Imported::default();
@@ -69,7 +68,7 @@ impl Carried {
     }
 }
 
-fn filled(place: &Place, operations: &[Operation]) -> SqliteMemory {
+fn filled(place: &Place, operations: &[Operation]) -> Memory {
     let mut memory = place.write();
     for name in ["bob", "carol"] {
         memory.user_or_new(name, by("user", 0)).unwrap();
@@ -81,7 +80,7 @@ fn filled(place: &Place, operations: &[Operation]) -> SqliteMemory {
     memory
 }
 
-fn is_sound(memory: &SqliteMemory) -> Result<(), TestCaseError> {
+fn is_sound(memory: &Memory) -> Result<(), TestCaseError> {
     prop_assert_eq!(memory.check_memory(Admin).unwrap(), []);
     let chain = memory.check_audit(Admin).unwrap();
     prop_assert!(matches!(chain, ChainState::Whole { .. }), "{:?}", chain);
@@ -180,7 +179,7 @@ fn without_chance(line: &str) -> String {
 }
 
 /// A memory with a summary whose episodes are gone, tool calls, forgotten things and a long session.
-fn eventful(place: &Place) -> SqliteMemory {
+fn eventful(place: &Place) -> Memory {
     let mut memory = place.write();
     let steps =
         vec![Step { tool: "cargo".into(), arguments: "test".into(), failed: true, message: 0 }];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hermes_store::memory::{
-    Admin, Audit, ChainState, Drawn, DrawnFact, Fact, FactFilter, Facts, NewFact, NewSource,
-    Origin, SqliteMemory, Standing,
+    Admin, ChainState, Drawn, DrawnFact, Fact, FactFilter, Memory, NewFact, NewSource, Origin,
+    Standing,
 };
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn in_two_orders() -> impl Strategy<Value = (Vec<Said>, Vec<Said>)> {
 }
 
 /// Draws what was said, as somebody would who knows that a person lives in one city at a time.
-fn draw(memory: &mut SqliteMemory, said: &Said) -> Drawn {
+fn draw(memory: &mut Memory, said: &Said) -> Drawn {
     let statement = format!("{} {LIVES_IN} {}", said.person, said.city);
     let sources = [NewSource {
         episode: Some(said.number),
@@ -70,19 +70,19 @@ fn draw(memory: &mut SqliteMemory, said: &Said) -> Drawn {
     memory.draw_fact(alice(), &drawn, by("extract", 100)).unwrap()
 }
 
-fn last_said(memory: &SqliteMemory, fact: &Fact) -> i64 {
+fn last_said(memory: &Memory, fact: &Fact) -> i64 {
     let sources = memory.sources_of_fact(alice(), fact.id).unwrap();
     sources.iter().filter_map(|source| source.message).max().unwrap()
 }
 
-fn held(memory: &SqliteMemory) -> Vec<String> {
+fn held(memory: &Memory) -> Vec<String> {
     let found = memory.list_facts(alice(), &FactFilter::default(), at(200)).unwrap();
     let mut found: Vec<String> = found.into_iter().map(|fact| fact.statement).collect();
     found.sort();
     found
 }
 
-fn all(memory: &SqliteMemory) -> Vec<Fact> {
+fn all(memory: &Memory) -> Vec<Fact> {
     let filter = FactFilter { with_retired: true, ..FactFilter::default() };
     memory.list_facts(alice(), &filter, at(200)).unwrap()
 }

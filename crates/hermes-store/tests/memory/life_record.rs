@@ -1,9 +1,8 @@
 //! What recording, keeping, working and opening do in a memory that lives; on SQLite alone.
 
 use hermes_store::memory::{
-    Added, Admin, Chat, Episodes, Events, Facts, Identity, JobFailure, JobState, Jobs, Lease,
-    NewJob, NewMessage, NewSource, OriginId, Procedures, Recall, RecallFilter, RecentFilter,
-    Recorded, SqliteMemory, Step, Upkeep, UserNumber, Users,
+    Added, Admin, Chat, Identity, JobFailure, JobState, Lease, Memory, NewJob, NewMessage,
+    NewSource, OriginId, RecallFilter, RecentFilter, Recorded, Step, UserNumber,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use hermes_store::{Error, memory::Wanted};
@@ -268,10 +267,10 @@ fn a_memory_of_the_first_schema_is_brought_up_to_date_even_to_be_read() {
     first_schema(&path);
     let wrong = Wanted { path: &path, profile: "work" };
     assert!(matches!(
-        SqliteMemory::open(wrong, Access::Write, DEFAULT_WAIT),
+        Memory::open(wrong, Access::Write, DEFAULT_WAIT),
         Err(Error::OtherProfile { .. })
     ));
-    let open = |access| SqliteMemory::open(place.wanted(&path), access, std::time::Duration::ZERO);
+    let open = |access| Memory::open(place.wanted(&path), access, std::time::Duration::ZERO);
 
     let busy = sqlite::open(&path, Access::Write, DEFAULT_WAIT).unwrap();
     assert_eq!(number(&busy, "select user_version from pragma_user_version"), 1);

@@ -2,9 +2,8 @@
 
 use hermes_store::Error;
 use hermes_store::memory::{
-    Added, Admin, Audit, ChainState, Change, Counters, Drawn, DrawnFact, Fact, FactFilter, Facts,
-    FileEntry, NewFact, NewProposal, NewSource, Origin, ProposalState, Proposals, Scope,
-    SqliteMemory, Standing, Trust, Undone, Upkeep, Users,
+    Added, Admin, ChainState, Change, Drawn, DrawnFact, Fact, FactFilter, FileEntry, Memory,
+    NewFact, NewProposal, NewSource, Origin, ProposalState, Scope, Standing, Trust, Undone,
 };
 use jiff::civil::date;
 
@@ -26,20 +25,20 @@ fn source(episode: i64, quote: &str) -> [NewSource<'_>; 1] {
     [NewSource { episode, message, quote: Some(quote), extractor: None }]
 }
 
-fn draw(memory: &mut SqliteMemory, drawn: &DrawnFact<'_>) -> Drawn {
+fn draw(memory: &mut Memory, drawn: &DrawnFact<'_>) -> Drawn {
     memory.draw_fact(alice(), drawn, by("extract", 500)).unwrap()
 }
 
-fn held(memory: &SqliteMemory) -> Vec<i64> {
+fn held(memory: &Memory) -> Vec<i64> {
     let found = memory.list_facts(alice(), &FactFilter::default(), at(900)).unwrap();
     found.into_iter().map(|fact| fact.id).collect()
 }
 
-fn one(memory: &SqliteMemory, id: i64) -> Fact {
+fn one(memory: &Memory, id: i64) -> Fact {
     memory.facts(alice(), &[id]).unwrap().remove(0)
 }
 
-fn undo(memory: &mut SqliteMemory, id: i64, change: Change<'_>) -> Result<Undone, Error> {
+fn undo(memory: &mut Memory, id: i64, change: Change<'_>) -> Result<Undone, Error> {
     memory.undo_fact(alice(), id, &|text| vec![chunk(text, None)], change)
 }
 
@@ -215,7 +214,7 @@ fn a_pinned_fact_and_what_is_everybodys_are_contradicted_and_never_superseded() 
     assert_eq!(draw(&mut memory, &oslo), Drawn::Known(3));
     assert_eq!(draw(&mut memory, &one_sharp), Drawn::New(4));
     assert_eq!(held(&memory).len(), 4);
-    let pairs = |memory: &SqliteMemory, scope| {
+    let pairs = |memory: &Memory, scope| {
         let found = memory.conflicts(scope).unwrap();
         found.iter().map(|pair| (pair.fact, pair.other)).collect::<Vec<_>>()
     };

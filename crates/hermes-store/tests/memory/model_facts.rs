@@ -1,9 +1,8 @@
 //! The simple memory: facts.
 
 use hermes_store::memory::{
-    Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
-    FactOnly, FactOrder, Facts, FileEntry, ItemKind, NewChunk, NewFact, OriginId, Revision, Scope,
-    Source, Uid, Undone, UserNumber,
+    Added, Admin, Change, ChunkKey, Conflict, Fact, FactFilter, FactOnly, FactOrder, FileEntry,
+    ItemKind, NewChunk, NewFact, Revision, Scope, Source, Uid, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -69,8 +68,13 @@ impl ModelMemory {
     }
 }
 
-impl Facts for ModelMemory {
-    fn add_fact(&mut self, scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added> {
+impl ModelMemory {
+    pub(crate) fn add_fact(
+        &mut self,
+        scope: Scope,
+        fact: &NewFact<'_>,
+        change: Change<'_>,
+    ) -> Result<Added> {
         let owner = owner_of(scope, fact.shared);
         if let Some(known) = self.said_by(owner, fact.statement) {
             let old = self.facts.get_mut(&known).unwrap();
@@ -85,7 +89,7 @@ impl Facts for ModelMemory {
         Ok(Added::New(id))
     }
 
-    fn edit_fact(
+    pub(crate) fn edit_fact(
         &mut self,
         scope: Scope,
         id: i64,
@@ -109,7 +113,7 @@ impl Facts for ModelMemory {
         Ok(())
     }
 
-    fn supersede_fact(
+    pub(crate) fn supersede_fact(
         &mut self,
         scope: Scope,
         id: i64,
@@ -138,14 +142,14 @@ impl Facts for ModelMemory {
         Ok(new)
     }
 
-    fn retire_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn retire_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
         let fact = self.held(scope, id, "retire")?;
         self.facts.insert(id, Fact { retired_at: Some(change.at), ..fact });
         self.note("fact.retire", name(id), change);
         Ok(())
     }
 
-    fn restore_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn restore_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
         let mut fact = self.fact_in(scope, id)?;
         let why = match (fact.retired_at, fact.superseded_by) {
             (None, _) => Some("it was not retired".to_owned()),
@@ -165,7 +169,7 @@ impl Facts for ModelMemory {
         Ok(())
     }
 
-    fn erase_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn erase_fact(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
         let fact = self.fact_in(scope, id)?;
         self.facts.remove(&id);
         self.sources.remove(&id);
@@ -190,19 +194,19 @@ impl Facts for ModelMemory {
         Ok(())
     }
 
-    fn find_fact(&self, scope: Scope, selector: &str) -> Result<Fact> {
+    pub(crate) fn find_fact(&self, scope: Scope, selector: &str) -> Result<Fact> {
         let number = selector.trim_start_matches("fact:");
         let missing = || Error::NoSuchItem { item: format!("fact:{number}") };
         let found = self.fact_in(scope, number.parse().map_err(|_| missing())?);
         found.map(|fact| self.shown(scope, &fact)).map_err(|_| missing())
     }
 
-    fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>> {
+    pub(crate) fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>> {
         let found = ids.iter().filter_map(|id| self.fact_in(scope, *id).ok());
         Ok(found.map(|fact| self.shown(scope, &fact)).collect())
     }
 
-    fn list_facts(
+    pub(crate) fn list_facts(
         &self,
         scope: Scope,
         filter: &FactFilter<'_>,
@@ -248,44 +252,17 @@ impl Facts for ModelMemory {
         Ok(part.map(|fact| self.shown(scope, fact)).collect())
     }
 
-    fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
-        let readable = self.facts.values().filter(|fact| scope.may_read(fact.user));
-        let of_fact = |fact: &Fact| {
-            let sources = self.sources.get(&fact.id).cloned().unwrap_or_default();
-            let here = sources.into_iter().filter(|source| source.episode == Some(episode));
-            here.map(|source| (fact.id, source)).collect::<Vec<_>>()
-        };
-        Ok(readable.flat_map(of_fact).collect())
-    }
-
-    fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+    pub(crate) fn sources_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
         let may = self.fact_in(scope, id).is_ok();
         Ok(self.sources.get(&id).filter(|_| may).cloned().unwrap_or_default())
     }
 
-    fn revisions_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Revision>> {
+    pub(crate) fn revisions_of_fact(&self, scope: Scope, id: i64) -> Result<Vec<Revision>> {
         let may = self.fact_in(scope, id).is_ok();
         Ok(self.revisions.get(&id).filter(|_| may).cloned().unwrap_or_default())
     }
 
-    fn draw_fact(&mut self, _: Scope, _: &DrawnFact<'_>, _: Change<'_>) -> Result<Drawn> {
-        Err(not_here("draw"))
-    }
-
-    fn take_in_facts(
-        &mut self,
-        _: Scope,
-        _: &[(OriginId<'_>, DrawnFact<'_>)],
-        _: Change<'_>,
-    ) -> Result<Vec<Drawn>> {
-        Err(not_here("take in"))
-    }
-
-    fn fact_by_origin(&self, _: Scope, _: OriginId<'_>) -> Result<Option<i64>> {
-        Err(not_here("find"))
-    }
-
-    fn facts_about(
+    pub(crate) fn facts_about(
         &self,
         scope: Scope,
         subject: &str,
@@ -305,7 +282,13 @@ impl Facts for ModelMemory {
         Ok(found.iter().map(|fact| self.shown(scope, fact)).collect())
     }
 
-    fn pin_fact(&mut self, scope: Scope, id: i64, pinned: bool, change: Change<'_>) -> Result<()> {
+    pub(crate) fn pin_fact(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        pinned: bool,
+        change: Change<'_>,
+    ) -> Result<()> {
         let fact = self.fact_in(scope, id)?;
         if fact.pinned != pinned {
             self.facts.insert(id, Fact { pinned, ..fact });
@@ -314,21 +297,7 @@ impl Facts for ModelMemory {
         Ok(())
     }
 
-    fn history_of_fact(&self, _: Scope, _: i64) -> Result<Vec<FactChange>> {
-        Err(not_here("tell of"))
-    }
-
-    fn undo_fact(
-        &mut self,
-        _: Scope,
-        _: i64,
-        _: &dyn Fn(&str) -> Vec<NewChunk>,
-        _: Change<'_>,
-    ) -> Result<Undone> {
-        Err(not_here("undo"))
-    }
-
-    fn held_facts(&self, _: Admin) -> Result<Vec<(UserNumber, u64)>> {
+    pub(crate) fn held_facts(&self, _: Admin) -> Result<Vec<(UserNumber, u64)>> {
         let mut held = std::collections::BTreeMap::new();
         for fact in self.facts.values().filter(|fact| is_held(fact) && !fact.quarantined) {
             *held.entry(fact.user).or_insert(0) += 1;
@@ -336,26 +305,27 @@ impl Facts for ModelMemory {
         Ok(held.into_iter().collect())
     }
 
-    fn conflicts(&self, _: Scope) -> Result<Vec<Conflict>> {
+    pub(crate) fn conflicts(&self, _: Scope) -> Result<Vec<Conflict>> {
         Ok(Vec::new())
     }
 
-    fn settle_conflict(&mut self, _: Scope, _: i64, _: i64, _: Change<'_>) -> Result<()> {
-        Err(not_here("settle"))
-    }
-
-    fn link_file_entry(&mut self, scope: Scope, link: &FileEntry, _: Timestamp) -> Result<()> {
+    pub(crate) fn link_file_entry(
+        &mut self,
+        scope: Scope,
+        link: &FileEntry,
+        _: Timestamp,
+    ) -> Result<()> {
         self.fact_in(scope, link.fact)?;
         self.file_entries.insert((link.fact, link.file.clone()), link.clone());
         Ok(())
     }
 
-    fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>> {
+    pub(crate) fn file_entries(&self, scope: Scope) -> Result<Vec<FileEntry>> {
         let may = |link: &&FileEntry| self.fact_in(scope, link.fact).is_ok();
         Ok(self.file_entries.values().filter(may).cloned().collect())
     }
 
-    fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()> {
+    pub(crate) fn unlink_file_entry(&mut self, scope: Scope, fact: i64, file: &str) -> Result<()> {
         self.fact_in(scope, fact)?;
         self.file_entries.remove(&(fact, file.to_owned()));
         Ok(())
@@ -368,11 +338,6 @@ fn name(id: i64) -> String {
 
 fn refused(doing: &'static str, id: i64, why: String) -> Error {
     Error::ItemRefused { doing, item: name(id), why }
-}
-
-fn not_here(doing: &'static str) -> Error {
-    let (item, why) = ("a fact".to_owned(), "plain lists cannot".to_owned());
-    Error::ItemRefused { doing, item, why }
 }
 
 fn is_held(fact: &Fact) -> bool {

@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use hermes_store::memory::{
-    Admin, Change, ChunkKey, ChunkRow, Coverage, EmbedModel, Episode, EpisodeState, Episodes,
-    Extent, ItemKind, Message, MessageHead, MessageKey, ModelState, Near, NewChunk, NewMessage,
-    NewModel, Postings, QuestionVector, Recall, RecallFilter, RecentFilter, Recorded, Scope,
-    SessionChoice, SessionKey, Uid, Unembedded, Vectors,
+    Admin, Change, ChunkKey, ChunkRow, Coverage, EmbedModel, Episode, EpisodeState, Extent,
+    ItemKind, Message, MessageHead, MessageKey, ModelState, Near, NewChunk, NewMessage, NewModel,
+    Postings, QuestionVector, RecallFilter, RecentFilter, Recorded, Scope, SessionChoice,
+    SessionKey, Uid, Unembedded,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -113,8 +113,8 @@ impl ModelMemory {
     }
 }
 
-impl Episodes for ModelMemory {
-    fn record(
+impl ModelMemory {
+    pub(crate) fn record(
         &mut self,
         scope: Scope,
         messages: &[NewMessage<'_>],
@@ -130,7 +130,11 @@ impl Episodes for ModelMemory {
         Ok(done)
     }
 
-    fn recent_episodes(&self, scope: Scope, filter: &RecentFilter<'_>) -> Result<Vec<Episode>> {
+    pub(crate) fn recent_episodes(
+        &self,
+        scope: Scope,
+        filter: &RecentFilter<'_>,
+    ) -> Result<Vec<Episode>> {
         let fits = |one: &&Episode| {
             one.user == scope.user()
                 && filter.project.is_none_or(|wanted| one.project.as_deref() == Some(wanted))
@@ -145,23 +149,23 @@ impl Episodes for ModelMemory {
         Ok(found)
     }
 
-    fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
+    pub(crate) fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
         let by_id = |id: &i64| self.episodes.iter().find(|one| one.episode.id == *id);
         let found = ids.iter().filter_map(by_id).filter(|one| !one.is_retired);
         Ok(found.map(|one| one.episode.clone()).filter(|one| scope.may_read(one.user)).collect())
     }
 
-    fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
+    pub(crate) fn any_episode(&self, scope: Scope, id: i64) -> Result<Option<Episode>> {
         let found = self.episodes.iter().map(|one| &one.episode).find(|one| one.id == id);
         Ok(found.filter(|one| scope.may_read(one.user)).cloned())
     }
 
-    fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>> {
+    pub(crate) fn messages_of(&self, scope: Scope, episode: &Episode) -> Result<Vec<Message>> {
         let said = self.messages.values().filter(|message| message.episode == episode.id);
         Ok(said.filter(|_| scope.may_read(episode.user)).cloned().collect())
     }
 
-    fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
+    pub(crate) fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
         let may = |key: &&MessageKey| scope.may_read(ChunkKey::of_message(**key, 0).user());
         Ok(keys
             .iter()
@@ -171,7 +175,12 @@ impl Episodes for ModelMemory {
             .collect())
     }
 
-    fn retire_episode(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn retire_episode(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        change: Change<'_>,
+    ) -> Result<()> {
         let one = self.own_episode(scope, id)?;
         if std::mem::replace(&mut one.is_retired, true) {
             return Ok(());
@@ -184,7 +193,7 @@ impl Episodes for ModelMemory {
         Ok(())
     }
 
-    fn restore_episode(
+    pub(crate) fn restore_episode(
         &mut self,
         scope: Scope,
         id: i64,
@@ -203,16 +212,21 @@ impl Episodes for ModelMemory {
     }
 }
 
-impl Vectors for ModelMemory {
-    fn active_model(&self) -> Result<Option<EmbedModel>> {
+impl ModelMemory {
+    pub(crate) fn active_model(&self) -> Result<Option<EmbedModel>> {
         Ok(self.models.iter().find(|model| model.state == ModelState::Active).cloned())
     }
 
-    fn models(&self, _: Admin) -> Result<Vec<EmbedModel>> {
+    pub(crate) fn models(&self, _: Admin) -> Result<Vec<EmbedModel>> {
         Ok(self.models.iter().rev().cloned().collect())
     }
 
-    fn add_model(&mut self, _: Admin, new: &NewModel<'_>, _now: Timestamp) -> Result<EmbedModel> {
+    pub(crate) fn add_model(
+        &mut self,
+        _: Admin,
+        new: &NewModel<'_>,
+        _now: Timestamp,
+    ) -> Result<EmbedModel> {
         if let Some(known) = self.models.iter_mut().find(|model| model.name == new.name) {
             if known.state == ModelState::Retired {
                 known.state = ModelState::Building;
@@ -232,7 +246,7 @@ impl Vectors for ModelMemory {
         Ok(model)
     }
 
-    fn unembedded(
+    pub(crate) fn unembedded(
         &self,
         _: Admin,
         model: i64,
@@ -257,7 +271,7 @@ impl Vectors for ModelMemory {
             .collect())
     }
 
-    fn put_vectors(
+    pub(crate) fn put_vectors(
         &mut self,
         _: Admin,
         model: i64,
@@ -275,7 +289,7 @@ impl Vectors for ModelMemory {
         Ok(kept)
     }
 
-    fn activate_model(&mut self, admin: Admin, model: i64) -> Result<()> {
+    pub(crate) fn activate_model(&mut self, admin: Admin, model: i64) -> Result<()> {
         if !self.unembedded(admin, model, None, 1)?.is_empty() {
             return Err(Error::ItemRefused {
                 doing: "use",
@@ -293,7 +307,7 @@ impl Vectors for ModelMemory {
         Ok(())
     }
 
-    fn drop_retired_vectors(&mut self, _: Admin) -> Result<u64> {
+    pub(crate) fn drop_retired_vectors(&mut self, _: Admin) -> Result<u64> {
         let before = self.vectors.len();
         let retired = self.models.iter().filter(|model| model.state == ModelState::Retired);
         let retired: Vec<i64> = retired.map(|model| model.id).collect();
@@ -301,7 +315,7 @@ impl Vectors for ModelMemory {
         Ok((before - self.vectors.len()) as u64)
     }
 
-    fn coverage(&self, _: Admin, model: i64) -> Result<Coverage> {
+    pub(crate) fn coverage(&self, _: Admin, model: i64) -> Result<Coverage> {
         let done = self.vectors.keys().filter(|(of, _)| *of == model).count() as u64;
         Ok(Coverage { done, all: self.chunks.len() as u64 })
     }
@@ -329,16 +343,8 @@ impl ModelMemory {
     }
 }
 
-impl Recall for ModelMemory {
-    fn begin_reading(&self) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn end_reading(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn postings(
+impl ModelMemory {
+    pub(crate) fn postings(
         &self,
         scope: Scope,
         filter: &RecallFilter,
@@ -353,7 +359,7 @@ impl Recall for ModelMemory {
         Ok(Postings { chunks, complete, estimated })
     }
 
-    fn nearest(
+    pub(crate) fn nearest(
         &self,
         scope: Scope,
         filter: &RecallFilter,
@@ -370,7 +376,7 @@ impl Recall for ModelMemory {
         Ok(found)
     }
 
-    fn chunks(
+    pub(crate) fn chunks(
         &self,
         scope: Scope,
         ranges: &[RangeInclusive<i64>],
@@ -392,12 +398,21 @@ impl Recall for ModelMemory {
         Ok(found)
     }
 
-    fn extent(&self, scope: Scope, filter: &RecallFilter, limit: usize) -> Result<Extent> {
+    pub(crate) fn extent(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        limit: usize,
+    ) -> Result<Extent> {
         let all = self.visible(scope, filter).count();
         Ok(Extent { chunks: all.min(limit), more: all > limit })
     }
 
-    fn sessions(&self, scope: Scope, choice: &SessionChoice<'_>) -> Result<Vec<SessionKey>> {
+    pub(crate) fn sessions(
+        &self,
+        scope: Scope,
+        choice: &SessionChoice<'_>,
+    ) -> Result<Vec<SessionKey>> {
         let fits = |one: &ModelSession| {
             scope.may_read(one.user)
                 && choice.session_id.is_none_or(|wanted| one.session_id == wanted)
@@ -408,7 +423,7 @@ impl Recall for ModelMemory {
         Ok(self.sessions.iter().filter(|(_, one)| fits(one)).map(|(key, _)| *key).collect())
     }
 
-    fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
+    pub(crate) fn speakers(&self, scope: Scope, words: &[String]) -> Result<Vec<String>> {
         let may = |one: &&Message| scope.may_read(ChunkKey::of_message(one.key, 0).user());
         let named = self.messages.values().filter(may).filter_map(|one| one.speaker.clone());
         let has_word = |name: &String| {
@@ -420,7 +435,7 @@ impl Recall for ModelMemory {
         Ok(names)
     }
 
-    fn message_heads(
+    pub(crate) fn message_heads(
         &self,
         scope: Scope,
         ranges: &[RangeInclusive<i64>],

@@ -1,16 +1,16 @@
 //! The simple memory: procedures and events.
 
 use hermes_store::memory::{
-    Added, Change, Event, Events, ItemKind, NewEvent, NewProcedure, OriginId, Procedure,
-    Procedures, Scope, Source, Uid, UserNumber,
+    Added, Change, Event, ItemKind, NewEvent, NewProcedure, OriginId, Procedure, Scope, Source,
+    Uid, UserNumber,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
 
 use crate::model::{ModelMemory, NO_UID, kept_sources, owner_of};
 
-impl Procedures for ModelMemory {
-    fn add_procedure(
+impl ModelMemory {
+    pub(crate) fn add_procedure(
         &mut self,
         scope: Scope,
         new: &NewProcedure<'_>,
@@ -44,7 +44,7 @@ impl Procedures for ModelMemory {
         Ok(Added::New(id))
     }
 
-    fn list_procedures(
+    pub(crate) fn list_procedures(
         &self,
         scope: Scope,
         task_type: Option<&str>,
@@ -58,12 +58,17 @@ impl Procedures for ModelMemory {
         Ok(held.filter(fits).take(limit).cloned().collect())
     }
 
-    fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>> {
+    pub(crate) fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>> {
         let by_id = |id: &i64| self.procedures.iter().find(|one| one.id == *id);
         Ok(ids.iter().filter_map(by_id).filter(|one| scope.may_read(one.user)).cloned().collect())
     }
 
-    fn retire_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn retire_procedure(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        change: Change<'_>,
+    ) -> Result<()> {
         let item = format!("procedure:{id}");
         let mut held = self.procedures.iter_mut().filter(|one| one.retired_at.is_none());
         match held.find(|one| one.id == id && scope.may_read(one.user)) {
@@ -74,7 +79,12 @@ impl Procedures for ModelMemory {
         Ok(())
     }
 
-    fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn restore_procedure(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        change: Change<'_>,
+    ) -> Result<()> {
         let item = format!("procedure:{id}");
         let found = self.procedures.iter_mut().find(|one| one.id == id && scope.may_read(one.user));
         let Some(one) = found else { return Err(Error::NoSuchItem { item }) };
@@ -86,15 +96,20 @@ impl Procedures for ModelMemory {
         Ok(())
     }
 
-    fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+    pub(crate) fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
         let may = !self.procedures(scope, &[id])?.is_empty();
         let kept = self.other_sources.get(&(ItemKind::Procedure, id));
         Ok(kept.filter(|_| may).cloned().unwrap_or_default())
     }
 }
 
-impl Events for ModelMemory {
-    fn add_event(&mut self, scope: Scope, new: &NewEvent<'_>, change: Change<'_>) -> Result<Added> {
+impl ModelMemory {
+    pub(crate) fn add_event(
+        &mut self,
+        scope: Scope,
+        new: &NewEvent<'_>,
+        change: Change<'_>,
+    ) -> Result<Added> {
         let (id, owner) = (self.events.len() as i64 + 1, owner_of(scope, new.shared));
         if let Some(known) = self.known_or_noted((ItemKind::Event, owner), new.origin, id) {
             return Ok(Added::Known(known));
@@ -117,7 +132,7 @@ impl Events for ModelMemory {
         Ok(Added::New(id))
     }
 
-    fn list_events(
+    pub(crate) fn list_events(
         &self,
         scope: Scope,
         since: Option<Timestamp>,
@@ -136,12 +151,12 @@ impl Events for ModelMemory {
         Ok(found)
     }
 
-    fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>> {
+    pub(crate) fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>> {
         let by_id = |id: &i64| self.events.iter().find(|one| one.id == *id);
         Ok(ids.iter().filter_map(by_id).filter(|one| scope.may_read(one.user)).cloned().collect())
     }
 
-    fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
         let item = format!("event:{id}");
         let mut held = self.events.iter_mut().filter(|one| one.retired_at.is_none());
         match held.find(|one| one.id == id && scope.may_read(one.user)) {
@@ -152,7 +167,12 @@ impl Events for ModelMemory {
         Ok(())
     }
 
-    fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
+    pub(crate) fn restore_event(
+        &mut self,
+        scope: Scope,
+        id: i64,
+        change: Change<'_>,
+    ) -> Result<()> {
         let item = format!("event:{id}");
         let found = self.events.iter_mut().find(|one| one.id == id && scope.may_read(one.user));
         let Some(one) = found else { return Err(Error::NoSuchItem { item }) };
@@ -164,7 +184,7 @@ impl Events for ModelMemory {
         Ok(())
     }
 
-    fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
+    pub(crate) fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
         let may = !self.events(scope, &[id])?.is_empty();
         let kept = self.other_sources.get(&(ItemKind::Event, id));
         Ok(kept.filter(|_| may).cloned().unwrap_or_default())

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hermes_store::memory::{
-    Admin, Audit, AuditEntry, ChainState, Change, Chat, Counts, Entities, Entity, EpisodeState,
-    Growth, Identity, ItemKind, Job, JobFailure, JobState, Jobs, Lease, MemoryFinding, ModelState,
-    NewJob, NewReceipt, ProcedureKind, Schedule, Scope, Upkeep, User, UserNumber, Users, Vacuumed,
+    Admin, AuditEntry, ChainState, Change, Chat, Counts, Entity, EpisodeState, Growth, Identity,
+    ItemKind, Job, JobFailure, JobState, Lease, MemoryFinding, ModelState, NewJob, NewReceipt,
+    ProcedureKind, Schedule, Scope, User, UserNumber, Vacuumed,
 };
 use hermes_store::{Error, Result};
 use jiff::Timestamp;
@@ -29,8 +29,8 @@ impl ModelMemory {
     }
 }
 
-impl Entities for ModelMemory {
-    fn add_alias(
+impl ModelMemory {
+    pub(crate) fn add_alias(
         &mut self,
         scope: Scope,
         name: &str,
@@ -54,7 +54,7 @@ impl Entities for ModelMemory {
         Ok(entity)
     }
 
-    fn entities_in(&self, scope: Scope, text: &str) -> Result<Vec<Entity>> {
+    pub(crate) fn entities_in(&self, scope: Scope, text: &str) -> Result<Vec<Entity>> {
         let text = format!(" {} ", fold(text));
         let occurs = |alias: &str| text.contains(&format!(" {alias} "));
         let visible = self.aliases.iter().filter(|((user, _), _)| scope.may_read(*user));
@@ -65,12 +65,12 @@ impl Entities for ModelMemory {
         Ok(ids.into_iter().filter_map(|id| self.shown_entity(scope, id)).collect())
     }
 
-    fn entity(&self, scope: Scope, name: &str) -> Result<Option<Entity>> {
+    pub(crate) fn entity(&self, scope: Scope, name: &str) -> Result<Option<Entity>> {
         let ids = self.ids_of(scope.user(), name);
         Ok(ids.first().and_then(|id| self.shown_entity(scope, *id)))
     }
 
-    fn mentions(
+    pub(crate) fn mentions(
         &self,
         scope: Scope,
         entity: &Entity,
@@ -84,7 +84,7 @@ impl Entities for ModelMemory {
         Ok(all.map(|(_, _, item)| *item).filter(may).take(limit).collect())
     }
 
-    fn mention(
+    pub(crate) fn mention(
         &mut self,
         scope: Scope,
         kind: ItemKind,
@@ -109,16 +109,16 @@ impl Entities for ModelMemory {
     }
 }
 
-impl Users for ModelMemory {
-    fn users(&self, _: Admin) -> Result<Vec<User>> {
+impl ModelMemory {
+    pub(crate) fn users(&self, _: Admin) -> Result<Vec<User>> {
         Ok(self.users.clone())
     }
 
-    fn user(&self, name: &str) -> Result<Option<User>> {
+    pub(crate) fn user(&self, name: &str) -> Result<Option<User>> {
         Ok(self.users.iter().find(|user| user.name == name).cloned())
     }
 
-    fn user_or_new(&mut self, name: &str, change: Change<'_>) -> Result<UserNumber> {
+    pub(crate) fn user_or_new(&mut self, name: &str, change: Change<'_>) -> Result<UserNumber> {
         if let Some(known) = self.user(name)? {
             return Ok(known.number);
         }
@@ -128,12 +128,16 @@ impl Users for ModelMemory {
         Ok(number)
     }
 
-    fn user_of_identity(&self, channel: &str, native_id: &str) -> Result<Option<UserNumber>> {
+    pub(crate) fn user_of_identity(
+        &self,
+        channel: &str,
+        native_id: &str,
+    ) -> Result<Option<UserNumber>> {
         let found = self.identities.get(&(channel.to_owned(), native_id.to_owned()));
         Ok(found.map(|identity| identity.user))
     }
 
-    fn link_identity(
+    pub(crate) fn link_identity(
         &mut self,
         channel: &str,
         native_id: &str,
@@ -153,24 +157,11 @@ impl Users for ModelMemory {
         Ok(())
     }
 
-    fn unlink_identity(
-        &mut self,
-        channel: &str,
-        native_id: &str,
-        change: Change<'_>,
-    ) -> Result<Option<UserNumber>> {
-        let was = self.identities.remove(&(channel.to_owned(), native_id.to_owned()));
-        if let Some(was) = &was {
-            self.note("identity.unlink", format!("user:{}", was.user.get()), change);
-        }
-        Ok(was.map(|was| was.user))
-    }
-
-    fn identities(&self, _: Admin) -> Result<Vec<Identity>> {
+    pub(crate) fn identities(&self, _: Admin) -> Result<Vec<Identity>> {
         Ok(self.identities.values().cloned().collect())
     }
 
-    fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()> {
+    pub(crate) fn note_identity(&mut self, identity: &Identity, now: Timestamp) -> Result<()> {
         let key = (identity.channel.clone(), identity.native_id.clone());
         if self.identities.contains_key(&key) {
             self.seen.remove(&key);
@@ -184,11 +175,11 @@ impl Users for ModelMemory {
         Ok(())
     }
 
-    fn unlinked_identities(&self, _: Admin) -> Result<Vec<Identity>> {
+    pub(crate) fn unlinked_identities(&self, _: Admin) -> Result<Vec<Identity>> {
         Ok(self.seen.values().cloned().collect())
     }
 
-    fn set_timezone(
+    pub(crate) fn set_timezone(
         &mut self,
         user: UserNumber,
         zone: Option<&str>,
@@ -204,8 +195,13 @@ impl Users for ModelMemory {
     }
 }
 
-impl Jobs for ModelMemory {
-    fn queue_job(&mut self, _: Admin, new: &NewJob<'_>, _now: Timestamp) -> Result<Option<i64>> {
+impl ModelMemory {
+    pub(crate) fn queue_job(
+        &mut self,
+        _: Admin,
+        new: &NewJob<'_>,
+        _now: Timestamp,
+    ) -> Result<Option<i64>> {
         let waits = |other: &ModelJob| {
             is_open(&other.job)
                 && other.job.kind == new.kind
@@ -231,7 +227,7 @@ impl Jobs for ModelMemory {
         Ok(Some(id))
     }
 
-    fn lease_job(
+    pub(crate) fn lease_job(
         &mut self,
         _: Admin,
         kinds: &[&str],
@@ -251,13 +247,19 @@ impl Jobs for ModelMemory {
         }))
     }
 
-    fn finish_job(&mut self, _: Admin, id: i64, owner: &str, now: Timestamp) -> Result<bool> {
+    pub(crate) fn finish_job(
+        &mut self,
+        _: Admin,
+        id: i64,
+        owner: &str,
+        now: Timestamp,
+    ) -> Result<bool> {
         let Some(one) = self.leased(id, owner) else { return Ok(false) };
         (one.job.state, one.job.finished_at) = (JobState::Done, Some(now));
         Ok(true)
     }
 
-    fn fail_job(
+    pub(crate) fn fail_job(
         &mut self,
         _: Admin,
         id: i64,
@@ -273,7 +275,7 @@ impl Jobs for ModelMemory {
         Ok(true)
     }
 
-    fn open_jobs(&self, _: Admin, limit: usize) -> Result<Vec<Job>> {
+    pub(crate) fn open_jobs(&self, _: Admin, limit: usize) -> Result<Vec<Job>> {
         let mut open: Vec<Job> =
             self.jobs.iter().map(|one| one.job.clone()).filter(is_open).collect();
         open.sort_by_key(|job| (job.run_at, job.id));
@@ -281,17 +283,17 @@ impl Jobs for ModelMemory {
         Ok(open)
     }
 
-    fn jobs(&self, _: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>> {
+    pub(crate) fn jobs(&self, _: Admin, state: Option<JobState>, limit: usize) -> Result<Vec<Job>> {
         let all = self.jobs.iter().rev().map(|one| one.job.clone());
         Ok(all.filter(|job| state.is_none_or(|state| job.state == state)).take(limit).collect())
     }
 
-    fn job(&self, _: Admin, id: i64) -> Result<Job> {
+    pub(crate) fn job(&self, _: Admin, id: i64) -> Result<Job> {
         let found = self.jobs.iter().find(|one| one.job.id == id);
         found.map(|one| one.job.clone()).ok_or_else(|| no_job(id))
     }
 
-    fn retry_job(&mut self, admin: Admin, id: i64, now: Timestamp) -> Result<()> {
+    pub(crate) fn retry_job(&mut self, admin: Admin, id: i64, now: Timestamp) -> Result<()> {
         let job = self.job(admin, id)?;
         let key = self.jobs.iter().find(|one| one.job.id == id).and_then(|one| one.key.clone());
         let is_same = |one: &ModelJob| {
@@ -317,7 +319,7 @@ impl Jobs for ModelMemory {
         Err(Error::ItemRefused { doing: "retry", item, why })
     }
 
-    fn lease_this_job(
+    pub(crate) fn lease_this_job(
         &mut self,
         admin: Admin,
         id: i64,
@@ -334,22 +336,22 @@ impl Jobs for ModelMemory {
         Ok(found.map(|one| take(one, lease)).is_some())
     }
 
-    fn renew_lease(&mut self, _: Admin, id: i64, lease: Lease<'_>) -> Result<bool> {
+    pub(crate) fn renew_lease(&mut self, _: Admin, id: i64, lease: Lease<'_>) -> Result<bool> {
         let found = self.leased(id, lease.owner);
         Ok(found.map(|one| one.until = Some(lease.until)).is_some())
     }
 
-    fn clear_jobs(&mut self, _: Admin, before: Timestamp) -> Result<u64> {
+    pub(crate) fn clear_jobs(&mut self, _: Admin, before: Timestamp) -> Result<u64> {
         let all = self.jobs.len();
         self.jobs.retain(|one| one.job.finished_at.is_none_or(|at| at >= before));
         Ok((all - self.jobs.len()) as u64)
     }
 
-    fn schedules(&self, _: Admin) -> Result<Vec<Schedule>> {
+    pub(crate) fn schedules(&self, _: Admin) -> Result<Vec<Schedule>> {
         Ok(self.schedules.values().cloned().collect())
     }
 
-    fn keep_schedule(&mut self, _: Admin, schedule: &Schedule) -> Result<()> {
+    pub(crate) fn keep_schedule(&mut self, _: Admin, schedule: &Schedule) -> Result<()> {
         self.schedules.insert(schedule.name.clone(), schedule.clone());
         Ok(())
     }
@@ -376,22 +378,18 @@ fn is_open(job: &Job) -> bool {
     matches!(job.state, JobState::Waiting | JobState::Leased)
 }
 
-impl Audit for ModelMemory {
-    fn audit_log(&self, _: Admin, limit: usize) -> Result<Vec<AuditEntry>> {
+impl ModelMemory {
+    pub(crate) fn audit_log(&self, _: Admin, limit: usize) -> Result<Vec<AuditEntry>> {
         Ok(self.log.iter().rev().take(limit).cloned().collect())
     }
 
-    fn changes_after(&self, _: Admin, after: i64, limit: usize) -> Result<Vec<AuditEntry>> {
-        Ok(self.log.iter().filter(|entry| entry.id > after).take(limit).cloned().collect())
-    }
-
-    fn check_audit(&self, _: Admin) -> Result<ChainState> {
+    pub(crate) fn check_audit(&self, _: Admin) -> Result<ChainState> {
         Ok(ChainState::Whole { entries: self.log.len() as u64 })
     }
 }
 
-impl Upkeep for ModelMemory {
-    fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
+impl ModelMemory {
+    pub(crate) fn growth(&self, scope: Scope, since: Timestamp) -> Result<Vec<Growth>> {
         let day = |at: Timestamp| at.duration_since(since).as_hours() / 24;
         let facts = self.facts.values().filter(|fact| scope.may_read(fact.user));
         let facts = facts.map(|fact| (fact.recorded_at, 1, 0));
@@ -407,7 +405,7 @@ impl Upkeep for ModelMemory {
         Ok(days.into_values().collect())
     }
 
-    fn counts(&self, _: Admin) -> Result<Counts> {
+    pub(crate) fn counts(&self, _: Admin) -> Result<Counts> {
         let active = self.models.iter().find(|model| model.state == ModelState::Active);
         let vectors = |kinds: &[ItemKind]| {
             let of_active =
@@ -439,29 +437,27 @@ impl Upkeep for ModelMemory {
         })
     }
 
-    fn vacuum(&mut self, _: Admin, now: Timestamp) -> Result<Vacuumed> {
+    pub(crate) fn vacuum(&mut self, _: Admin, now: Timestamp) -> Result<Vacuumed> {
         self.last_vacuum = Some(now);
         Ok(Vacuumed { before: 0, after: 0 })
     }
 
-    fn check_memory(&self, _: Admin) -> Result<Vec<MemoryFinding>> {
+    pub(crate) fn check_memory(&self, _: Admin) -> Result<Vec<MemoryFinding>> {
         Ok(Vec::new())
     }
 
-    fn rebuild_segments(&mut self, _: Admin) -> Result<u64> {
+    pub(crate) fn rebuild_segments(&mut self, _: Admin) -> Result<u64> {
         Ok(0)
-    }
-
-    fn hand_out_all(&mut self, receipts: &[(Scope, NewReceipt<'_>, Timestamp)]) -> Result<()> {
-        for (scope, receipt, _) in receipts {
-            self.hand_out_one(*scope, receipt);
-        }
-        Ok(())
     }
 }
 
 impl ModelMemory {
-    fn hand_out_one(&mut self, scope: Scope, receipt: &NewReceipt<'_>) {
+    pub(crate) fn hand_out(
+        &mut self,
+        scope: Scope,
+        receipt: &NewReceipt<'_>,
+        _: Timestamp,
+    ) -> Result<()> {
         let mut items: Vec<(ItemKind, i64)> = Vec::new();
         for (kind, item) in receipt.items {
             match (kind, self.messages.get(item)) {
@@ -486,5 +482,6 @@ impl ModelMemory {
                 ItemKind::Message | ItemKind::Event => {}
             }
         }
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! People as a whole: one becomes another and nothing is lost or mixed; one is forgotten and nothing is left.
 
 use hermes_store::memory::{
-    Admin, Audit, ChainState, Episodes, FactFilter, Facts, NewChunk, NewFact, NewSource, People,
-    PortableText, Scope, SqliteMemory, Upkeep, UserNumber, Users,
+    Admin, ChainState, FactFilter, Memory, NewChunk, NewFact, NewSource, PortableText, Scope,
+    UserNumber,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn one_chunk(text: &PortableText<'_>) -> Vec<NewChunk> {
     vec![one]
 }
 
-fn canaries(memory: &SqliteMemory, user: i64, of: i64) -> usize {
+fn canaries(memory: &Memory, user: i64, of: i64) -> usize {
     let word = format!("canary{of}");
     let lines = all_reads(memory, Scope::of(UserNumber::new(user)), 410);
     let has = |line: &&String| {
@@ -29,7 +29,7 @@ fn canaries(memory: &SqliteMemory, user: i64, of: i64) -> usize {
     lines.iter().filter(has).count()
 }
 
-fn must_be_whole(place: &Place, memory: &SqliteMemory) {
+fn must_be_whole(place: &Place, memory: &Memory) {
     assert!(matches!(memory.check_audit(Admin).unwrap(), ChainState::Whole { .. }));
     let findings = memory.check_memory(Admin).unwrap();
     assert!(findings.is_empty(), "{findings:?}");
@@ -73,7 +73,7 @@ fn check(operations: &[Operation]) -> Result<(), TestCaseError> {
 }
 
 /// Bob, and bobby who is the same person: each said something, both know one thing.
-fn two_names(place: &Place) -> (SqliteMemory, [UserNumber; 2]) {
+fn two_names(place: &Place) -> (Memory, [UserNumber; 2]) {
     let mut memory = place.write();
     let pair = ["bobby", "bob"].map(|name| memory.user_or_new(name, by("user", 0)).unwrap());
     for (user, words) in [(pair[0], "marmalade"), (pair[1], "porridge")] {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hermes_store::Error;
-use hermes_store::memory::{SqliteMemory, Wanted};
+use hermes_store::memory::{Memory, Wanted};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Place {
         let place = Place { folder: tempfile::tempdir().unwrap() };
-        SqliteMemory::create(place.wanted(&place.path()), "alice", by("user", 0)).unwrap();
+        Memory::create(place.wanted(&place.path()), "alice", by("user", 0)).unwrap();
         place
     }
 
@@ -34,15 +34,15 @@ impl Place {
         Wanted { path, profile: "default" }
     }
 
-    pub(crate) fn open(&self, access: Access) -> Result<SqliteMemory, Error> {
-        SqliteMemory::open(self.wanted(&self.path()), access, DEFAULT_WAIT)
+    pub(crate) fn open(&self, access: Access) -> Result<Memory, Error> {
+        Memory::open(self.wanted(&self.path()), access, DEFAULT_WAIT)
     }
 
-    pub(crate) fn write(&self) -> SqliteMemory {
+    pub(crate) fn write(&self) -> Memory {
         self.open(Access::Write).unwrap()
     }
 
-    pub(crate) fn read(&self) -> SqliteMemory {
+    pub(crate) fn read(&self) -> Memory {
         self.open(Access::Read).unwrap()
     }
 

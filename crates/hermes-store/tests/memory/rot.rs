@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use hermes_store::memory::{
-    Admin, Episodes, Events, Facts, Procedures, SqliteMemory, Upkeep, Vectors, compare_memory,
-};
+use hermes_store::memory::{Admin, Memory, compare_memory};
 use hermes_store::rot::{Compared, HighWater, Which};
 use hermes_store::snapshot;
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
@@ -226,7 +224,7 @@ fn a_log_that_is_shortened_anywhere_is_noticed() {
         let path = folder.path().join("memory.db");
         spoil(&path, &main);
         spoil(&folder.path().join("memory.db-wal"), &log[..end]);
-        let opened = SqliteMemory::open(place.wanted(&path), Access::Read, DEFAULT_WAIT).unwrap();
+        let opened = Memory::open(place.wanted(&path), Access::Read, DEFAULT_WAIT).unwrap();
         let behind = opened.behind(&marks).unwrap();
         assert!(behind.is_some_and(|behind| behind.found < 17), "cut at {end}: {behind:?}");
     }

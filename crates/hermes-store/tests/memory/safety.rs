@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hermes_store::Error;
 use hermes_store::memory::{
-    Admin, Audit, ChainState, Change, Entities, Episodes, FactFilter, Facts, Jobs, NewChunk,
-    NewFact, NewJob, NewMessage, Recall, RecallFilter, RecentFilter, Scope, SqliteMemory, Upkeep,
-    UserNumber, Users, Vectors, Wanted,
+    Admin, ChainState, Change, FactFilter, Memory, NewChunk, NewFact, NewJob, NewMessage,
+    RecallFilter, RecentFilter, Scope, UserNumber, Wanted,
 };
 use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use rusqlite::Connection;
@@ -21,7 +20,7 @@ fn raw(place: &Place) -> Connection {
 fn the_memory_of_another_profile_is_refused() {
     let place = Place::new();
     let other = Wanted { path: &place.path(), profile: "work" };
-    let refused = SqliteMemory::open(other, Access::Read, DEFAULT_WAIT).unwrap_err();
+    let refused = Memory::open(other, Access::Read, DEFAULT_WAIT).unwrap_err();
     assert!(refused.to_string().ends_with("it belongs to profile default, not work"), "{refused}");
 }
 
@@ -63,7 +62,7 @@ fn a_database_that_is_no_memory_is_refused() {
         Ok(())
     })
     .unwrap();
-    let refused = SqliteMemory::open(place.wanted(&path), Access::Write, DEFAULT_WAIT).unwrap_err();
+    let refused = Memory::open(place.wanted(&path), Access::Write, DEFAULT_WAIT).unwrap_err();
     assert!(matches!(refused, Error::NotMemory { .. }), "{refused}");
 }
 

@@ -24,7 +24,6 @@ use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatModel;
 use hermes_llm::chat::price::Price;
 use hermes_memory::reflect::retries::{self, Retry};
-use hermes_store::memory::Vectors as _;
 use hermes_store::sessions::{SessionId, Spending};
 
 use hermes_app::app::App;

@@ -8,7 +8,7 @@ use hermes_agent::window::{Row, Window, size_of};
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatLimits;
 use hermes_memory::record::summaries;
-use hermes_store::memory::{Scope, Users as _};
+use hermes_store::memory::Scope;
 use hermes_store::sessions::{
     Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
     Spending, Whose, Window as Shown, random_bytes,

@@ -3,7 +3,7 @@
 use hermes_agent::prompt::{Name, Prompt};
 use hermes_home::pasted::is_pasted;
 use hermes_memory::provenance;
-use hermes_store::memory::{ItemKind, Lifecycle as _};
+use hermes_store::memory::ItemKind;
 use hermes_store::sessions::{Message, MessageState, SessionId};
 
 use super::tools;

@@ -3,7 +3,7 @@
 use hermes_memory::extract::{self, AtOnce};
 use hermes_memory::identity;
 use hermes_memory::remember::{Followed, Remembered};
-use hermes_store::memory::{Facts as _, Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Scope};
 use jiff::Timestamp;
 
 use super::front::{Event, Front, ProblemShown};
@@ -103,7 +103,7 @@ impl Conversation {
     }
 }
 
-fn is_held(store: &SqliteMemory, scope: Scope, fact: i64) -> anyhow::Result<bool> {
+fn is_held(store: &Memory, scope: Scope, fact: i64) -> anyhow::Result<bool> {
     let found = store.facts(scope, &[fact])?;
     Ok(found.iter().any(|fact| fact.retired_at.is_none()))
 }

@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use hermes_home::memory_file;
 use hermes_memory::extract::{self, Kind, Spoken, rules as drawing};
 use hermes_memory::remember::{self, Approved, Pending, Remembered, Target, Wish};
-use hermes_store::memory::{
-    Episodes as _, Lifecycle as _, Message, NewSource, SqliteMemory, Trust,
-};
+use hermes_store::memory::{Memory, Message, NewSource, Trust};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 
 use super::front::{Event, Front};
 use super::slash::Place;
 use hermes_app::fact_view::name_of;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::text::one_line;
 use hermes_app::{later, rules};
 
@@ -95,7 +93,7 @@ pub(crate) fn offer(
 /// Writes something to a memory file, with a fact that says the same; for what a person agreed to.
 pub(crate) fn keep(
     place: &Place<'_>,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     wish: &Wish<'_>,
 ) -> anyhow::Result<Remembered> {
     let mut rules = rules::of_learning(place.app, place.home, &memory.store)?;
@@ -137,7 +135,7 @@ pub(crate) fn tell(front: &mut dyn Front, became: &Remembered) -> anyhow::Result
 fn offer_one(
     place: &Place<'_>,
     front: &mut dyn Front,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     candidate: &Candidate,
 ) -> anyhow::Result<bool> {
     let detail = format!(
@@ -172,7 +170,7 @@ fn offer_one(
 fn offer_pending(
     place: &Place<'_>,
     front: &mut dyn Front,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     one: &Pending,
 ) -> anyhow::Result<bool> {
     let with = one.with.as_deref().map(|with| format!(" → {with}")).unwrap_or_default();
@@ -208,7 +206,7 @@ fn file(target: Target) -> &'static str {
 }
 
 /// What the rules find in the user's own words, and the memory files do not say yet.
-fn candidates(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Candidate>> {
+fn candidates(place: &Place<'_>, store: &Memory) -> anyhow::Result<Vec<Candidate>> {
     let scope = place.asker.scope;
     let zone = place.app.zone_of(place.home, store, scope.user())?;
     let mut said = Vec::new();
@@ -268,7 +266,7 @@ fn known_entries(place: &Place<'_>) -> anyhow::Result<BTreeSet<String>> {
 }
 
 /// Proposals that came of this very session.
-fn waiting(place: &Place<'_>, store: &SqliteMemory) -> anyhow::Result<Vec<Pending>> {
+fn waiting(place: &Place<'_>, store: &Memory) -> anyhow::Result<Vec<Pending>> {
     let scope = place.asker.scope;
     let mut episodes = BTreeSet::new();
     for session in store.sessions_named(scope, place.session)? {

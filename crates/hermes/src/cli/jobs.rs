@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use hermes_home::Home;
-use hermes_store::memory::{Admin, Job, JobState, Jobs as _};
+use hermes_store::memory::{Admin, Job, JobState};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 use hermes_home::Home;
 use hermes_home::memory_file::{self, WholeText};
 use hermes_memory::record::turn::{Caller, Identity, Turn, TurnMessage};
-use hermes_store::memory::{Admin, Chat, FactFilter, Facts as _, Scope, UserNumber, Users as _};
+use hermes_store::memory::{Admin, Chat, FactFilter, Scope, UserNumber};
 use hermes_store::sessions::{Beginning, SessionId, Spending};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_store::memory::{
-    Admin, Episodes as _, Lifecycle as _, Scope, SqliteMemory, UserNumber, Wanted,
-};
+use hermes_store::memory::{Admin, Memory, Scope, UserNumber, Wanted};
 use hermes_store::sqlite::Access;
 use serde_json::json;
 
@@ -12,10 +10,10 @@ use crate::sandbox::Sandbox;
 
 const SESSIONS: usize = 30;
 
-pub(crate) fn open(sandbox: &Sandbox) -> SqliteMemory {
+pub(crate) fn open(sandbox: &Sandbox) -> Memory {
     let path = sandbox.path("memory.db");
     let wanted = Wanted { path: &path, profile: "default" };
-    SqliteMemory::open(wanted, Access::Write, Duration::from_secs(10)).unwrap()
+    Memory::open(wanted, Access::Write, Duration::from_secs(10)).unwrap()
 }
 
 /// A home with old conversations from which everything was drawn; the numbers of the episodes.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::process::Command;
 
-use hermes_store::memory::Lifecycle as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -1,7 +1,7 @@
 //! Facts that may not both be true, two at a time, until somebody says which holds.
 
 use askama::Template;
-use hermes_store::memory::{Facts as _, Scope, SqliteMemory};
+use hermes_store::memory::{Memory, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -64,6 +64,6 @@ pub(super) fn settle(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     Ok(Answer::Done { back: visit.back(), notice })
 }
 
-fn one(store: &SqliteMemory, scope: Scope, id: i64) -> anyhow::Result<Shown> {
+fn one(store: &Memory, scope: Scope, id: i64) -> anyhow::Result<Shown> {
     Ok(Shown::of(&store.find_fact(scope, &name_of(id))?))
 }

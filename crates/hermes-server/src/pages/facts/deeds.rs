@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::http::StatusCode;
-use hermes_store::memory::{Fact, Facts as _, Scope};
+use hermes_store::memory::{Fact, Scope};
 use serde::Serialize;
 
 use super::{NAME, merge, place};

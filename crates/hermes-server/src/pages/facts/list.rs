@@ -1,7 +1,7 @@
 //! The list of facts: searched, narrowed, sorted, paged.
 
 use askama::Template;
-use hermes_store::memory::{Fact, FactFilter, FactOnly, FactOrder, Facts as _, Scope};
+use hermes_store::memory::{Fact, FactFilter, FactOnly, FactOrder, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::pages::visit::{Frame, ROWS};
 use crate::pages::{Answer, Visit, shell_word};
 use hermes_app::fact_view::Shown;
 use hermes_app::hit::Hit;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::pool::Seat;
 use hermes_app::reason::Reason;
 use hermes_app::recall::Recall;
@@ -116,7 +116,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 }
 
 fn listed(
-    memory: &Memory,
+    memory: &OpenMemory,
     scope: Scope,
     visit: &Visit,
     wanted: &Wanted,
@@ -147,7 +147,7 @@ fn listed(
 }
 
 fn searched(
-    memory: &Memory,
+    memory: &OpenMemory,
     scope: Scope,
     hits: &[Hit],
     wanted: &Wanted,

@@ -1,10 +1,7 @@
 //! One fact with all that is known about it: where it comes from, what became of it, what it was used for.
 
 use askama::Template;
-use hermes_store::memory::{
-    Episodes as _, FactFilter, Facts as _, ItemKind, Lifecycle as _, MessageKey, Scope,
-    SqliteMemory,
-};
+use hermes_store::memory::{FactFilter, ItemKind, Memory, MessageKey, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -112,7 +109,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
 }
 
 /// What happened, newest first, each text beside the one before.
-fn history(store: &SqliteMemory, scope: Scope, id: &str) -> anyhow::Result<Vec<Step>> {
+fn history(store: &Memory, scope: Scope, id: &str) -> anyhow::Result<Vec<Step>> {
     let (_, changes) = facts::history(store, scope, id)?;
     let mut before: Option<String> = None;
     let mut steps = Vec::new();
@@ -158,7 +155,7 @@ fn said(action: &str) -> &'static str {
     }
 }
 
-fn used(store: &SqliteMemory, scope: Scope, id: i64) -> anyhow::Result<Vec<Use>> {
+fn used(store: &Memory, scope: Scope, id: i64) -> anyhow::Result<Vec<Use>> {
     let receipts = store.latest_receipts(scope, RECEIPTS)?;
     let with_it = receipts.into_iter().filter(|one| one.items.contains(&(ItemKind::Fact, id)));
     Ok(with_it
@@ -169,7 +166,7 @@ fn used(store: &SqliteMemory, scope: Scope, id: i64) -> anyhow::Result<Vec<Use>>
 
 fn related(
     app: &App,
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     fact: &Shown,
     frame: &Frame,
@@ -190,7 +187,7 @@ fn related(
     Ok(related)
 }
 
-fn words(store: &SqliteMemory, scope: Scope, from: &From) -> anyhow::Result<Words> {
+fn words(store: &Memory, scope: Scope, from: &From) -> anyhow::Result<Words> {
     let source = &from.source;
     let quote = source.quote.clone().unwrap_or_default();
     let message = match source.message {

@@ -3,10 +3,7 @@
 use askama::Template;
 use hermes_app::sessions::export::{self, Format};
 use hermes_home::redaction::{self, Policy};
-use hermes_store::memory::{
-    Episodes as _, Events as _, Facts as _, ItemKind, Lifecycle as _, MessageKey, Procedures as _,
-    Scope, SqliteMemory,
-};
+use hermes_store::memory::{ItemKind, Memory, MessageKey, Scope};
 use hermes_store::sessions::{
     Message, MessageState, SessionId, SessionStore, SessionSummary, Window,
 };
@@ -207,12 +204,7 @@ fn calls(message: &Message) -> Vec<Call> {
     listed.map(|listed| listed.iter().map(one).collect()).unwrap_or_default()
 }
 
-fn given(
-    store: &SqliteMemory,
-    scope: Scope,
-    session: &str,
-    frame: &Frame,
-) -> anyhow::Result<Vec<Given>> {
+fn given(store: &Memory, scope: Scope, session: &str, frame: &Frame) -> anyhow::Result<Vec<Given>> {
     let mut all = Vec::new();
     for receipt in store.receipts_of(scope, session)? {
         let mut items = Vec::new();
@@ -226,7 +218,7 @@ fn given(
 }
 
 fn item(
-    store: &SqliteMemory,
+    store: &Memory,
     scope: Scope,
     kind: ItemKind,
     id: i64,
@@ -262,12 +254,7 @@ fn item(
 }
 
 /// How an episode begins, or what stands in its place.
-fn episode(
-    store: &SqliteMemory,
-    scope: Scope,
-    id: i64,
-    frame: &Frame,
-) -> anyhow::Result<Option<String>> {
+fn episode(store: &Memory, scope: Scope, id: i64, frame: &Frame) -> anyhow::Result<Option<String>> {
     if let Some((_, summary)) = store.covering(scope, &[id])?.first() {
         return Ok(Some(format!("a conversation that episode:{summary} tells in short by now")));
     }

@@ -1,6 +1,6 @@
 //! The memory under the names of Mem0.
 
-use hermes_store::memory::{Fact, Facts as _};
+use hermes_store::memory::Fact;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What a tool is: its name, what a client may think of it, its arguments, and who answers.
 
-use hermes_store::memory::{Fact, FactFilter, Facts as _, Scope};
+use hermes_store::memory::{Fact, FactFilter, Scope};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use hermes_home::layout::MemoryTarget;
 use hermes_home::memory_file;
-use hermes_store::memory::{Admin, Upkeep as _};
+use hermes_store::memory::Admin;
 use hermes_store::sessions::Window;
 use hermes_store::sqlite::Access;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Facts: list, add, show, edit, supersede, take back, bring back.
 
 use axum::http::{Method, StatusCode};
-use hermes_store::memory::{FactFilter, Facts as _, Scope};
+use hermes_store::memory::{FactFilter, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

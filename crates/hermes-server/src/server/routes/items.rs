@@ -1,7 +1,7 @@
 //! Episodes, procedures and events: list, show, forget; and lessons that are reported.
 
 use axum::http::Method;
-use hermes_store::memory::{Episodes as _, Events as _, Procedures as _, RecentFilter};
+use hermes_store::memory::RecentFilter;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

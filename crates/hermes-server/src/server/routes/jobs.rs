@@ -1,7 +1,7 @@
 //! Work in the background: what waits, what failed, do it now.
 
 use axum::http::Method;
-use hermes_store::memory::{Admin, Jobs as _};
+use hermes_store::memory::Admin;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

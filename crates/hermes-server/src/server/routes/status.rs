@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hermes_store::memory::{Admin, Upkeep as _, Users as _};
+use hermes_store::memory::Admin;
 use serde_json::json;
 
 use super::super::route::{Needs, Route, Run};

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use hermes_memory::record::turn::{Turn, is_of_another};
-use hermes_store::memory::{Admin, Lifecycle as _, MemoryStore, Scope, SqliteMemory, Users as _};
+use hermes_store::memory::{Admin, Memory, Scope};
 use hermes_store::sessions::SessionStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -110,7 +110,7 @@ fn must_be_own(
     let memory = seat.reader().ok().map(|(_, _, memory)| &memory.store);
     let is_anothers = match (sessions, memory) {
         (Some(sessions), memory) => {
-            is_of_another(sessions, memory.map(|store| store as &dyn MemoryStore), turn)?
+            is_of_another(sessions, memory.map(|store| store as &Memory), turn)?
         }
         (None, Some(store)) => is_known_of_others(store, id, turn.user.as_deref())?,
         (None, None) => false,
@@ -124,7 +124,7 @@ fn must_be_own(
 }
 
 /// Whether the memory knows a session as others' alone, and not as that of the user who is named.
-fn is_known_of_others(store: &SqliteMemory, id: &str, own: Option<&str>) -> anyhow::Result<bool> {
+fn is_known_of_others(store: &Memory, id: &str, own: Option<&str>) -> anyhow::Result<bool> {
     let mut whose = Vec::new();
     for user in store.users(Admin)? {
         if !store.sessions_named(Scope::of(user.number), id)?.is_empty() {

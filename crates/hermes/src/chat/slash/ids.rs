@@ -4,7 +4,7 @@ use hermes_agent::checkpoint::Checkpoint;
 use hermes_home::Home;
 use hermes_home::skill::Catalog;
 use hermes_memory::remember;
-use hermes_store::memory::{FactFilter, Facts as _};
+use hermes_store::memory::FactFilter;
 use hermes_store::sessions::SessionFilter;
 use hermes_store::sqlite::Access;
 

@@ -8,7 +8,7 @@ use hermes_home::Home;
 use hermes_home::redaction::Policy;
 use hermes_import::{Options, Sink, Source, Tally};
 use hermes_memory::import::{Intake, Settings, Survey, Taken};
-use hermes_store::memory::{Scope, UserNumber, Vectors as _};
+use hermes_store::memory::{Scope, UserNumber};
 use hermes_store::sqlite::Access;
 
 use super::Arguments;
@@ -20,7 +20,7 @@ use crate::failure::Outcome;
 use hermes_app::app::App;
 use hermes_app::embedding;
 use hermes_app::later;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::progress::Progress;
 use hermes_app::text::{counted, thousands};
@@ -138,7 +138,7 @@ impl<'a> Wanted<'a> {
         &self,
         app: &Terminal,
         home: &Home,
-        memory: &mut Memory,
+        memory: &mut OpenMemory,
     ) -> anyhow::Result<(Tally, Taken)> {
         let scope = self.arguments.whose.writer(&mut memory.store, app.change())?;
         let (zone, secrets) = (&app.zone(home)?, self.secrets(app, home)?);

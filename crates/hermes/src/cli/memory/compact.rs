@@ -6,7 +6,7 @@ use std::io;
 use clap::Args;
 use hermes_home::Home;
 use hermes_memory::compress::Report;
-use hermes_store::memory::{Admin, Lifecycle as _, Upkeep as _, Vacuumed};
+use hermes_store::memory::{Admin, Vacuumed};
 use hermes_store::sqlite::Access;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use hermes_app::background::Background;
 use hermes_app::clock;
 use hermes_app::daemon::compaction::{self, Wanted};
 use hermes_app::later;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::progress::Progress;
 use hermes_app::text::{bytes, counted, thousands};
 
@@ -109,7 +109,7 @@ fn compress(
     arguments: &Arguments,
     home: &Home,
     app: &Terminal,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
     before: Timestamp,
 ) -> anyhow::Result<Report> {
     let model = match arguments.dry_run {

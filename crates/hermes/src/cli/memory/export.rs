@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use hermes_home::Home;
 use hermes_home::name::UserId;
 use hermes_memory::transfer::{self, ExportSettings, Written};
-use hermes_store::memory::{Section, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Memory, Section, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -105,7 +105,7 @@ impl Type {
     }
 }
 
-fn user(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Option<UserNumber>> {
+fn user(arguments: &Arguments, store: &Memory) -> anyhow::Result<Option<UserNumber>> {
     let Some(name) = &arguments.user else { return Ok(None) };
     let id: UserId = name.parse()?;
     let found = store.user(id.as_str())?.map(|user| user.number);
@@ -135,7 +135,7 @@ fn refuse(arguments: &Arguments, home: &Home) -> Result<(), Problem> {
 
 /// Streams into a device or pipe; a file, readable by its owner only, appears when it is whole.
 fn to_file(
-    store: &SqliteMemory,
+    store: &Memory,
     path: &Path,
     settings: &ExportSettings<'_>,
     progress: &mut dyn FnMut(u64, u64),

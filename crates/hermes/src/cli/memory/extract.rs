@@ -6,7 +6,7 @@ use std::io;
 use clap::Args;
 use hermes_home::{Home, tokens};
 use hermes_memory::extract::Report;
-use hermes_store::memory::{Admin, Episodes as _, Lifecycle as _, Scope, SqliteMemory};
+use hermes_store::memory::{Admin, Memory, Scope};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::output::{Page, Show};
 use hermes_app::background::Background;
 use hermes_app::daemon::life::{self, Drawing};
 use hermes_app::later;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::problem::{Kind, Problem};
 use hermes_app::rules::IDLE;
 use hermes_app::text::{counted, thousands};
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
 pub(crate) fn with_model(
     app: &mut Terminal,
     home: &Home,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
 ) -> anyhow::Result<()> {
     let done = draw(true, app, home, memory)?;
     app.out.show(&done)
@@ -81,7 +81,7 @@ fn draw(
     with_model: bool,
     app: &Terminal,
     home: &Home,
-    memory: &mut Memory,
+    memory: &mut OpenMemory,
 ) -> anyhow::Result<Done> {
     let model = Background::open(app, home)?;
     if with_model {
@@ -106,7 +106,7 @@ fn draw(
 }
 
 /// Says what it would cost, and goes on only with consent.
-fn agree(app: &Terminal, model: &Background<'_>, store: &SqliteMemory) -> anyhow::Result<()> {
+fn agree(app: &Terminal, model: &Background<'_>, store: &Memory) -> anyhow::Result<()> {
     let waiting = store.waiting_episodes(Admin, app.now - IDLE, usize::MAX)?;
     let mut read = 0;
     for episode in &waiting {

@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use clap::{Args, Subcommand};
 use hermes_home::Home;
 use hermes_memory::remember::Erased;
-use hermes_store::memory::{Fact, FactFilter, Facts as _, Scope};
+use hermes_store::memory::{Fact, FactFilter, Scope};
 use hermes_store::sqlite::Access;
 
 use super::fact_life;
@@ -15,7 +15,7 @@ use hermes_app::app::App;
 use hermes_app::fact_view::{self, Deleted, Listed, Shown, name_of};
 use hermes_app::facts::{self, Facts, New};
 use hermes_app::in_step;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::reason::{self, Why};
 use hermes_app::text::{counted, one_line};
 
@@ -283,7 +283,7 @@ fn supersede(arguments: &Text, home: &Home, app: &mut Terminal) -> anyhow::Resul
 }
 
 /// The memory that must hold the fact; a missing one is not made only to find nothing in it.
-pub(super) fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<Memory> {
+pub(super) fn existing(home: &Home, app: &App, id: &str) -> anyhow::Result<OpenMemory> {
     let memory = app.memory(home, Access::Read)?;
     if memory.exists {
         return app.memory(home, Access::Write);

@@ -5,7 +5,7 @@ use std::io;
 
 use clap::Args;
 use hermes_home::Home;
-use hermes_store::memory::{Fact, FactChange, Facts as _};
+use hermes_store::memory::{Fact, FactChange};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

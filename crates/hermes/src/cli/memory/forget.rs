@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, ValueEnum};
-use hermes_store::memory::{Choice, ItemKind, SqliteMemory, UserNumber};
+use hermes_store::memory::{Choice, ItemKind, Memory, UserNumber};
 use hermes_store::sqlite::Access;
 
 use crate::confirm;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     Ok(Outcome::Done)
 }
 
-fn choice(arguments: &Arguments, store: &SqliteMemory) -> anyhow::Result<Choice> {
+fn choice(arguments: &Arguments, store: &Memory) -> anyhow::Result<Choice> {
     if arguments.all {
         return Ok(Choice::All);
     }

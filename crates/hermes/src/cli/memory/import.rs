@@ -9,7 +9,6 @@ use anyhow::Context;
 use clap::Args;
 use hermes_memory::Error;
 use hermes_memory::transfer::{self, Ending, ImportReport, ImportSettings};
-use hermes_store::memory::Vectors as _;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 use serde_json::Value;

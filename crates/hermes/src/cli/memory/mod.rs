@@ -36,7 +36,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use hermes_home::UserId;
 use hermes_home::layout::MemoryTarget;
 use hermes_memory::record::spool;
-use hermes_store::memory::Users as _;
 use hermes_store::sqlite::Access;
 
 use crate::failure::Outcome;

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use hermes_memory::record::{self, Report};
-use hermes_store::memory::Vectors as _;
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 

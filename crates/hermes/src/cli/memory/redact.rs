@@ -8,7 +8,7 @@ use std::io;
 use clap::Args;
 use hermes_home::redaction;
 use hermes_memory::transfer;
-use hermes_store::memory::{Admin, PortableText, Vectors as _};
+use hermes_store::memory::{Admin, PortableText};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 use serde_json::Value;

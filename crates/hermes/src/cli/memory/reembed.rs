@@ -7,7 +7,7 @@ use clap::Args;
 use hermes_home::Home;
 use hermes_llm::{Embedded, Embedder};
 use hermes_memory::reembed::{self, Report};
-use hermes_store::memory::{Admin, SqliteMemory, Vectors as _};
+use hermes_store::memory::{Admin, Memory};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
 fn forget(
     home: &Home,
     app: &Terminal,
-    store: &mut SqliteMemory,
+    store: &mut Memory,
     embedder: &dyn Embedder,
 ) -> anyhow::Result<()> {
     let embedded = Embedded::new();

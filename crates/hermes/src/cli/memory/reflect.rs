@@ -7,7 +7,7 @@ use hermes_home::skill::State;
 use hermes_home::{Home, UserId};
 use hermes_memory::learn;
 use hermes_memory::reflect::{self, look_back};
-use hermes_store::memory::{Admin, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Admin, Memory, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn look(app: &Terminal, home: &Home, store: &mut SqliteMemory) -> anyhow::Result<Looked> {
+fn look(app: &Terminal, home: &Home, store: &mut Memory) -> anyhow::Result<Looked> {
     let model = Background::open(app, home)?;
     let progress = Progress::of(app);
     let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
@@ -59,7 +59,7 @@ fn look(app: &Terminal, home: &Home, store: &mut SqliteMemory) -> anyhow::Result
     Ok(Looked { sessions, habits, skills })
 }
 
-fn hints(looked: &Looked, app: &Terminal, home: &Home, store: &SqliteMemory) -> anyhow::Result<()> {
+fn hints(looked: &Looked, app: &Terminal, home: &Home, store: &Memory) -> anyhow::Result<()> {
     for user in store.users(Admin)? {
         if !looked.sessions.taught.contains(&user.number) {
             continue;

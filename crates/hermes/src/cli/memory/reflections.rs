@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, Subcommand};
-use hermes_store::memory::{Procedure, ProcedureKind, Procedures as _};
+use hermes_store::memory::{Procedure, ProcedureKind};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -5,9 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use hermes_store::memory::{
-    Admin, Counts, Coverage, EmbedModel, ModelState, Upkeep as _, Users as _, Vectors as _,
-};
+use hermes_store::memory::{Admin, Counts, Coverage, EmbedModel, ModelState};
 use hermes_store::sqlite::Access;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +14,7 @@ use serde::Serialize;
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
 use hermes_app::embedding;
-use hermes_app::memory::Memory;
+use hermes_app::memory::OpenMemory;
 use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
@@ -75,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     Ok(Outcome::Done)
 }
 
-fn models(memory: &Memory) -> anyhow::Result<Vec<Progress>> {
+fn models(memory: &OpenMemory) -> anyhow::Result<Vec<Progress>> {
     let mut found = Vec::new();
     for model in memory.store.models(Admin)? {
         if model.state != ModelState::Retired {

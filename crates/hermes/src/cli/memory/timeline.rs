@@ -4,7 +4,7 @@ use crate::terminal::Terminal;
 use std::io;
 
 use clap::{Args, ValueEnum};
-use hermes_store::memory::{Event, EventKind, Events as _};
+use hermes_store::memory::{Event, EventKind};
 use hermes_store::sqlite::Access;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};

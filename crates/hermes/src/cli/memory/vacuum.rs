@@ -3,7 +3,7 @@
 use crate::terminal::Terminal;
 use std::io;
 
-use hermes_store::memory::{Admin, Upkeep as _, Vacuumed, Vectors as _};
+use hermes_store::memory::{Admin, Vacuumed};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hermes_home::name::UserId;
-use hermes_store::memory::{Change, Scope, SqliteMemory, UserNumber, Users as _};
+use hermes_store::memory::{Change, Memory, Scope, UserNumber};
 
 use hermes_app::app::App;
 use hermes_app::asker::Asker;
@@ -22,7 +22,7 @@ impl Whose {
     }
 
     /// Who reads; somebody who is not known yet reads what is shared.
-    pub(crate) fn reader(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Scope> {
+    pub(crate) fn reader(&self, store: &Memory, app: &App) -> anyhow::Result<Scope> {
         if let Some(scope) = self.known(store)? {
             return Ok(scope);
         }
@@ -32,7 +32,7 @@ impl Whose {
     }
 
     /// Who asks, with whose USER.md is loaded.
-    pub(super) fn asker(&self, store: &SqliteMemory, app: &App) -> anyhow::Result<Asker> {
+    pub(super) fn asker(&self, store: &Memory, app: &App) -> anyhow::Result<Asker> {
         let known = match self.id()? {
             None => return Ok(Asker::owner()),
             Some(id) => store.user(id.as_str())?,
@@ -44,7 +44,7 @@ impl Whose {
     }
 
     /// Whose things are changed; they must be known.
-    pub(crate) fn existing(&self, store: &SqliteMemory) -> anyhow::Result<Scope> {
+    pub(crate) fn existing(&self, store: &Memory) -> anyhow::Result<Scope> {
         self.known(store)?.ok_or_else(|| {
             let name = self.user.as_deref().unwrap_or_default();
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
@@ -54,18 +54,14 @@ impl Whose {
     }
 
     /// Whose things are added; a new name becomes a user.
-    pub(crate) fn writer(
-        &self,
-        store: &mut SqliteMemory,
-        change: Change<'_>,
-    ) -> anyhow::Result<Scope> {
+    pub(crate) fn writer(&self, store: &mut Memory, change: Change<'_>) -> anyhow::Result<Scope> {
         match self.id()? {
             None => Ok(Scope::of(UserNumber::OWNER)),
             Some(id) => Ok(Scope::of(store.user_or_new(id.as_str(), change)?)),
         }
     }
 
-    fn known(&self, store: &SqliteMemory) -> anyhow::Result<Option<Scope>> {
+    fn known(&self, store: &Memory) -> anyhow::Result<Option<Scope>> {
         match self.id()? {
             None => Ok(Some(Scope::of(UserNumber::OWNER))),
             Some(id) => Ok(store.user(id.as_str())?.map(|user| Scope::of(user.number))),

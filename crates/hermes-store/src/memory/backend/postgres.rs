@@ -1,0 +1,489 @@
+//! A server as the store sees it: one transaction at a time, who asks told inside it, cuts survived.
+
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ::postgres::SimpleQueryMessage;
+use ::postgres::types::{ToSql, Type};
+use rusqlite::types::Value;
+
+use super::dialect::{Translated, translated};
+use super::given::{Given, List};
+use super::told::{tell, time_setting, user_setting};
+use super::{Error, Result, Who};
+use crate::Stop;
+use crate::memory::near::Near;
+use crate::memory::server::{LOCK_TO_WRITE, refuse_other_schema};
+use crate::memory::{Episode, Message};
+use crate::postgres::{Delays, Pool, Pooled, is_retriable};
+
+/// A memory on a server.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    pool: Pool,
+    /// The number of the profile; every statement names it.
+    profile: i64,
+    /// What no other memory on any server is called.
+    mark: String,
+    /// How long to wait for another who writes.
+    wait: Duration,
+    /// Until when what is read is wanted.
+    stop: Stop,
+    state: RefCell<State>,
+    who: Cell<Who>,
+    last_number: Cell<i64>,
+    /// What was fetched ahead; it goes with the state that is held.
+    ahead: RefCell<Ahead>,
+    /// What the server finds the nearest vectors with, once it was looked for.
+    near: OnceCell<Option<Near>>,
+    /// Whether the server no longer has what was found there.
+    lost_near: Cell<bool>,
+}
+
+/// Rows that were fetched before they were asked for, of one asker in one held state.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    asker: Option<Who>,
+    pub(crate) messages: HashMap<i64, Message>,
+    pub(crate) episodes: HashMap<i64, Episode>,
+    /// All messages of an episode.
+    pub(crate) of_episode: HashMap<i64, Vec<Message>>,
+    /// Whether facts were drawn from an episode.
+    pub(crate) has_facts: HashMap<i64, bool>,
+}
+
+/// What is going on at one moment.
+#[derive(Default)]
+struct State {
+    client: Option<Pooled>,
+    mode: Mode,
+    /// Who the server was told is asking, in this transaction.
+    told: Option<Who>,
+    /// What this transaction is known by, should the answer to its commit be lost.
+    key: Option<i64>,
+    /// The number that all changes of this transaction carry.
+    change: i64,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "{:?} as {:?}", self.mode, self.told)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Mode {
+    #[default]
+    Idle,
+    Reading,
+    Writing,
+}
+
+impl Postgres {
+    pub(crate) fn new(pool: Pool, (profile, mark): (i64, String), wait: Duration) -> Postgres {
+        Postgres {
+            pool,
+            profile,
+            mark,
+            wait,
+            stop: Stop::default(),
+            state: RefCell::default(),
+            who: Cell::new(Who::Nobody),
+            last_number: Cell::new(0),
+            ahead: RefCell::default(),
+            near: OnceCell::new(),
+            lost_near: Cell::new(false),
+        }
+    }
+
+    /// Waits so long at most for a connection and for others who write, from now on.
+    pub(crate) fn wait_at_most(&mut self, wait: Duration) {
+        self.wait = wait;
+        self.pool = self.pool.impatient(wait);
+    }
+
+    /// Ends what is read from now on when its time is over.
+    pub(crate) fn heed(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
+    /// What the server finds the nearest vectors with, if it can.
+    pub(crate) fn near(&self) -> Result<Option<&Near>> {
+        if self.lost_near.get() {
+            return Ok(None);
+        }
+        let found = match self.near.get() {
+            Some(found) => found,
+            None => {
+                let found = self.run(false, &mut Near::of)?;
+                self.near.get_or_init(|| found)
+            }
+        };
+        Ok(found.as_ref())
+    }
+
+    /// Notes that the server cannot find the nearest vectors any more, if that is why it refused.
+    pub(crate) fn loses_near(&self, error: &Error) -> bool {
+        let Error::Postgres(source) = error else { return false };
+        let is_lost = source.code().is_some_and(|code| LOST.contains(&code.code()));
+        self.lost_near.set(self.lost_near.get() || is_lost);
+        is_lost
+    }
+
+    /// Whether one state is held for reading.
+    pub(crate) fn holds_state(&self) -> bool {
+        self.state.borrow().mode == Mode::Reading
+    }
+
+    /// What was fetched ahead for the one who asks now; empty if nothing was.
+    pub(crate) fn ahead(&self) -> RefMut<'_, Ahead> {
+        let mut ahead = self.ahead.borrow_mut();
+        if ahead.asker != Some(self.who.get()) || !self.holds_state() {
+            *ahead = Ahead { asker: Some(self.who.get()), ..Ahead::default() };
+        }
+        ahead
+    }
+
+    /// Where the connections come from.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The number of the profile.
+    pub(crate) fn profile(&self) -> i64 {
+        self.profile
+    }
+
+    /// What no other memory on any server is called.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// The number that all changes of the present transaction carry; later ones have higher numbers.
+    pub(crate) fn change(&self) -> i64 {
+        self.state.borrow().change
+    }
+
+    /// Says who asks from now on.
+    pub(crate) fn asks(&self, who: Who) {
+        self.who.set(who);
+    }
+
+    /// Does something for the whole memory in the middle of what one user does.
+    pub(crate) fn as_keeper<T>(&self, deed: impl FnOnce() -> T) -> T {
+        let who = self.who.replace(Who::All);
+        let done = deed();
+        self.who.set(who);
+        done
+    }
+
+    pub(super) fn last_number(&self) -> i64 {
+        self.last_number.get()
+    }
+
+    pub(super) fn query(
+        &self,
+        text: &Translated,
+        values: &[Value],
+    ) -> Result<Vec<::postgres::Row>> {
+        let given = Given::new(text, values, self.profile);
+        self.rows(&text.text, &given.params(), !text.only_reads)
+    }
+
+    pub(super) fn execute(&self, text: &Translated, values: &[Value]) -> Result<usize> {
+        if text.count == 0 && !text.has_profile {
+            // `savepoint` and its like.
+            self.run(true, &mut |client| client.batch_execute(&text.text))?;
+            return Ok(0);
+        }
+        if text.gives_number || text.only_reads {
+            let rows = self.query(text, values)?;
+            if let Some(row) = rows.last().filter(|_| text.gives_number) {
+                self.last_number.set(row.try_get(0)?);
+            }
+            return Ok(rows.len());
+        }
+        let given = Given::new(text, values, self.profile);
+        let params = given.params();
+        let changed = self.run(true, &mut |client| client.execute_typed(&text.text, &params))?;
+        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    /// The rows of a statement in the common words whose last value is a list.
+    pub(crate) fn rows_of(
+        &self,
+        sql: &str,
+        values: &[i64],
+        list: List<'_>,
+    ) -> Result<Vec<::postgres::Row>> {
+        let text = translated(sql);
+        let mut params: Vec<(&(dyn ToSql + Sync), Type)> =
+            values.iter().map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
+        match &list {
+            List::Numbers(numbers) => params.push((numbers, Type::INT8_ARRAY)),
+            List::Words(words) => params.push((words, Type::TEXT_ARRAY)),
+        }
+        params.push((&self.profile, Type::INT8));
+        self.rows(&text.text, &params, false)
+    }
+
+    /// The rows of a statement that is written for PostgreSQL, by names with their schema.
+    pub(crate) fn ask(
+        &self,
+        text: &str,
+        params: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<::postgres::Row>> {
+        self.rows(text, params, false)
+    }
+
+    /// Changes rows by a statement that is written for PostgreSQL.
+    pub(crate) fn change_rows(
+        &self,
+        text: &str,
+        params: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<u64> {
+        self.run(true, &mut |client| client.execute_typed(text, params))
+    }
+
+    /// Runs a statement that settles how the following ones of the held state are answered.
+    pub(crate) fn settle(&self, text: &str) -> Result<()> {
+        self.run(false, &mut |client| client.batch_execute(text))
+    }
+
+    fn rows(
+        &self,
+        text: &str,
+        params: &[(&(dyn ToSql + Sync), Type)],
+        writes: bool,
+    ) -> Result<Vec<::postgres::Row>> {
+        self.run(writes, &mut |client| client.query_typed(text, params))
+    }
+
+    /// Runs one statement: inside the transaction that is open, or one of its own. What only reads is tried
+    /// again on another connection when this one is cut; what writes is tried again as a whole by its caller.
+    fn run<T>(
+        &self,
+        writes: bool,
+        deed: &mut dyn FnMut(&mut ::postgres::Client) -> std::result::Result<T, ::postgres::Error>,
+    ) -> Result<T> {
+        let mode = self.state.borrow().mode;
+        if mode == Mode::Writing {
+            return self.inside(deed);
+        }
+        if writes {
+            self.begin_writing()?;
+            let done = self.inside(deed);
+            return match done {
+                Ok(done) => self.commit().map(|()| done),
+                Err(error) => {
+                    self.roll_back();
+                    Err(error)
+                }
+            };
+        }
+        let mut delays = self.delays();
+        loop {
+            let read = || -> Result<T> {
+                if self.state.borrow().mode == Mode::Idle {
+                    self.begin_reading()?;
+                }
+                self.inside(deed)
+            };
+            let mut read = read;
+            let done = read();
+            if mode == Mode::Idle || done.is_err() {
+                if done.is_ok() { self.end()? } else { self.roll_back() }
+            }
+            match (done, delays.next()) {
+                (Err(error), Some(delay)) if can_pass(&error) => std::thread::sleep(delay),
+                (done, _) => return done,
+            }
+        }
+    }
+
+    fn inside<T>(
+        &self,
+        deed: &mut dyn FnMut(&mut ::postgres::Client) -> std::result::Result<T, ::postgres::Error>,
+    ) -> Result<T> {
+        let mut state = self.state.borrow_mut();
+        let who = self.who.get();
+        let told = state.told;
+        let Some(client) = state.client.as_mut() else {
+            return Err(rusqlite::Error::InvalidQuery.into());
+        };
+        if told != Some(who) {
+            client.batch_execute(&tell(who))?;
+            state.told = Some(who);
+        }
+        let Some(client) = state.client.as_mut() else {
+            return Err(rusqlite::Error::InvalidQuery.into());
+        };
+        Ok(deed(client)?)
+    }
+
+    /// Holds on to the present state for reading; false if a state is held already.
+    pub(super) fn begin_reading(&self) -> Result<bool> {
+        if self.state.borrow().mode != Mode::Idle {
+            return Ok(false);
+        }
+        let begin = format!(
+            "begin transaction isolation level repeatable read read only; {} {}",
+            self.settings(),
+            time_setting(&self.stop)
+        );
+        self.begin(&begin, Mode::Reading)?;
+        Ok(true)
+    }
+
+    /// Begins to write, as the only one in this profile.
+    pub(super) fn begin_writing(&self) -> Result<()> {
+        let key = new_key();
+        let begin = format!(
+            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
+             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}; \
+             update hermes.profile set changed = changed + 1 where profile = {profile} returning changed",
+            self.settings(),
+            profile = self.profile,
+        );
+        self.begin(&begin, Mode::Writing)?;
+        self.state.borrow_mut().key = Some(key);
+        Ok(())
+    }
+
+    /// Begins to write beside others, for rows that are claimed one by one.
+    pub(super) fn begin_claiming(&self) -> Result<()> {
+        let key = new_key();
+        let begin = format!(
+            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
+             insert into hermes.done (profile, key) values ({}, {key}) {TELL_SCHEMA}",
+            self.settings(),
+            self.profile,
+        );
+        self.begin(&begin, Mode::Writing)?;
+        self.state.borrow_mut().key = Some(key);
+        Ok(())
+    }
+
+    /// What the server is told at the beginning of each transaction, and forgets at its end.
+    fn settings(&self) -> String {
+        format!(
+            "select set_config('hermes.profile', '{}', true), \
+             set_config('lock_timeout', '{}', true), set_config('jit', 'off', true), {};",
+            self.profile,
+            self.wait.as_millis().max(1),
+            user_setting(self.who.get()),
+        )
+    }
+
+    fn begin(&self, begin: &str, mode: Mode) -> Result<()> {
+        let mut client = self.pool.get()?;
+        let begun = client.simple_query(begin);
+        let answers = match begun {
+            Ok(answers) => answers,
+            Err(error) => {
+                client.give_up();
+                return Err(error.into());
+            }
+        };
+        let found = |column: &str| -> Option<i64> {
+            answers.iter().find_map(|answer| match answer {
+                SimpleQueryMessage::Row(row) => row.try_get(column).ok()??.parse().ok(),
+                _ => None,
+            })
+        };
+        if let Some(schema) = found("schema")
+            && let Err(error) = refuse_other_schema(&self.pool, schema)
+        {
+            client.give_up();
+            return Err(error.into());
+        }
+        self.ahead.take();
+        let mut state = self.state.borrow_mut();
+        *state = State {
+            client: Some(client),
+            mode,
+            told: Some(self.who.get()),
+            key: None,
+            change: found("changed").unwrap_or(0),
+        };
+        Ok(())
+    }
+
+    /// Ends a transaction that only read.
+    pub(super) fn end(&self) -> Result<()> {
+        let state = std::mem::take(&mut *self.state.borrow_mut());
+        let Some(mut client) = state.client else { return Ok(()) };
+        if client.batch_execute("commit").is_err() {
+            client.give_up();
+        }
+        Ok(())
+    }
+
+    /// Keeps what was written. If the answer is lost, the server is asked whether it was done.
+    pub(super) fn commit(&self) -> Result<()> {
+        let state = std::mem::take(&mut *self.state.borrow_mut());
+        let Some(mut client) = state.client else { return Ok(()) };
+        let Err(error) = client.batch_execute("commit") else { return Ok(()) };
+        client.give_up();
+        drop(client);
+        let error = Error::Postgres(error);
+        let Some(key) = state.key.filter(|_| can_pass(&error)) else { return Err(error) };
+        if self.was_done(key)? { Ok(()) } else { Err(error) }
+    }
+
+    /// Whether a transaction came to its end, once nobody works on it any more.
+    fn was_done(&self, key: i64) -> Result<bool> {
+        let mut delays = self.delays();
+        loop {
+            let look = || -> Result<bool> {
+                self.begin_writing()?;
+                let params: [(&(dyn ToSql + Sync), Type); 2] =
+                    [(&self.profile, Type::INT8), (&key, Type::INT8)];
+                let found = self.inside(&mut |client| client.query_typed(WAS_DONE, &params));
+                self.roll_back();
+                Ok(!found?.is_empty())
+            };
+            match (look(), delays.next()) {
+                (Err(error), Some(delay)) if can_pass(&error) => std::thread::sleep(delay),
+                (done, _) => return done,
+            }
+        }
+    }
+
+    pub(super) fn roll_back(&self) {
+        let state = std::mem::take(&mut *self.state.borrow_mut());
+        let Some(mut client) = state.client else { return };
+        if client.is_closed() || client.batch_execute("rollback").is_err() {
+            client.give_up();
+        }
+    }
+
+    /// How long to wait before each further try.
+    pub(crate) fn delays(&self) -> Delays {
+        Delays::usual(new_key().unsigned_abs())
+    }
+}
+
+/// Whether the same may work a moment later.
+pub(crate) fn can_pass(error: &Error) -> bool {
+    match error {
+        Error::Sqlite(_) => false,
+        Error::Postgres(source) => is_retriable(source),
+        Error::Unreached(source) => source.is_retriable(),
+    }
+}
+
+pub(crate) fn new_key() -> i64 {
+    let mut bytes = [0; 8];
+    for part in bytes.chunks_mut(3) {
+        part.copy_from_slice(&crate::sessions::random_bytes()[..part.len()]);
+    }
+    i64::from_le_bytes(bytes)
+}
+
+/// A function, type, table or column that is not there, or may not be used.
+const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
+/// Part of a statement behind the one that waits for migrations, so that it sees what they did.
+const TELL_SCHEMA: &str = "returning (select max(number) from hermes.migration) as schema";
+const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";

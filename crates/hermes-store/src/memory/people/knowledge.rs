@@ -1,0 +1,144 @@
+//! What one user knows becomes another's: facts, procedures, events, names.
+
+use crate::memory::backend::{self, OptionalExtension, Transaction};
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::super::{Outcome, audit, entities};
+use super::texts::{Moving, Texts};
+use crate::memory::{Change, ChunkKey, ItemKind, PortableText, UserNumber};
+
+/// Moves everything; facts that both hold become one.
+pub(super) fn move_all(
+    transaction: &Transaction<'_>,
+    pair: [UserNumber; 2],
+    texts: &mut Texts<'_>,
+    change: Change<'_>,
+) -> Outcome<()> {
+    for (kind, sql) in TEXTS {
+        move_texts(transaction, (kind, sql), pair, texts)?;
+    }
+    join_facts(transaction, pair, change)?;
+    for sql in MOVE_ITEMS {
+        transaction.prepare_cached(sql)?.execute(pair.map(UserNumber::get))?;
+    }
+    move_names(transaction, pair)
+}
+
+fn move_texts(
+    transaction: &Transaction<'_>,
+    (kind, sql): (ItemKind, &str),
+    [from, into]: [UserNumber; 2],
+    texts: &mut Texts<'_>,
+) -> Outcome<()> {
+    let mut statement = transaction.prepare(sql)?;
+    let mut found = statement.query([from.get()])?;
+    while let Some(row) = found.next()? {
+        let (id, text): (i64, String) = (row.get(0)?, row.get(1)?);
+        let at = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::UNIX_EPOCH);
+        let number = |user| ChunkKey::of_item(user, kind, id, 0).text();
+        let text =
+            PortableText { text: &text, caption: None, speaker: None, at: None, further: None };
+        texts.take(&Moving { from: number(from), to: number(into), text, at })?;
+    }
+    Ok(())
+}
+
+/// Of two facts that say the same the one stands for both, with the uses and sources of both.
+fn join_facts(
+    transaction: &Transaction<'_>,
+    [from, into]: [UserNumber; 2],
+    change: Change<'_>,
+) -> Outcome<()> {
+    let both: Vec<[i64; 2]> = transaction
+        .prepare(BOTH_HOLD)?
+        .query_map([from.get(), into.get()], |row| Ok([row.get(0)?, row.get(1)?]))?
+        .collect::<backend::Result<_>>()?;
+    for [theirs, kept] in both {
+        for sql in JOIN_FACTS {
+            transaction.prepare_cached(sql)?.execute([theirs, kept])?;
+        }
+        let at = change.at.as_millisecond();
+        transaction.prepare_cached(END_FACT)?.execute([theirs, kept, at])?;
+        let name = audit::item_name(ItemKind::Fact, theirs);
+        audit::append(transaction, change, "fact.supersede", &name, None, None)?;
+    }
+    Ok(())
+}
+
+/// A name that both know becomes one; the others only change hands.
+fn move_names(transaction: &Transaction<'_>, [from, into]: [UserNumber; 2]) -> Outcome<()> {
+    let names: Vec<i64> = transaction
+        .prepare("select id from entity where user_id = ?1 order by id")?
+        .query_map([from.get()], |row| row.get(0))?
+        .collect::<backend::Result<_>>()?;
+    for name in names {
+        let same: Option<i64> = transaction
+            .prepare_cached(SAME_NAME)?
+            .query_row([name, into.get()], |row| row.get(0))
+            .optional()?;
+        match same {
+            Some(same) => entities::merge(transaction, name, same)?,
+            None => {
+                transaction.prepare_cached(MOVE_NAME)?.execute(params![name, into.get()])?;
+            }
+        }
+    }
+    transaction.execute(MOVE_ALIASES, [from.get(), into.get()])?;
+    transaction.execute("delete from entity_alias where user_id = ?1", [from.get()])?;
+    Ok(())
+}
+
+const TEXTS: [(ItemKind, &str); 3] = [
+    (ItemKind::Fact, "select id, statement, recorded_at from fact where user_id = ?1 order by id"),
+    (
+        ItemKind::Procedure,
+        "select id, title || '\n' || body, recorded_at from procedure
+         where user_id = ?1 order by id",
+    ),
+    (
+        ItemKind::Event,
+        "select id, text || coalesce('\n' || why, ''), at from event where user_id = ?1 order by id",
+    ),
+];
+const BOTH_HOLD: &str = "
+    select a.id, b.id from fact a join fact b on b.norm_hash = a.norm_hash
+    where a.user_id = ?1 and b.user_id = ?2 and a.retired_at is null and b.retired_at is null
+    order by a.id";
+// ?1 is the fact that goes, ?2 the one that stands for both.
+const JOIN_FACTS: [&str; 4] = [
+    "update fact set
+       uses = uses + (select o.uses from fact o where o.id = ?1),
+       last_used_at = (select max(o.last_used_at) from fact o where o.id in (?1, ?2)),
+       confidence = (select max(o.confidence) from fact o where o.id in (?1, ?2)),
+       pinned = (select max(o.pinned) from fact o where o.id in (?1, ?2))
+     where id = ?2",
+    "insert into source (kind, item, episode, message, quote, extractor, model, prompt_version)
+     select kind, ?2, episode, message, quote, extractor, model, prompt_version
+     from source where kind = 1 and item = ?1",
+    "insert into mention (entity, kind, item)
+     select entity, kind, ?2 from mention where kind = 1 and item = ?1
+     on conflict (entity, kind, item) do nothing",
+    "insert into file_entry (fact, file, entry, at)
+     select ?2, file, entry, at from file_entry where fact = ?1
+     on conflict (fact, file) do nothing",
+];
+const END_FACT: &str = "
+    update fact set retired_at = ?3, valid_to_before = valid_to,
+      valid_to = case when valid_to < ?3 then valid_to else ?3 end, superseded_by = ?2
+    where id = ?1";
+const MOVE_ITEMS: [&str; 3] = [
+    "update fact set user_id = ?2 where user_id = ?1",
+    "update procedure set user_id = ?2 where user_id = ?1",
+    "update event set user_id = ?2 where user_id = ?1",
+];
+const SAME_NAME: &str = "
+    select e.id from entity_alias mine
+      join entity_alias theirs on theirs.alias = mine.alias and theirs.user_id = ?2
+      join entity e on e.id = theirs.entity and e.user_id = ?2
+    where mine.entity = ?1 order by e.id limit 1";
+const MOVE_NAME: &str = "update entity set user_id = ?2 where id = ?1";
+const MOVE_ALIASES: &str = "
+    insert into entity_alias (user_id, alias, entity)
+    select ?2, alias, entity from entity_alias where user_id = ?1
+    on conflict (user_id, alias) do nothing";

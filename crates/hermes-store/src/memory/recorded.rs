@@ -1,0 +1,184 @@
+//! What recording writes to a server: gathered, and sent in one go instead of row by row.
+
+use std::collections::HashMap;
+
+use ::postgres::types::{ToSql, Type};
+
+use super::backend::{Postgres, Result, storable};
+use super::graves::Key;
+
+/// Messages, where they came from, and what became of their episodes and sessions.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    messages: Messages,
+    /// The keys of what is known already, and of what is recorded now, with the hashes of the texts.
+    known: HashMap<Key, Option<Key>>,
+    origins: (Vec<Vec<u8>>, Vec<i64>, Vec<Vec<u8>>),
+    episodes: Numbers<5>,
+    sessions: Numbers<4>,
+}
+
+#[derive(Debug, Default)]
+struct Messages {
+    ids: Vec<i64>,
+    episodes: Vec<i64>,
+    times: Vec<i64>,
+    roles: Vec<String>,
+    speakers: Vec<Option<String>>,
+    marks: Vec<i64>,
+    texts: Vec<String>,
+    captions: Vec<Option<String>>,
+}
+
+/// Columns of numbers.
+#[derive(Debug)]
+struct Numbers<const COUNT: usize>([Vec<i64>; COUNT]);
+
+impl<const COUNT: usize> Default for Numbers<COUNT> {
+    fn default() -> Numbers<COUNT> {
+        Numbers([const { Vec::new() }; COUNT])
+    }
+}
+
+impl<const COUNT: usize> Numbers<COUNT> {
+    fn add(&mut self, row: [i64; COUNT]) {
+        for (column, value) in self.0.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+
+    fn write(&mut self, server: &Postgres, text: &str) -> Result<()> {
+        if self.0[0].is_empty() {
+            return Ok(());
+        }
+        let profile = server.profile();
+        let mut given: Vec<(&(dyn ToSql + Sync), Type)> = vec![(&profile, Type::INT8)];
+        for column in &self.0 {
+            given.push((column, Type::INT8_ARRAY));
+        }
+        server.change_rows(text, &given)?;
+        *self = Numbers::default();
+        Ok(())
+    }
+}
+
+/// One message as it is kept.
+pub(super) struct Row<'a> {
+    pub(super) id: i64,
+    pub(super) episode: i64,
+    pub(super) at: i64,
+    pub(super) role: &'a str,
+    pub(super) speaker: Option<&'a str>,
+    pub(super) marks: i64,
+    pub(super) text: &'a str,
+    pub(super) caption: Option<&'a str>,
+}
+
+impl Gathered {
+    /// Finds out which of these keys are known.
+    pub(super) fn look_up(&mut self, server: &Postgres, keys: &[Key]) -> Result<()> {
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let asked: [(&(dyn ToSql + Sync), Type); 2] =
+            [(&server.profile(), Type::INT8), (&keys, Type::BYTEA_ARRAY)];
+        for row in server.ask(KNOWN, &asked)? {
+            let (key, text): (&[u8], Option<&[u8]>) = (row.try_get(0)?, row.try_get(1)?);
+            let text = text.and_then(|text| Key::try_from(text).ok());
+            self.known.extend(Key::try_from(key).map(|key| (key, text)));
+        }
+        Ok(())
+    }
+
+    /// The hash of the text that is known by a key, if one is; none of a text that is gone.
+    pub(super) fn known(&self, key: &Key) -> Option<Option<Key>> {
+        self.known.get(key).copied()
+    }
+
+    pub(super) fn add_message(&mut self, row: &Row<'_>) {
+        let owned = |text: &str| storable(text).into_owned();
+        let messages = &mut self.messages;
+        messages.ids.push(row.id);
+        messages.episodes.push(row.episode);
+        messages.times.push(row.at);
+        messages.roles.push(owned(row.role));
+        messages.speakers.push(row.speaker.map(owned));
+        messages.marks.push(row.marks);
+        messages.texts.push(owned(row.text));
+        messages.captions.push(row.caption.map(owned));
+    }
+
+    pub(super) fn add_origin(&mut self, key: Key, message: i64, text: Key) {
+        self.known.insert(key, Some(text));
+        self.origins.0.push(key.to_vec());
+        self.origins.1.push(message);
+        self.origins.2.push(text.to_vec());
+    }
+
+    /// How an episode stands: its number, last place, end, tokens, and whether all of it was imported.
+    pub(super) fn close_episode(&mut self, row: [i64; 5]) {
+        self.episodes.add(row);
+    }
+
+    /// How a session stands: its number, messages, last time and first time.
+    pub(super) fn close_session(&mut self, row: [i64; 4]) {
+        self.sessions.add(row);
+    }
+
+    pub(super) fn write(&mut self, server: &Postgres) -> Result<()> {
+        let Messages { ids, episodes, times, roles, speakers, marks, texts, captions } =
+            &self.messages;
+        let profile = server.profile();
+        if !ids.is_empty() {
+            let given: [(&(dyn ToSql + Sync), Type); 9] = [
+                (&profile, Type::INT8),
+                (ids, Type::INT8_ARRAY),
+                (episodes, Type::INT8_ARRAY),
+                (times, Type::INT8_ARRAY),
+                (roles, Type::TEXT_ARRAY),
+                (speakers, Type::TEXT_ARRAY),
+                (marks, Type::INT8_ARRAY),
+                (texts, Type::TEXT_ARRAY),
+                (captions, Type::TEXT_ARRAY),
+            ];
+            server.change_rows(ADD_MESSAGES, &given)?;
+            let given: [(&(dyn ToSql + Sync), Type); 4] = [
+                (&profile, Type::INT8),
+                (&self.origins.0, Type::BYTEA_ARRAY),
+                (&self.origins.1, Type::INT8_ARRAY),
+                (&self.origins.2, Type::BYTEA_ARRAY),
+            ];
+            server.change_rows(ADD_ORIGINS, &given)?;
+        }
+        self.episodes.write(server, CLOSE_EPISODES)?;
+        self.sessions.write(server, CLOSE_SESSIONS)?;
+        self.messages = Messages::default();
+        self.origins = Default::default();
+        Ok(())
+    }
+}
+
+// Each key by itself: of a profile that is new to it, the server would rather read every key there is.
+const KNOWN: &str = "
+    select o.key, o.hash from unnest($2) as asked (key), lateral (
+      select key, hash from hermes.origin where profile = $1 and key = asked.key offset 0) o";
+const ADD_MESSAGES: &str = "
+    insert into hermes.message (profile, id, episode, at, role, speaker, marks, text, caption)
+    select $1, given.* from unnest($2, $3, $4, $5, $6, $7, $8, $9) as given";
+const ADD_ORIGINS: &str = "
+    insert into hermes.origin (profile, key, kind, item, hash)
+    select $1, key, 0, item, hash from unnest($2, $3, $4) as given (key, item, hash)";
+// The same as of a file. An episode or session that was closed twice stands as it was closed last.
+const CLOSE_EPISODES: &str = "
+    update hermes.episode e
+    set last_place = given.last_place, ended_at = given.ended_at, tokens = given.tokens,
+      imported = given.imported, extracted_at = null
+    from (select distinct on (id) * from unnest($2, $3, $4, $5, $6) with ordinality
+        as given (id, last_place, ended_at, tokens, imported, place) order by id, place desc) given
+    where e.profile = $1 and e.id = given.id";
+const CLOSE_SESSIONS: &str = "
+    update hermes.session s
+    set messages = given.messages, last_at = given.last_at, started_at = given.started_at,
+      reflected_at = null,
+      ended_at = case when s.ended_at < given.last_at then null else s.ended_at end
+    from (select distinct on (id) * from unnest($2, $3, $4, $5) with ordinality
+        as given (id, messages, last_at, started_at, place) order by id, place desc) given
+    where s.profile = $1 and s.id = given.id";

@@ -1,0 +1,408 @@
+//! Records messages: which session, which episode, which place; each message once.
+
+mod known;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::memory::backend::{OptionalExtension, Transaction};
+use rusqlite::params;
+use sha2::{Digest, Sha256};
+
+use self::known::Lookup;
+use super::graves::{self, GraveKind};
+use super::index::Indexer;
+use super::recorded::{Gathered, Row};
+use super::{Outcome, Refusal, audit, new_uid, people};
+use crate::Error;
+use crate::memory::{
+    Change, ChunkKey, MessageKey, NewMessage, Recorded, Scope, SessionKey, UserNumber, marks,
+};
+
+/// Records messages inside one transaction.
+pub(super) struct Recorder<'t> {
+    transaction: &'t Transaction<'t>,
+    user: UserNumber,
+    /// Theirs, and those of users merged into them: what was recorded as theirs is known by those.
+    numbers: Vec<UserNumber>,
+    change: Change<'t>,
+    indexer: Indexer<'t>,
+    open: HashMap<String, OpenSession>,
+    labels: HashMap<String, i64>,
+    speakers: HashSet<String>,
+    /// What goes to a server in one go.
+    gathered: Gathered,
+    /// Whether messages of these sessions are to be left out.
+    buried_sessions: HashMap<String, Option<i64>>,
+    has_buried_messages: bool,
+    done: Recorded,
+    digest: Sha256,
+}
+
+/// A session that messages are being added to.
+struct OpenSession {
+    key: SessionKey,
+    part: i64,
+    next_place: i64,
+    started_at: i64,
+    last_at: i64,
+    episode: Option<OpenEpisode>,
+}
+
+struct OpenEpisode {
+    id: i64,
+    last_place: i64,
+    ended_at: i64,
+    tokens: i64,
+    imported: bool,
+    has_grown: bool,
+}
+
+impl<'t> Recorder<'t> {
+    /// Begins to record for the user of the scope.
+    pub(super) fn new(
+        transaction: &'t Transaction<'t>,
+        scope: Scope,
+        change: Change<'t>,
+    ) -> Outcome<Recorder<'t>> {
+        Ok(Recorder {
+            transaction,
+            user: scope.user(),
+            numbers: people::numbers_of(transaction, scope.user())?,
+            change,
+            indexer: Indexer::new(transaction)?,
+            open: HashMap::new(),
+            labels: HashMap::new(),
+            speakers: HashSet::new(),
+            gathered: Gathered::default(),
+            buried_sessions: HashMap::new(),
+            has_buried_messages: graves::has_any(transaction, scope.user(), GraveKind::Message)?,
+            done: Recorded::default(),
+            digest: Sha256::new(),
+        })
+    }
+
+    /// Records the messages that are not known yet.
+    pub(super) fn record(mut self, messages: &[NewMessage<'_>]) -> Outcome<Recorded> {
+        if let Some(server) = self.transaction.postgres() {
+            let keys: Vec<graves::Key> =
+                messages.iter().flat_map(|one| self.possible_keys(one)).collect();
+            self.gathered.look_up(server, &keys)?;
+        }
+        for message in messages {
+            self.add(message)?;
+        }
+        for session in std::mem::take(&mut self.open).into_values() {
+            self.close_session(&session)?;
+        }
+        if let Some(server) = self.transaction.postgres() {
+            self.gathered.write(server)?;
+        }
+        self.indexer.finish()?;
+        if self.done.added > 0 {
+            let after: [u8; 32] = self.digest.finalize().into();
+            let item = format!("{} messages", self.done.added);
+            audit::append(
+                self.transaction,
+                self.change,
+                "episode.record",
+                &item,
+                None,
+                Some(&after),
+            )?;
+        }
+        Ok(self.done)
+    }
+
+    fn add(&mut self, message: &NewMessage<'_>) -> Outcome<()> {
+        let text = self.transaction.text_hash(message.text);
+        let origin = match self.look_up(message, text)? {
+            Lookup::Buried => {
+                self.done.buried += 1;
+                return Ok(());
+            }
+            Lookup::Known => {
+                self.done.known += 1;
+                return Ok(());
+            }
+            Lookup::New(key) => key,
+        };
+        let mut session = match self.open.remove(message.session_id) {
+            Some(open) => open,
+            None => self.open_session(message)?,
+        };
+        if session.next_place >= crate::memory::MOST_PLACES {
+            self.close_session(&session)?;
+            session = self.new_session(message, session.part + 1)?;
+        }
+        let key = self.put(&mut session, message)?;
+        match self.is_on_server() {
+            true => self.gathered.add_origin(origin, key.get(), text),
+            false => {
+                let row = params![&origin[..], key.get(), &text[..]];
+                self.transaction.prepare_cached(ADD_ORIGIN)?.execute(row)?;
+            }
+        }
+        self.digest.update(origin);
+        self.keep_steps(key, message)?;
+        for (part, chunk) in message.chunks.iter().enumerate() {
+            self.indexer.add(ChunkKey::of_message(key, part), chunk, message.at)?;
+        }
+        self.open.insert(message.session_id.to_owned(), session);
+        self.done.added += 1;
+        Ok(())
+    }
+
+    fn is_on_server(&self) -> bool {
+        self.transaction.postgres().is_some()
+    }
+
+    fn keep_steps(&self, key: MessageKey, message: &NewMessage<'_>) -> Outcome<()> {
+        for (number, step) in message.steps.iter().enumerate() {
+            self.transaction.prepare_cached(ADD_STEP)?.execute(params![
+                key.get(),
+                number,
+                step.tool,
+                step.arguments,
+                step.failed
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Puts the message at the next place of its session; a user's message begins an episode.
+    fn put(&mut self, session: &mut OpenSession, message: &NewMessage<'_>) -> Outcome<MessageKey> {
+        let place = session.next_place;
+        let key = MessageKey::new(session.key, place)
+            .ok_or(Refusal::Rule(Error::Full { what: "the session" }))?;
+        if message.role == "user" || session.episode.is_none() {
+            if let Some(before) = session.episode.take() {
+                self.close_episode(&before)?;
+            }
+            session.episode = Some(self.new_episode(session, message)?);
+            self.done.episodes += 1;
+        }
+        let at = message.at.as_millisecond();
+        let Some(episode) = session.episode.as_mut() else {
+            return Err(Refusal::Rule(Error::Full { what: "the session" }));
+        };
+        let row = Row {
+            id: key.get(),
+            episode: episode.id,
+            at,
+            role: message.role,
+            speaker: message.speaker,
+            marks: marks::marks(message.text),
+            text: message.text,
+            caption: message.caption,
+        };
+        self.add_row(&row)?;
+        self.note_speaker(message)?;
+        let Some(episode) = session.episode.as_mut() else { return Ok(key) };
+        episode.last_place = place;
+        episode.ended_at = episode.ended_at.max(at);
+        episode.tokens += i64::from(message.tokens);
+        episode.imported &= message.imported;
+        episode.has_grown = true;
+        session.next_place += 1;
+        session.started_at = session.started_at.min(at);
+        session.last_at = session.last_at.max(at);
+        Ok(key)
+    }
+
+    fn add_row(&mut self, row: &Row<'_>) -> Outcome<()> {
+        if self.is_on_server() {
+            self.gathered.add_message(row);
+            return Ok(());
+        }
+        let Row { id, episode, at, role, speaker, marks, text, caption } = *row;
+        let row = params![id, episode, at, role, speaker, marks, text, caption];
+        self.transaction.prepare_cached(ADD_MESSAGE)?.execute(row)?;
+        Ok(())
+    }
+
+    fn close_session(&mut self, session: &OpenSession) -> Outcome<()> {
+        if let Some(episode) = &session.episode {
+            self.close_episode(episode)?;
+        }
+        let row = [session.key.get(), session.next_place, session.last_at, session.started_at];
+        match self.is_on_server() {
+            true => self.gathered.close_session(row),
+            false => {
+                self.transaction.prepare_cached(CLOSE_SESSION)?.execute(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close_episode(&mut self, episode: &OpenEpisode) -> Outcome<()> {
+        if !episode.has_grown {
+            return Ok(());
+        }
+        let OpenEpisode { id, last_place, ended_at, tokens, imported, .. } = *episode;
+        let row = [id, last_place, ended_at, tokens, i64::from(imported)];
+        match self.is_on_server() {
+            true => self.gathered.close_episode(row),
+            false => {
+                self.transaction.prepare_cached(CLOSE_EPISODE)?.execute(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the words of a speaker's name, unless it only repeats the role.
+    fn note_speaker(&mut self, message: &NewMessage<'_>) -> Outcome<()> {
+        let Some(name) = message.speaker.filter(|name| *name != message.role) else {
+            return Ok(());
+        };
+        if !self.speakers.insert(name.to_owned()) {
+            return Ok(());
+        }
+        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        for word in words {
+            self.transaction.prepare_cached(ADD_SPEAKER)?.execute(params![
+                self.user.get(),
+                word.to_lowercase(),
+                name
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn new_episode(
+        &mut self,
+        session: &OpenSession,
+        message: &NewMessage<'_>,
+    ) -> Outcome<OpenEpisode> {
+        let uid = new_uid(self.change.at);
+        let channel = self.label(message.channel)?;
+        let agent = self.label(message.agent)?;
+        let project = self.label(message.project)?;
+        let at = message.at.as_millisecond();
+        self.transaction.prepare_cached(ADD_EPISODE)?.execute(params![
+            uid.as_bytes(),
+            self.user.get(),
+            session.key.get(),
+            session.next_place,
+            channel,
+            agent,
+            project,
+            at,
+            message.trust.number()
+        ])?;
+        Ok(OpenEpisode {
+            id: self.transaction.last_insert_rowid(),
+            last_place: session.next_place,
+            ended_at: at,
+            tokens: 0,
+            imported: message.imported,
+            has_grown: false,
+        })
+    }
+
+    fn open_session(&mut self, message: &NewMessage<'_>) -> Outcome<OpenSession> {
+        let found = self
+            .transaction
+            .prepare_cached(LAST_PART)?
+            .query_row(params![message.session_id, self.user.get()], |row| {
+                Ok(OpenSession {
+                    key: SessionKey::from_row(row.get(0)?),
+                    part: row.get(1)?,
+                    next_place: row.get(2)?,
+                    last_at: row.get(3)?,
+                    started_at: row.get(4)?,
+                    episode: None,
+                })
+            })
+            .optional()?;
+        let Some(mut session) = found else { return self.new_session(message, 0) };
+        session.episode = self
+            .transaction
+            .prepare_cached(LAST_EPISODE)?
+            .query_row([session.key.get(), session.next_place - 1], |row| {
+                Ok(OpenEpisode {
+                    id: row.get(0)?,
+                    last_place: row.get(1)?,
+                    ended_at: row.get(2)?,
+                    tokens: row.get(3)?,
+                    imported: row.get(4)?,
+                    has_grown: false,
+                })
+            })
+            .optional()?;
+        Ok(session)
+    }
+
+    fn new_session(&mut self, message: &NewMessage<'_>, part: i64) -> Outcome<OpenSession> {
+        let all = SessionKey::all_of(self.user);
+        let last: Option<i64> = self
+            .transaction
+            .prepare_cached(LAST_SESSION)?
+            .query_row([all.start(), all.end()], |row| row.get(0))?;
+        let number = last.map_or(0, |last| last - all.start() + 1);
+        let key = SessionKey::new(self.user, number)
+            .ok_or(Refusal::Rule(Error::Full { what: "the list of sessions" }))?;
+        let channel = self.label(message.channel)?;
+        let source = self.label(Some(message.source))?;
+        let at = message.at.as_millisecond();
+        self.transaction.prepare_cached(ADD_SESSION)?.execute(params![
+            key.get(),
+            self.user.get(),
+            message.session_id,
+            part,
+            channel,
+            source,
+            at
+        ])?;
+        Ok(OpenSession { key, part, next_place: 0, started_at: at, last_at: at, episode: None })
+    }
+
+    /// The number of a text that many rows share.
+    fn label(&mut self, text: Option<&str>) -> Outcome<Option<i64>> {
+        let Some(text) = text else { return Ok(None) };
+        if let Some(id) = self.labels.get(text) {
+            return Ok(Some(*id));
+        }
+        self.transaction.prepare_cached(ADD_LABEL)?.execute([text])?;
+        let id = self.transaction.prepare_cached(LABEL)?.query_row([text], |row| row.get(0))?;
+        self.labels.insert(text.to_owned(), id);
+        Ok(Some(id))
+    }
+}
+
+const ADD_ORIGIN: &str = "insert into origin (key, kind, item, hash) values (?1, 0, ?2, ?3)";
+const ADD_MESSAGE: &str = "
+    insert into message (id, episode, at, role, speaker, marks, text, caption)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const ADD_EPISODE: &str = "
+    insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
+      state, started_at, ended_at, tokens, trust)
+    values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9)";
+const ADD_STEP: &str = "
+    insert into step (message, number, tool, arguments, failed) values (?1, ?2, ?3, ?4, ?5)";
+const ADD_SPEAKER: &str = "insert or ignore into speaker (user_id, word, name) values (?1, ?2, ?3)";
+const LAST_PART: &str = "
+    select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
+    order by part desc limit 1";
+// Only the one that ends where the session ends can go on: a later one may have been told by a
+// summary since, or taken back.
+const LAST_EPISODE: &str = "
+    select id, last_place, ended_at, tokens, imported from episode
+    where session = ?1 and last_place = ?2 and retired_at is null and state = 'raw'
+      and compressed_into is null
+    order by first_place desc limit 1";
+const LAST_SESSION: &str = "select max(id) from session where id between ?1 and ?2";
+const ADD_SESSION: &str = "
+    insert into session (id, user_id, session_id, part, channel, source, started_at, last_at)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
+// What is new in a session was not looked back on, and a session that goes on is not over.
+const CLOSE_SESSION: &str = "
+    update session set messages = ?2, last_at = ?3, started_at = ?4, reflected_at = null,
+      ended_at = case when ended_at < ?3 then null else ended_at end
+    where id = ?1";
+// Nothing was drawn yet from what is new in an episode.
+const CLOSE_EPISODE: &str = "
+    update episode
+    set last_place = ?2, ended_at = ?3, tokens = ?4, imported = ?5, extracted_at = null
+    where id = ?1";
+const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";
+pub(super) const LABEL: &str = "select id from label where text = ?1";

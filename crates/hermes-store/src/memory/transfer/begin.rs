@@ -1,0 +1,185 @@
+//! The beginning and the end of an import: what makes it one that can be gone on with.
+
+use crate::memory::backend;
+use std::collections::BTreeMap;
+
+use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use rusqlite::params;
+use sha2::{Digest, Sha256};
+
+use super::importer::Thing;
+use super::{reading, values};
+use crate::memory::{Change, ExportHead, Import, Uid};
+use crate::memory::{Outcome, audit};
+
+/// What is noted in the memory while an import is under way.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Noted {
+    into_empty: bool,
+    numbers: BTreeMap<String, i64>,
+}
+
+/// Makes the tables in which numbers are noted, or empties them; in a file they are gone when the connection is.
+pub(super) fn prepare(connection: &Connection) -> backend::Result<()> {
+    if connection.sqlite().is_some() {
+        connection.execute_batch(TABLES)?;
+    }
+    connection.execute_batch(EMPTY)
+}
+
+/// Begins an import, or finds the one that was cut off.
+pub(super) fn begin(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome<Import> {
+    let own_id: String = transaction.query_row(META, ["home_id"], |row| row.get(0))?;
+    let profile: String = transaction.query_row(META, ["profile"], |row| row.get(0))?;
+    let id = id_of(head);
+    let noted: Option<String> =
+        transaction.query_row(META, [key_of(&id)], |row| row.get(0)).optional()?;
+    let earlier: Option<Noted> = noted.and_then(|noted| serde_json::from_str(&noted).ok());
+    let resumes = earlier.is_some();
+    let noted = match earlier {
+        Some(noted) => noted,
+        None => {
+            let noted = look(transaction, head)?;
+            let text = serde_json::to_string(&noted).unwrap_or_default();
+            transaction.execute(NOTE, params![key_of(&id), text])?;
+            noted
+        }
+    };
+    if noted.into_empty && profile == head.profile && head.home_id.parse::<Uid>().is_ok() {
+        transaction.execute(SET_HOME, [&head.home_id])?;
+    }
+    Ok(Import {
+        id,
+        resumes,
+        is_own: own_id == head.home_id,
+        home_id: head.home_id.clone(),
+        into_empty: noted.into_empty,
+        follows_chain: noted.into_empty,
+        last_hash: None,
+        added: 0,
+        numbers_here: noted.numbers,
+        numbers_there: head.numbers.clone(),
+    })
+}
+
+/// Ties together what refers to later items, and closes the import if the document was whole.
+pub(super) fn end(
+    transaction: &Transaction<'_>,
+    import: &Import,
+    is_whole: bool,
+    change: Change<'_>,
+) -> Outcome<()> {
+    let kinds = [Thing::Fact, Thing::Procedure, Thing::Episode].map(|thing| thing as i64);
+    for (kind, sql) in kinds.into_iter().zip([TIE_FACTS, TIE_PROCEDURES, TIE_EPISODES]) {
+        transaction.execute(sql, [kind])?;
+    }
+    // Places of messages that are still to come must stay free.
+    if !is_whole {
+        return Ok(());
+    }
+    transaction.execute(CLOSE_SESSIONS, [import.into_empty])?;
+    if import.into_empty {
+        for (name, number) in &import.numbers_there {
+            raise(transaction, name, *number)?;
+        }
+    } else if import.added > 0
+        && let Some(last) = &import.last_hash
+    {
+        let item = format!("the chain of {}", import.home_id);
+        audit::append(transaction, change, "import.chain", &item, None, Some(last))?;
+    }
+    transaction.execute("delete from meta where key = ?1", [key_of(&import.id)])?;
+    Ok(())
+}
+
+/// Sees to it that no number up to this one is given out again.
+pub(super) fn raise(transaction: &Transaction<'_>, table: &str, number: i64) -> Outcome<()> {
+    const NUMBERED: [&str; 7] =
+        ["episode", "fact", "procedure", "event", "task", "proposal", "receipt"];
+    if !NUMBERED.contains(&table) {
+        return Ok(());
+    }
+    let number = number.clamp(0, 1 << 31);
+    if transaction.prepare_cached(RAISE)?.execute(params![table, number])? == 0 {
+        transaction.prepare_cached(FIRST_NUMBER)?.execute(params![table, number])?;
+    }
+    Ok(())
+}
+
+/// Whether nothing was ever kept in a memory.
+pub(in crate::memory) fn is_blank(connection: &Connection) -> backend::Result<bool> {
+    connection.query_row(IS_EMPTY, [], |row| row.get(0))
+}
+
+/// How the memory is before anything is taken in.
+fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome<Noted> {
+    let is_empty = is_blank(transaction)?;
+    let mut numbers = BTreeMap::new();
+    for sql in [reading::NUMBERS, LAST_SESSIONS] {
+        let mut statement = transaction.prepare(sql)?;
+        let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        numbers.extend(found.collect::<backend::Result<Vec<(String, i64)>>>()?);
+    }
+    Ok(Noted { into_empty: is_empty && !head.is_part, numbers })
+}
+
+fn id_of(head: &ExportHead) -> String {
+    let mut digest = Sha256::new();
+    for part in [&head.home_id, &head.profile, &head.exported_at.to_string()] {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    values::hex(&digest.finalize()[..8])
+}
+
+fn key_of(id: &str) -> String {
+    format!("importing:{id}")
+}
+
+const TABLES: &str = "
+    create temp table if not exists moved (
+      kind integer not null, old integer not null, new integer not null, primary key (kind, old)
+    ) without rowid;
+    create temp table if not exists later (
+      what integer not null, item integer not null, old integer not null);
+    create temp table if not exists session_end (
+      session integer primary key, messages integer, dropped integer);
+    create temp table if not exists seen_receipt (
+      id integer primary key, at integer not null, user_id integer not null);
+    create temp table if not exists waiting_name (
+      old integer primary key, fields text not null);
+    create index if not exists temp.seen_receipt_by_time on seen_receipt (at, user_id)";
+// On a server the tables stay, and are empty between imports.
+const EMPTY: &str = "
+    delete from temp.moved; delete from temp.later; delete from temp.session_end;
+    delete from temp.seen_receipt; delete from temp.waiting_name;
+    insert into temp.seen_receipt (id, at, user_id) select id, at, user_id from main.receipt;";
+const META: &str = "select value from meta where key = ?1";
+const NOTE: &str = "insert into meta (key, value) values (?1, ?2)";
+const SET_HOME: &str = "update meta set value = ?1 where key = 'home_id'";
+const IS_EMPTY: &str = "
+    select not exists (select 1 from audit) and not exists (select 1 from session)
+      and not exists (select 1 from fact) and not exists (select 1 from grave)
+      and (select count(*) from user) <= 2";
+const LAST_SESSIONS: &str =
+    "select 'session:' || user_id, max(id) from session group by user_id order by 1";
+const TIE_FACTS: &str = "
+    update fact set superseded_by = m.new
+    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    where l.what = 0 and fact.id = l.item and fact.superseded_by is null";
+const TIE_PROCEDURES: &str = "
+    update procedure set superseded_by = m.new
+    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    where l.what = 1 and procedure.id = l.item and procedure.superseded_by is null";
+const TIE_EPISODES: &str = "
+    update episode set compressed_into = m.new
+    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    where l.what = 2 and episode.id = l.item and episode.compressed_into is null";
+// The places of messages that are gone stay taken.
+const CLOSE_SESSIONS: &str = "
+    update session set messages = max(session.messages, s.messages),
+      dropped = case when ?1 <> 0 then s.dropped else max(session.messages, s.messages) -
+        (select count(*) from message m where m.id between session.id << 12 and (session.id << 12) + 4095) end
+    from temp.session_end s where session.id = s.session";
+const RAISE: &str = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1";
+const FIRST_NUMBER: &str = "insert into sqlite_sequence (name, seq) values (?1, ?2)";
