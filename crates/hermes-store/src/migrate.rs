@@ -33,6 +33,7 @@ pub(crate) const POSTGRES: &[&str] = &[
     include_str!("../migrations/postgres/0002_counts_and_notices.sql"),
     include_str!("../migrations/postgres/0003_where_from.sql"),
     include_str!("../migrations/postgres/0004_members.sql"),
+    include_str!("../migrations/postgres/0005_plain_statements.sql"),
 ];
 
 /// The newest schema number in a list of schema files.

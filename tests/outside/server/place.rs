@@ -14,7 +14,7 @@ use crate::support::by;
 /// The role that the tests work as: it may read and write rows, and nothing else.
 pub(crate) const ROLE: &str = "hermes_app";
 /// The newest schema.
-pub(crate) const KNOWN: i64 = 4;
+pub(crate) const KNOWN: i64 = 5;
 
 /// A profile with a new memory, owned by alice.
 pub(crate) struct Place {

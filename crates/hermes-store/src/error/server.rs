@@ -94,6 +94,16 @@ pub enum ServerError {
         /// How long was waited.
         seconds: f32,
     },
+    /// The role is let past the rules that keep profiles apart, and there is none that it could work as.
+    #[error(
+        "could not use PostgreSQL at {server}: row level security does not hold for the role {role}"
+    )]
+    PastRules {
+        /// Host and port, or the socket.
+        server: String,
+        /// The role that logged in.
+        role: String,
+    },
     /// The tables on the server were made by a later version of this program.
     #[error(
         "could not use PostgreSQL at {server}: its schema is {found}, this build knows {known}"
@@ -140,6 +150,7 @@ impl ServerError {
             | ServerError::TlsRefused { .. } => ErrorKind::Unreachable,
             ServerError::BadAddress { .. }
             | ServerError::NoRights { .. }
+            | ServerError::PastRules { .. }
             | ServerError::NewerSchema { .. }
             | ServerError::OlderSchema { .. } => ErrorKind::Refused,
             ServerError::StatementTooSlow { .. } | ServerError::Refused { .. } => {
@@ -174,6 +185,9 @@ impl ServerError {
             }
             ServerError::PoolExhausted { .. } => {
                 "raise `memory.pool_size`, or see what holds them: `hermes db status`"
+            }
+            ServerError::PastRules { .. } => {
+                "log in as another role: `hermes db invite NAME` makes one for this home"
             }
             ServerError::NewerSchema { .. } => "upgrade hermes on this machine",
             ServerError::OlderSchema { .. } => "bring it up to date with `hermes db migrate`",

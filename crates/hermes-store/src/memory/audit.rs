@@ -2,6 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::numbers;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
@@ -194,11 +195,10 @@ impl Memory {
             (last, entries) = (id, entries + 1);
         }
         // SQLite remembers the highest number given out: the end of the chain cannot be cut off unseen.
-        let highest: Option<i64> =
-            self.asking(Admin).query_row(HIGHEST, [], |row| row.get(0)).optional()?;
-        match highest.filter(|highest| *highest > last) {
-            Some(id) => Ok(ChainState::Broken { id }),
-            None => Ok(ChainState::Whole { entries }),
+        let highest = numbers::last(self.asking(Admin), "audit")?;
+        match highest > last {
+            true => Ok(ChainState::Broken { id: highest }),
+            false => Ok(ChainState::Whole { entries }),
         }
     }
 }
@@ -247,4 +247,3 @@ const AFTER: &str =
     "select id, at, actor, action, item from audit where id > ?1 order by id limit ?2";
 const CHAIN: &str = "
     select id, at, actor, action, item, before, after, previous, hash from audit order by id";
-const HIGHEST: &str = "select seq from sqlite_sequence where name = 'audit'";

@@ -492,7 +492,7 @@ const ENDS: &str = "
     select (select min(id) from chunk where id between ?1 and ?2),
            (select max(id) from chunk where id between ?1 and ?2)";
 const USED: &str = "
-    select sum(used) from vector_segment
+    select cast(sum(used) as bigint) from vector_segment
     where model = (select id from embed_model where state = 'active') and user_id = ?1 and kind = ?2";
 const SEGMENTS: &str = "
     select s.used, c.codes, t.slots from vector_segment s
@@ -501,12 +501,12 @@ const SEGMENTS: &str = "
 const SESSIONS: &str = "
     select id from session
     where user_id = ?1 and cast(?2 as text) is null
-      and (?3 is null or channel = (select id from label where text = ?3))
-      and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
+      and (cast(?3 as text) is null or channel = (select id from label where text = ?3))
+      and (cast(?4 as bigint) is null or last_at >= ?4) and (cast(?5 as bigint) is null or started_at < ?5)";
 // With `?2 is null or` in one statement, every session would be looked at.
 const SESSION_NAMED: &str = "
     select id from session
     where session_id = ?2 and user_id = ?1
-      and (?3 is null or channel = (select id from label where text = ?3))
-      and (?4 is null or last_at >= ?4) and (?5 is null or started_at < ?5)";
+      and (cast(?3 as text) is null or channel = (select id from label where text = ?3))
+      and (cast(?4 as bigint) is null or last_at >= ?4) and (cast(?5 as bigint) is null or started_at < ?5)";
 const HEADS: &str = "select id, episode, at, role, speaker, marks from message where id between ?1 and ?2 order by id";

@@ -1,6 +1,7 @@
 //! Numbers counted by the day.
 
 use crate::memory::backend::OptionalExtension;
+use crate::memory::backend::Put;
 use jiff::civil::Date;
 use rusqlite::params;
 
@@ -18,10 +19,7 @@ impl Memory {
         add: i64,
     ) -> Result<i64> {
         self.write(Admin, |transaction| {
-            let counted = transaction
-                .prepare_cached(ADD)?
-                .query_row(params![day.to_string(), name, add], |row| row.get(0))?;
-            Ok(counted)
+            Ok(transaction.put_row(&ADD, params![day.to_string(), name, add])?)
         })
     }
 
@@ -36,8 +34,11 @@ impl Memory {
 }
 
 // User 0: what is counted is the whole memory's.
-const ADD: &str = "
-    insert into counter (day, name, user_id, value) values (?1, ?2, 0, ?3)
-    on conflict (day, name, user_id) do update set value = counter.value + excluded.value
-    returning value";
+const ADD: Put = Put {
+    change: "
+    update counter set value = value + ?3 where day = ?1 and name = ?2 and user_id = 0
+    returning value",
+    add: "
+    insert into counter (day, name, user_id, value) values (?1, ?2, 0, ?3) returning value",
+};
 const COUNTED: &str = "select value from counter where day = ?1 and name = ?2 and user_id = 0";

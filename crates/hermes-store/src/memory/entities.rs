@@ -1,6 +1,7 @@
 //! Names, the ways they are written, and what mentions them.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use std::collections::{HashMap, HashSet};
 
 use crate::memory::backend::{Connection, List, OptionalExtension, Postgres, Transaction};
@@ -33,9 +34,7 @@ impl Memory {
                     merge(transaction, other, entity)?;
                 }
                 _ => {
-                    transaction
-                        .prepare_cached(POINT_ALIAS)?
-                        .execute(params![owner, folded, entity])?;
+                    transaction.put(&POINT_ALIAS, params![owner, folded, entity])?;
                 }
             }
             let item = format!("entity:{entity}");
@@ -243,9 +242,8 @@ fn known_or_new(
         return Ok(*id);
     }
     let at = change.at.as_millisecond();
-    transaction.prepare_cached(ADD_ENTITY)?.execute(params![owner.get(), name.trim(), at])?;
-    let id = transaction.last_insert_rowid();
-    transaction.prepare_cached(POINT_ALIAS)?.execute(params![owner.get(), folded, id])?;
+    let id = transaction.insert(ADD_ENTITY, params![owner.get(), name.trim(), at])?;
+    transaction.put(&POINT_ALIAS, params![owner.get(), folded, id])?;
     Ok(id)
 }
 
@@ -368,15 +366,19 @@ fn mentions_sql(kind: ItemKind) -> &'static str {
     }
 }
 
-const ADD_ENTITY: &str = "insert into entity (user_id, name, created_at) values (?1, ?2, ?3)";
-const POINT_ALIAS: &str = "
-    insert into entity_alias (user_id, alias, entity) values (?1, ?2, ?3)
-    on conflict (user_id, alias) do update set entity = excluded.entity";
-const ADD_MENTION: &str = "insert or ignore into mention (entity, kind, item) values (?1, ?2, ?3)";
+const ADD_ENTITY: &str =
+    "insert into entity (user_id, name, created_at) values (?1, ?2, ?3) returning id";
+const POINT_ALIAS: Put = Put {
+    change: "update entity_alias set entity = ?3 where user_id = ?1 and alias = ?2",
+    add: "insert into entity_alias (user_id, alias, entity) values (?1, ?2, ?3)",
+};
+const ADD_MENTION: &str =
+    "insert into mention (entity, kind, item) values (?1, ?2, ?3) on conflict do nothing";
 const REMOVE_MENTIONS: &str = "delete from mention where kind = ?1 and item = ?2";
 const MOVE_MENTIONS: &str = "
-    insert or ignore into mention (entity, kind, item)
-    select ?2, kind, item from mention where entity = ?1";
+    insert into mention (entity, kind, item)
+    select ?2, kind, item from mention where entity = ?1
+    on conflict do nothing";
 const MOVE_ALIASES: &str = "update entity_alias set entity = ?2 where entity = ?1";
 const DROP_MENTIONS: &str = "delete from mention where entity = ?1";
 const DROP_ENTITY: &str = "delete from entity where id = ?1";

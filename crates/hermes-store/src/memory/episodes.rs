@@ -292,19 +292,19 @@ const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quara
 const RECENT: &str = episode_where!(
     "e.user_id = ?1 and cast(?2 as bigint) is null and cast(?3 as bigint) is null
       and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
-      and (?4 is null or s.session_id <> ?4)
+      and (cast(?4 as text) is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
 const RECENT_OF_PROJECT: &str = episode_where!(
-    "e.user_id = ?1 and e.project = ?2 and (?3 is null or e.channel = ?3)
+    "e.user_id = ?1 and e.project = ?2 and (cast(?3 as bigint) is null or e.channel = ?3)
       and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
-      and (?4 is null or s.session_id <> ?4)
+      and (cast(?4 as text) is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
 const RECENT_OF_CHANNEL: &str = episode_where!(
     "e.user_id = ?1 and cast(?2 as bigint) is null and e.channel = ?3
       and e.started_at < ?6 and e.retired_at is null and e.quarantined_at is null
-      and (?4 is null or s.session_id <> ?4)
+      and (cast(?4 as text) is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
 const MESSAGES: &str = "

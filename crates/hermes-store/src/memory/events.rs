@@ -34,18 +34,20 @@ impl Memory {
             if let Some(known) = origins::known(transaction, whose, event.origin)? {
                 return Ok(Added::Known(known));
             }
-            transaction.prepare_cached(ADD)?.execute(params![
-                new_uid(change.at).as_bytes(),
-                owner.get(),
-                event.at.as_millisecond(),
-                rows::word(&event.kind, &KINDS),
-                event.text,
-                event.why,
-                event.trust.number(),
-                change.at.as_millisecond(),
-                event.session.map(SessionKey::get)
-            ])?;
-            let id = transaction.last_insert_rowid();
+            let id = transaction.insert(
+                ADD,
+                params![
+                    new_uid(change.at).as_bytes(),
+                    owner.get(),
+                    event.at.as_millisecond(),
+                    rows::word(&event.kind, &KINDS),
+                    event.text,
+                    event.why,
+                    event.trust.number(),
+                    change.at.as_millisecond(),
+                    event.session.map(SessionKey::get)
+                ],
+            )?;
             let belongings = Belongings {
                 owner,
                 item: (ItemKind::Event, id),
@@ -152,7 +154,7 @@ fn event_of(row: &Row<'_>) -> backend::Result<Event> {
 
 const ADD: &str = "
     insert into event (uid, user_id, at, kind, text, why, trust, recorded_at, session)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) returning id";
 const LIST: &str = "
     select id, uid, user_id, at, kind, text, why, trust, quarantined_at is not null, retired_at
     from event

@@ -1,6 +1,7 @@
 //! What a person took back, as hashes: so that it is neither taken in nor drawn again.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{OptionalExtension, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -60,14 +61,17 @@ pub(super) fn bury(
     grave: &Grave<'_>,
     change: Change<'_>,
 ) -> Outcome<()> {
-    transaction.prepare_cached(BURY)?.execute(params![
-        grave.kind.number(),
-        grave.user.get(),
-        grave.key,
-        change.at.as_millisecond(),
-        change.actor,
-        grave.item
-    ])?;
+    transaction.put(
+        &BURY,
+        params![
+            grave.kind.number(),
+            grave.user.get(),
+            grave.key,
+            change.at.as_millisecond(),
+            change.actor,
+            grave.item
+        ],
+    )?;
     Ok(())
 }
 
@@ -255,10 +259,13 @@ fn first_bytes(hash: [u8; 32]) -> Key {
     first
 }
 
-const BURY: &str = "
-    insert into grave (kind, user_id, key, at, actor, item) values (?1, ?2, ?3, ?4, ?5, ?6)
-    on conflict (kind, user_id, key)
-      do update set at = max(grave.at, excluded.at), actor = excluded.actor, item = excluded.item";
+const BURY: Put = Put {
+    change: "
+    update grave set at = case when at > ?4 then at else ?4 end, actor = ?5, item = ?6
+    where kind = ?1 and user_id = ?2 and key = ?3",
+    add: "
+    insert into grave (kind, user_id, key, at, actor, item) values (?1, ?2, ?3, ?4, ?5, ?6)",
+};
 const FACT: &str = "
     select user_id, statement, kind, subject, predicate, object from fact where id = ?1";
 const QUOTES: &str = "select quote from source where kind = ?1 and item = ?2 and quote is not null";

@@ -1,6 +1,7 @@
 //! Jobs: queued once, leased by one worker at a time, tried again.
 
 use crate::memory::backend;
+use crate::memory::backend::{Both, Put};
 use crate::memory::backend::{OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -55,9 +56,8 @@ impl Memory {
         let kinds = serde_json::Value::from(kinds.to_vec()).to_string();
         let (now, until) = (now.as_millisecond(), lease.until.as_millisecond());
         self.claim(Admin, |transaction| {
-            let on_server = transaction.postgres().is_some();
             let job = transaction
-                .prepare_cached(if on_server { LEASE_ON_SERVER } else { LEASE })?
+                .prepare_both(&LEASE)?
                 .query_row(params![kinds, now, lease.owner, until], job_of)
                 .optional()?;
             Ok(job)
@@ -191,8 +191,8 @@ impl Memory {
     /// Keeps a schedule, or changes it.
     pub fn keep_schedule(&mut self, _admin: Admin, schedule: &Schedule) -> Result<()> {
         self.write(Admin, |transaction| {
-            transaction.execute(
-                KEEP_SCHEDULE,
+            transaction.put(
+                &KEEP_SCHEDULE,
                 params![
                     schedule.name,
                     schedule.cron,
@@ -240,7 +240,9 @@ const QUEUE: &str = "
       select 1 from job
       where kind = ?1 and dedupe_key = ?3 and state in ('waiting', 'leased'))
     returning id";
-const LEASE: &str = "
+// On a server many ask at once: each takes one that nobody else is taking.
+const LEASE: Both = Both {
+    file: "
     update job
     set state = 'leased', attempts = attempts + 1, lease_owner = ?3, lease_until = ?4
     where id = (
@@ -248,9 +250,8 @@ const LEASE: &str = "
       where kind in (select value from json_each(?1))
         and ((state = 'waiting' and run_at <= ?2) or (state = 'leased' and lease_until <= ?2))
       order by run_at, id limit 1)
-    returning id, kind, payload, state, run_at, attempts, last_error, finished_at";
-// Many ask at once: each takes one that nobody else is taking.
-const LEASE_ON_SERVER: &str = "
+    returning id, kind, payload, state, run_at, attempts, last_error, finished_at",
+    server: "
     update job
     set state = 'leased', attempts = attempts + 1, lease_owner = ?3, lease_until = ?4
     where id = (
@@ -258,14 +259,15 @@ const LEASE_ON_SERVER: &str = "
       where kind in (select value from json_array_elements_text(cast(?1 as json)))
         and ((state = 'waiting' and run_at <= ?2) or (state = 'leased' and lease_until <= ?2))
       order by run_at, id limit 1 for update skip locked)
-    returning id, kind, payload, state, run_at, attempts, last_error, finished_at";
+    returning id, kind, payload, state, run_at, attempts, last_error, finished_at",
+};
 const FINISH: &str = "
     update job set state = 'done', finished_at = ?3, lease_owner = null, lease_until = null
     where id = ?1 and state = 'leased' and lease_owner = ?2";
 const FAIL: &str = "
     update job
-    set state = case when ?4 is null then 'failed' else 'waiting' end,
-      finished_at = case when ?4 is null then ?5 end,
+    set state = case when cast(?4 as bigint) is null then 'failed' else 'waiting' end,
+      finished_at = case when ?4 is null then cast(?5 as bigint) end,
       run_at = coalesce(?4, run_at), last_error = ?3, lease_owner = null, lease_until = null
     where id = ?1 and state = 'leased' and lease_owner = ?2";
 const OPEN: &str = "
@@ -273,7 +275,7 @@ const OPEN: &str = "
     where state in ('waiting', 'leased') order by run_at, id limit ?1";
 const LIST: &str = "
     select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
-    where ?1 is null or state = ?1 order by id desc limit ?2";
+    where cast(?1 as text) is null or state = ?1 order by id desc limit ?2";
 const BY_ID: &str = "
     select id, kind, payload, state, run_at, attempts, last_error, finished_at from job
     where id = ?1";
@@ -295,8 +297,10 @@ const RENEW: &str = "
 const CLEAR: &str = "delete from job where state in ('done', 'failed') and finished_at < ?1";
 const SCHEDULES: &str =
     "select name, cron, next_run, last_run, last_result from schedule order by name";
-const KEEP_SCHEDULE: &str = "
+const KEEP_SCHEDULE: Put = Put {
+    change: "
+    update schedule set cron = ?2, next_run = ?3, last_run = ?4, last_result = ?5 where name = ?1",
+    add: "
     insert into schedule (name, cron, next_run, last_run, last_result)
-    values (?1, ?2, ?3, ?4, ?5)
-    on conflict (name) do update set cron = excluded.cron, next_run = excluded.next_run,
-      last_run = excluded.last_run, last_result = excluded.last_result";
+    values (?1, ?2, ?3, ?4, ?5)",
+};

@@ -25,6 +25,7 @@ mod marked;
 mod members;
 mod models;
 mod near;
+mod numbers;
 mod origins;
 mod passing;
 mod people;

@@ -145,7 +145,7 @@ fn add_model(
     let has_active = segments::active(transaction)?.is_some();
     let state = if is_empty && !has_active { "active" } else { "building" };
     let mean: Vec<u8> = model.mean.iter().flat_map(|value| value.to_le_bytes()).collect();
-    transaction.execute(
+    let id = transaction.insert(
         ADD,
         params![
             model.provider,
@@ -157,7 +157,6 @@ fn add_model(
             now.as_millisecond()
         ],
     )?;
-    let id = transaction.last_insert_rowid();
     Ok(transaction.prepare_cached(ONE)?.query_row([id], model_of)?)
 }
 
@@ -224,17 +223,17 @@ const SAME: &str = "
     where provider = ?1 and name = ?2 and dims = ?3 and details = ?4";
 const ADD: &str = "
     insert into embed_model (provider, name, dims, details, mean, state, created_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7) returning id";
 // The text of a chunk is where its kind says: bits 40 to 42 of its number.
 const UNEMBEDDED: &str = "
     select id, start, length, text, speaker, at, caption from (
     select c.id, c.start, c.length,
       case (c.id >> 40) & 7
         when 0 then (select m.text from message m where m.id = c.id >> 8)
-        when 1 then (select f.statement from fact f where f.id = (c.id >> 8) & 0xffffffff)
-        when 2 then (select p.title || char(10) || p.body from procedure p where p.id = (c.id >> 8) & 0xffffffff)
-        when 3 then (select e.text from event e where e.id = (c.id >> 8) & 0xffffffff)
-        else (select s.body from episode s where s.id = (c.id >> 8) & 0xffffffff)
+        when 1 then (select f.statement from fact f where f.id = (c.id >> 8) & 4294967295)
+        when 2 then (select p.title || '\n' || p.body from procedure p where p.id = (c.id >> 8) & 4294967295)
+        when 3 then (select e.text from event e where e.id = (c.id >> 8) & 4294967295)
+        else (select s.body from episode s where s.id = (c.id >> 8) & 4294967295)
       end as text,
       (select m.speaker from message m where m.id = c.id >> 8) as speaker,
       (select m.at from message m where m.id = c.id >> 8) as at,

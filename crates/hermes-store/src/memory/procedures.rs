@@ -32,20 +32,22 @@ impl Memory {
             if let Some(known) = origins::known(transaction, whose, procedure.origin)? {
                 return Ok(Added::Known(known));
             }
-            transaction.prepare_cached(ADD)?.execute(params![
-                new_uid(change.at).as_bytes(),
-                owner.get(),
-                rows::word(&procedure.kind, &KINDS),
-                procedure.task_type,
-                procedure.title,
-                procedure.body,
-                procedure.outcome,
-                change.actor,
-                procedure.trust.number(),
-                change.at.as_millisecond(),
-                procedure.skill_path
-            ])?;
-            let id = transaction.last_insert_rowid();
+            let id = transaction.insert(
+                ADD,
+                params![
+                    new_uid(change.at).as_bytes(),
+                    owner.get(),
+                    rows::word(&procedure.kind, &KINDS),
+                    procedure.task_type,
+                    procedure.title,
+                    procedure.body,
+                    procedure.outcome,
+                    change.actor,
+                    procedure.trust.number(),
+                    change.at.as_millisecond(),
+                    procedure.skill_path
+                ],
+            )?;
             let belongings = Belongings {
                 owner,
                 item: (ItemKind::Procedure, id),
@@ -156,12 +158,12 @@ fn procedure_of(row: &Row<'_>) -> backend::Result<Procedure> {
 const ADD: &str = "
     insert into procedure (uid, user_id, kind, task_type, title, body, outcome, origin, trust,
       recorded_at, skill_path)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) returning id";
 const LIST: &str = "
     select id, uid, user_id, kind, task_type, title, body, outcome, trust, recorded_at, retired_at,
       quarantined_at is not null, uses, wins, losses, skill_path
     from procedure
-    where user_id in (?1, 0) and (?2 is null or task_type = ?2)
+    where user_id in (?1, 0) and (cast(?2 as text) is null or task_type = ?2)
       and retired_at is null and quarantined_at is null
     order by wins - losses desc, recorded_at desc, id desc limit ?3";
 const BY_ID: &str = "

@@ -33,17 +33,19 @@ impl Memory {
             if let Some(known) = known {
                 return Ok(Added::Known(known));
             }
-            transaction.prepare_cached(ADD)?.execute(params![
-                new_uid(change.at).as_bytes(),
-                user,
-                proposal.kind,
-                proposal.body,
-                proposal.origin,
-                proposal.trust.number(),
-                proposal.episode,
-                change.at.as_millisecond()
-            ])?;
-            let id = transaction.last_insert_rowid();
+            let id = transaction.insert(
+                ADD,
+                params![
+                    new_uid(change.at).as_bytes(),
+                    user,
+                    proposal.kind,
+                    proposal.body,
+                    proposal.origin,
+                    proposal.trust.number(),
+                    proposal.episode,
+                    change.at.as_millisecond()
+                ],
+            )?;
             let after = audit::hash_of(proposal.body);
             audit::append(transaction, change, "proposal.add", &name(id), None, Some(&after))?;
             Ok(Added::New(id))
@@ -127,10 +129,10 @@ fn proposal_of(row: &Row<'_>) -> backend::Result<Proposal> {
 const KNOWN: &str = "select id from proposal where user_id = ?1 and kind = ?2 and body = ?3";
 const ADD: &str = "
     insert into proposal (uid, user_id, kind, body, origin, trust, episode, state, created_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open', ?8)";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open', ?8) returning id";
 const LIST: &str = "
     select id, user_id, kind, body, origin, trust, episode, state, created_at, decided_at
-    from proposal where user_id in (?1, 0) and (?2 is null or state = ?2) order by id";
+    from proposal where user_id in (?1, 0) and (cast(?2 as text) is null or state = ?2) order by id";
 const BY_ID: &str = "
     select id, user_id, kind, body, origin, trust, episode, state, created_at, decided_at
     from proposal where user_id in (?1, 0) and id = ?2";

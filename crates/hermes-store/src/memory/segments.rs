@@ -274,14 +274,8 @@ fn new_segment(
     number: i64,
 ) -> Outcome<OpenSegment> {
     let capacity = capacity(number);
-    transaction.prepare_cached(ADD_SEGMENT)?.execute(params![
-        model.id,
-        user.get(),
-        kind.number(),
-        number,
-        capacity
-    ])?;
-    let id = transaction.last_insert_rowid();
+    let id = transaction
+        .insert(ADD_SEGMENT, params![model.id, user.get(), kind.number(), number, capacity])?;
     transaction.prepare_cached(ADD_CODES)?.execute(params![id, capacity * model.code_bytes()])?;
     transaction.prepare_cached(ADD_SLOTS)?.execute(params![id, capacity * SLOT])?;
     Ok(OpenSegment { id, number, capacity, used: 0, codes: Vec::new(), slots: Vec::new() })
@@ -441,7 +435,7 @@ const LAST_SEGMENT: &str = "
     where model = ?1 and user_id = ?2 and kind = ?3 order by number desc limit 1";
 const ADD_SEGMENT: &str = "
     insert into vector_segment (model, user_id, kind, number, capacity, used)
-    values (?1, ?2, ?3, ?4, ?5, 0)";
+    values (?1, ?2, ?3, ?4, ?5, 0) returning id";
 const ADD_CODES: &str = "insert into vector_codes (segment, codes) values (?1, zeroblob(?2))";
 const ADD_SLOTS: &str = "insert into vector_slots (segment, slots) values (?1, zeroblob(?2))";
 const USED: &str = "select coalesce(sum(used), 0) from vector_segment where model = ?1";

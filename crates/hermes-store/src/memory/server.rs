@@ -76,7 +76,7 @@ impl Memory {
         }
         let path = PathBuf::from(format!("{}/{profile}", pool.address().place()));
         let number = profile_number(pool, profile)?;
-        let server = Postgres::new(pool.clone(), number, wait);
+        let server = Postgres::new(pool.clone(), number, works_as(pool)?, wait);
         let connection = Connection::Postgres(Box::new(server));
         let mut memory = Memory {
             connection,
@@ -377,6 +377,23 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
     find().map_err(|source| pool.address().refused(&source))
 }
 
+/// The role to work as, for one that the rules of the tables do not hold for: a superuser would see the rows of
+/// every profile.
+fn works_as(pool: &Pool) -> Result<Option<String>> {
+    let mut client = pool.get()?;
+    let read = |client: &mut Client| -> std::result::Result<_, ::postgres::Error> {
+        let row = client.query_typed_one(WORKS_AS, &[])?;
+        Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+    };
+    let found = read(&mut client).map_err(|source| pool.address().refused(&source))?;
+    let (role, is_past_rules, other): (String, bool, Option<String>) = found;
+    match (is_past_rules, other) {
+        (false, _) => Ok(None),
+        (true, Some(other)) => Ok(Some(other)),
+        (true, None) => Err(ServerError::PastRules { server: pool.address().place(), role }.into()),
+    }
+}
+
 /// How many numbers of restored memories may be in the way of a new one.
 const MOST_TAKEN: usize = 1000;
 /// Waits until nobody writes, and holds off whoever wants to. Any number will do that others do not take. However long a
@@ -406,6 +423,15 @@ const ADD_PROFILE: &str = "insert into hermes.profile (name) values ($1) on conf
 const RENAME: &str = "update hermes.profile set name = $2 where profile = $1";
 const PULSE: &str = "select changed from hermes.profile where profile = $1";
 const PROFILES: &str = "select count(*) from hermes.profile";
+// The owner of the tables, for whom the rules hold too; else the role that was made for this.
+const WORKS_AS: &str = "
+    select me.rolname::text, me.rolsuper or me.rolbypassrls,
+      (select quote_ident(o.rolname) from pg_roles o
+        where (o.rolname = 'hermes_rows' or o.oid = (
+            select relowner from pg_class where oid = 'hermes.chunk'::regclass))
+          and not (o.rolsuper or o.rolbypassrls) and pg_has_role(me.oid, o.oid, 'member')
+        order by o.rolname = 'hermes_rows' limit 1)
+    from pg_roles me where me.rolname = session_user";
 const HAS_PROFILE: &str = "select 1 from meta where key = 'profile'";
 const STATE: &str = "
     select current_setting('server_version'),

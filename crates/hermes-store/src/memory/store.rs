@@ -447,4 +447,4 @@ const HAS_META: &str =
     "select exists (select 1 from sqlite_schema where type = 'table' and name = 'meta')";
 pub(super) const ADD_META: &str = "insert into meta (key, value) values (?1, ?2)";
 pub(super) const ADD_USER: &str =
-    "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
+    "insert into \"user\" (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";

@@ -1,6 +1,7 @@
 //! Counting, vacuuming, checking, and noting what was handed out.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::memory::backend::{Connection, OptionalExtension, Transaction};
@@ -99,14 +100,16 @@ fn count(connection: &Connection) -> backend::Result<Counts> {
     Ok(Counts {
         raw_episodes: (episodes - compressed).unsigned_abs(),
         compressed_episodes: compressed.unsigned_abs(),
-        messages: number("select coalesce(sum(messages - dropped), 0) from session")?,
+        messages: number(
+            "select cast(coalesce(sum(messages - dropped), 0) as bigint) from session",
+        )?,
         facts: number("select count(*) from fact where retired_at is null")?,
         retired_facts: number("select count(*) from fact where retired_at is not null")?,
         reflections: number(REFLECTIONS)?,
         procedures: number("select count(*) from procedure where retired_at is null")?,
         events: number("select count(*) from event where retired_at is null")?,
         entities: number("select count(*) from entity")?,
-        users: number("select count(*) from user where id <> 0")?,
+        users: number("select count(*) from \"user\" where id <> 0")?,
         episode_vectors: of(&[ItemKind::Message, ItemKind::Summary]),
         fact_vectors: of(&[ItemKind::Fact]),
         other_vectors: of(&[ItemKind::Procedure, ItemKind::Event]),
@@ -160,7 +163,7 @@ fn live_slots(connection: &Connection) -> backend::Result<HashMap<ItemKind, u64>
 
 /// Drops what nobody asks for any more; the space itself is the server's to reuse.
 fn clean_up(transaction: &Transaction<'_>, now: Timestamp) -> Outcome<()> {
-    transaction.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
+    transaction.put(&NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
     if let Some(server) = transaction.postgres() {
         let asked: [(&(dyn ToSql + Sync), Type); 1] = [(&server.profile(), Type::INT8)];
         server.change_rows(FORGET_DONE, &asked)?;
@@ -172,7 +175,7 @@ fn shrink(connection: &Connection, now: Timestamp) -> backend::Result<Vacuumed> 
     let Some(file) = connection.sqlite() else { return Ok(Vacuumed { before: 0, after: 0 }) };
     let before = size(connection)?;
     connection.execute_batch("insert into chunk_words (chunk_words) values ('optimize')")?;
-    connection.execute(NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
+    connection.put(&NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
     // The copy that is made for it would be as large in memory as the file: it goes to a file, which
     // has no name and is gone with the connection.
     file.pragma_update(None, "temp_store", "file")?;
@@ -231,7 +234,7 @@ fn references_on_server(connection: &Connection) -> backend::Result<Vec<String>>
     for (table, column, parent) in REFERENCES {
         let sql = format!(
             "select count(*) from {table} child where child.{column} is not null
-             and not exists (select 1 from {parent} parent where parent.id = child.{column})"
+             and not exists (select 1 from \"{parent}\" parent where parent.id = child.{column})"
         );
         let count: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
         if count > 0 {
@@ -426,9 +429,10 @@ const TABLE_SIZE: &str = "
 // An answer that was lost is asked for within minutes.
 const FORGET_DONE: &str = "
     delete from hermes.done where profile = $1 and at < now() - interval '1 day'";
-pub(super) const NOTE_TIME: &str = "
-    insert into meta (key, value) values (?1, ?2)
-    on conflict (key) do update set value = excluded.value";
+pub(super) const NOTE_TIME: Put = Put {
+    change: "update meta set value = ?2 where key = ?1",
+    add: "insert into meta (key, value) values (?1, ?2)",
+};
 const DANGLING: &str = r#"
     select "table", parent, count(*) from pragma_foreign_key_check group by "table", parent"#;
 const TOLD_BY_NO_SUMMARY: &str = "
@@ -445,7 +449,7 @@ const CHUNKS_WITHOUT_TEXT: &str = "
     where case (c.id >> 40) & 7
       when 0 then not exists (select 1 from message m where m.id = c.id >> 8)
       when 4 then not exists (
-        select 1 from episode e where e.id = (c.id >> 8) & 0xffffffff and e.state = 'compressed')
+        select 1 from episode e where e.id = (c.id >> 8) & 4294967295 and e.state = 'compressed')
       else false end";
 const RAW_WITHOUT_MESSAGES: &str = "
     select count(*) from episode e

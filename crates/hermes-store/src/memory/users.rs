@@ -1,6 +1,7 @@
 //! Users and the identities they come in with.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -36,7 +37,7 @@ impl Memory {
                 return Err(Error::ItemRefused { doing: "add", item: "user".into(), why }.into());
             }
             let number: i64 =
-                transaction.query_row("select max(id) + 1 from user", [], |row| row.get(0))?;
+                transaction.query_row("select max(id) + 1 from \"user\"", [], |row| row.get(0))?;
             if number >= MOST_USERS {
                 return Err(Error::Full { what: "the list of users" }.into());
             }
@@ -80,7 +81,7 @@ impl Memory {
                 return Err(Error::NoSuchItem { item }.into());
             }
             let at = change.at.as_millisecond();
-            transaction.execute(LINK, params![channel, native_id, number, at])?;
+            transaction.put(&LINK, params![channel, native_id, number, at])?;
             transaction.execute(FORGET_SEEN, [channel, native_id])?;
             let identity = audit::hash_of(&format!("{channel}\n{native_id}"));
             audit::append(transaction, change, "identity.link", &item, None, Some(&identity))
@@ -128,7 +129,7 @@ impl Memory {
                 return Err(Error::NoSuchItem { item: format!("user:{}", user.get()) }.into());
             }
             let (chat, at) = (rows::word(chat, &CHATS), now.as_millisecond());
-            transaction.execute(NOTE, params![channel, native_id, chat, user.get(), at])?;
+            transaction.put(&NOTE, params![channel, native_id, chat, user.get(), at])?;
             Ok(())
         })
     }
@@ -184,34 +185,39 @@ fn user_of(row: &Row<'_>) -> backend::Result<User> {
 
 // User 0 stands for everybody and has no name: nobody can log in as everybody.
 const EVERY: &str = "
-    select id, uid, name, timezone from user where id <> 0 and gone_at is null order by id";
+    select id, uid, name, timezone from \"user\" where id <> 0 and gone_at is null order by id";
 // The name of somebody who was merged into another leads there.
 const BY_NAME: &str = "
     select u.id, u.uid, u.name, u.timezone
-    from user n join user u on u.id = coalesce(n.merged_into, n.id)
+    from \"user\" n join \"user\" u on u.id = coalesce(n.merged_into, n.id)
     where n.name = ?1 and n.id <> 0 and u.gone_at is null";
-const IS_KNOWN: &str = "select 1 from user where id = ?1 and id <> 0 and gone_at is null";
-const ADD: &str = "insert into user (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
+const IS_KNOWN: &str = "select 1 from \"user\" where id = ?1 and id <> 0 and gone_at is null";
+const ADD: &str = "insert into \"user\" (id, uid, name, created_at) values (?1, ?2, ?3, ?4)";
 const BY_IDENTITY: &str = "select user_id from identity where channel = ?1 and native_id = ?2";
 // How they spoke when they were seen last is kept.
-const LINK: &str = "
+const LINK: Put = Put {
+    change: "
+    update identity set user_id = ?3, linked_at = ?4 where channel = ?1 and native_id = ?2",
+    add: "
     insert into identity (channel, native_id, user_id, linked_at, chat)
     values (?1, ?2, ?3, ?4, coalesce(
-      (select chat from seen_identity where channel = ?1 and native_id = ?2), 'direct'))
-    on conflict (channel, native_id)
-      do update set user_id = excluded.user_id, linked_at = excluded.linked_at";
+      (select chat from seen_identity where channel = ?1 and native_id = ?2), 'direct'))",
+};
 const UNLINK: &str = "delete from identity where channel = ?1 and native_id = ?2";
 const LINKED: &str = "
     select channel, native_id, chat, user_id, linked_at from identity order by channel, native_id";
 const SEEN: &str = "
     select channel, native_id, chat, user_id, last_at from seen_identity
     order by channel, native_id";
-const HAS_ROW: &str = "select 1 from user where id = ?1";
-const NOTE: &str = "
+const HAS_ROW: &str = "select 1 from \"user\" where id = ?1";
+const NOTE: Put = Put {
+    change: "
+    update seen_identity
+    set chat = ?3, user_id = ?4, last_at = case when last_at > ?5 then last_at else ?5 end
+    where channel = ?1 and native_id = ?2",
+    add: "
     insert into seen_identity (channel, native_id, chat, user_id, first_at, last_at)
-    values (?1, ?2, ?3, ?4, ?5, ?5)
-    on conflict (channel, native_id)
-      do update set chat = excluded.chat, user_id = excluded.user_id,
-        last_at = max(seen_identity.last_at, excluded.last_at)";
+    values (?1, ?2, ?3, ?4, ?5, ?5)",
+};
 const FORGET_SEEN: &str = "delete from seen_identity where channel = ?1 and native_id = ?2";
-const SET_ZONE: &str = "update user set timezone = ?2 where id = ?1 and id <> 0";
+const SET_ZONE: &str = "update \"user\" set timezone = ?2 where id = ?1 and id <> 0";

@@ -62,7 +62,6 @@ impl<'r> FromSql<'r> for Received<'r> {
             Type::BOOL => ValueRef::Integer(i64::from(bool::from_sql(kind, raw)?)),
             Type::FLOAT8 => ValueRef::Real(f64::from_sql(kind, raw)?),
             Type::FLOAT4 => ValueRef::Real(f64::from(f32::from_sql(kind, raw)?)),
-            Type::NUMERIC => ValueRef::Integer(whole(raw).ok_or("a sum too large to be read")?),
             Type::BYTEA => ValueRef::Blob(raw),
             Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN | Type::BPCHAR => {
                 ValueRef::Text(raw)
@@ -78,35 +77,5 @@ impl<'r> FromSql<'r> for Received<'r> {
 
     fn accepts(_: &Type) -> bool {
         true
-    }
-}
-
-/// The whole number in PostgreSQL's `numeric`, which sums of numbers have: digits of ten thousand each.
-fn whole(raw: &[u8]) -> Option<i64> {
-    let short = |at: usize| Some(i16::from_be_bytes([*raw.get(at)?, *raw.get(at + 1)?]));
-    let (count, weight, sign) = (short(0)?, short(2)?, short(4)?);
-    let mut number: i64 = 0;
-    for place in 0..=weight.max(-1) {
-        let digit = if place < count { short(8 + 2 * usize::try_from(place).ok()?)? } else { 0 };
-        number = number.checked_mul(10_000)?.checked_add(i64::from(digit))?;
-    }
-    Some(if sign == 0x4000 { -number } else { number })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_are_read_from_their_digits() {
-        let numeric = |parts: [i16; 6]| -> Vec<u8> {
-            parts.iter().flat_map(|part| part.to_be_bytes()).collect()
-        };
-        // Two digits, weight 1: 12 times ten thousand and 3456.
-        assert_eq!(whole(&numeric([2, 1, 0, 0, 12, 3456])), Some(123_456));
-        assert_eq!(whole(&numeric([2, 1, 0x4000, 0, 12, 3456])), Some(-123_456));
-        // A trailing digit of zeros is left out by the server.
-        assert_eq!(whole(&numeric([1, 1, 0, 0, 5, 0])), Some(50_000));
-        assert_eq!(whole(&[0, 0, 0, 0, 0, 0, 0, 0]), Some(0));
     }
 }

@@ -1,14 +1,10 @@
-//! The one door to a database: statements are written once, for SQLite and for PostgreSQL.
+//! The one door to a database: statements are written once, in words that SQLite and PostgreSQL both understand.
 //!
-//! The calls are those of rusqlite. On SQLite they are handed on; for PostgreSQL the text of a statement is
-//! translated once ([`dialect`]), and who asks is told to the server inside the transaction.
+//! The calls are those of rusqlite. On SQLite they are handed on; on PostgreSQL `?1` is written `$1`, the rules of
+//! the tables narrow every statement to the profile, and who asks is told to the server inside the transaction.
 
 mod cells;
-mod dialect;
-#[cfg(test)]
-mod dialect_tests;
 mod given;
-mod lexer;
 mod params;
 mod postgres;
 mod statement;
@@ -39,6 +35,20 @@ pub(crate) enum Error {
     Postgres(::postgres::Error),
     /// No connection could be had, or to a database that a later version has upgraded.
     Unreached(Box<crate::Error>),
+}
+
+/// A statement that the two databases say differently.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Both {
+    pub(super) file: &'static str,
+    pub(super) server: &'static str,
+}
+
+/// A row that is changed where it is there, else added. The values are the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Put {
+    pub(super) change: &'static str,
+    pub(super) add: &'static str,
 }
 
 /// The result of a statement.
@@ -205,6 +215,37 @@ impl Connection {
         }
     }
 
+    /// The same for a statement that the two databases say differently.
+    pub(super) fn prepare_both(&self, both: &Both) -> Result<Statement<'_>> {
+        self.prepare_cached(match self {
+            Connection::Sqlite(_) => both.file,
+            Connection::Postgres(_) => both.server,
+        })
+    }
+
+    /// Changes the row that is there, else adds it.
+    pub(super) fn put<P: Params + Copy>(&self, put: &Put, params: P) -> Result<()> {
+        if self.prepare_cached(put.change)?.execute(params)? == 0 {
+            self.prepare_cached(put.add)?.execute(params)?;
+        }
+        Ok(())
+    }
+
+    /// The same; the number that the statements give back.
+    pub(super) fn put_row<P: Params + Copy>(&self, put: &Put, params: P) -> Result<i64> {
+        let changed =
+            self.prepare_cached(put.change)?.query_row(params, |row| row.get(0)).optional()?;
+        match changed {
+            Some(number) => Ok(number),
+            None => self.insert(put.add, params),
+        }
+    }
+
+    /// Adds a row; the number that it was given, which the statement gives back.
+    pub(super) fn insert<P: Params>(&self, sql: &str, params: P) -> Result<i64> {
+        self.prepare_cached(sql)?.query_row(params, |row| row.get(0))
+    }
+
     /// A statement that is used once.
     pub(super) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
@@ -232,20 +273,7 @@ impl Connection {
     pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Connection::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            Connection::Postgres(_) => {
-                for statement in sql.split(';').filter(|statement| !statement.trim().is_empty()) {
-                    self.execute(statement, [])?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// The number of the row that was added last.
-    pub(super) fn last_insert_rowid(&self) -> i64 {
-        match self {
-            Connection::Sqlite(connection) => connection.last_insert_rowid(),
-            Connection::Postgres(server) => server.last_number(),
+            Connection::Postgres(server) => server.batch(sql),
         }
     }
 

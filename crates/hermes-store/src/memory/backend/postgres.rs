@@ -8,8 +8,8 @@ use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
-use super::dialect::{Translated, translated};
 use super::given::{Given, List};
+use super::statement::numbered;
 use super::told::{tell, time_setting, user_setting};
 use super::{Error, Result, Who};
 use crate::Stop;
@@ -22,7 +22,9 @@ use crate::postgres::{Delays, Pool, Pooled, is_retriable};
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
-    /// The number of the profile; every statement names it.
+    /// The role to work as, where that is not the one that logged in.
+    works_as: Option<String>,
+    /// The number of the profile.
     profile: i64,
     /// What no other memory on any server is called.
     mark: String,
@@ -32,7 +34,6 @@ pub(crate) struct Postgres {
     stop: Stop,
     state: RefCell<State>,
     who: Cell<Who>,
-    last_number: Cell<i64>,
     /// What was fetched ahead; it goes with the state that is held.
     ahead: RefCell<Ahead>,
     /// What the server finds the nearest vectors with, once it was looked for.
@@ -81,16 +82,21 @@ enum Mode {
 }
 
 impl Postgres {
-    pub(crate) fn new(pool: Pool, (profile, mark): (i64, String), wait: Duration) -> Postgres {
+    pub(crate) fn new(
+        pool: Pool,
+        (profile, mark): (i64, String),
+        works_as: Option<String>,
+        wait: Duration,
+    ) -> Postgres {
         Postgres {
             pool,
+            works_as,
             profile,
             mark,
             wait,
             stop: Stop::default(),
             state: RefCell::default(),
             who: Cell::new(Who::Nobody),
-            last_number: Cell::new(0),
             ahead: RefCell::default(),
             near: OnceCell::new(),
             lost_near: Cell::new(false),
@@ -178,36 +184,20 @@ impl Postgres {
         done
     }
 
-    pub(super) fn last_number(&self) -> i64 {
-        self.last_number.get()
+    pub(super) fn query(&self, text: &str, values: &[Value]) -> Result<Vec<::postgres::Row>> {
+        self.rows(text, &Given::new(values).params(), !only_reads(text))
     }
 
-    pub(super) fn query(
-        &self,
-        text: &Translated,
-        values: &[Value],
-    ) -> Result<Vec<::postgres::Row>> {
-        let given = Given::new(text, values, self.profile);
-        self.rows(&text.text, &given.params(), !text.only_reads)
-    }
-
-    pub(super) fn execute(&self, text: &Translated, values: &[Value]) -> Result<usize> {
-        if text.count == 0 && !text.has_profile {
-            // `savepoint` and its like.
-            self.run(true, &mut |client| client.batch_execute(&text.text))?;
-            return Ok(0);
-        }
-        if text.gives_number || text.only_reads {
-            let rows = self.query(text, values)?;
-            if let Some(row) = rows.last().filter(|_| text.gives_number) {
-                self.last_number.set(row.try_get(0)?);
-            }
-            return Ok(rows.len());
-        }
-        let given = Given::new(text, values, self.profile);
+    pub(super) fn execute(&self, text: &str, values: &[Value]) -> Result<usize> {
+        let given = Given::new(values);
         let params = given.params();
-        let changed = self.run(true, &mut |client| client.execute_typed(&text.text, &params))?;
+        let changed = self.run(true, &mut |client| client.execute_typed(text, &params))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+    }
+
+    /// Several statements without values.
+    pub(super) fn batch(&self, text: &str) -> Result<()> {
+        self.run(true, &mut |client| client.batch_execute(text))
     }
 
     /// The rows of a statement in the common words whose last value is a list.
@@ -217,15 +207,13 @@ impl Postgres {
         values: &[i64],
         list: List<'_>,
     ) -> Result<Vec<::postgres::Row>> {
-        let text = translated(sql);
         let mut params: Vec<(&(dyn ToSql + Sync), Type)> =
             values.iter().map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
         match &list {
             List::Numbers(numbers) => params.push((numbers, Type::INT8_ARRAY)),
             List::Words(words) => params.push((words, Type::TEXT_ARRAY)),
         }
-        params.push((&self.profile, Type::INT8));
-        self.rows(&text.text, &params, false)
+        self.rows(&numbered(sql), &params, false)
     }
 
     /// The rows of a statement that is written for PostgreSQL, by names with their schema.
@@ -367,8 +355,13 @@ impl Postgres {
 
     /// What the server is told at the beginning of each transaction, and forgets at its end.
     fn settings(&self) -> String {
+        let works_as = match &self.works_as {
+            Some(role) => format!("set local role {role}; "),
+            None => String::new(),
+        };
         format!(
-            "select set_config('hermes.profile', '{}', true), \
+            "{works_as}select set_config('hermes.profile', '{}', true), \
+             set_config('search_path', 'hermes, pg_temp', true), \
              set_config('lock_timeout', '{}', true), set_config('jit', 'off', true), {};",
             self.profile,
             self.wait.as_millis().max(1),
@@ -463,6 +456,11 @@ impl Postgres {
     pub(crate) fn delays(&self) -> Delays {
         Delays::usual(new_key().unsigned_abs())
     }
+}
+
+/// Whether a statement only reads.
+fn only_reads(text: &str) -> bool {
+    matches!(text.split_whitespace().next(), Some("select" | "with"))
 }
 
 /// Whether the same may work a moment later.

@@ -1,11 +1,8 @@
 //! A statement and its rows, of either database.
 
-use std::sync::Arc;
-
-use rusqlite::types::{FromSql, FromSqlError, Type, Value, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, Type, ValueRef};
 
 use super::cells::Received;
-use super::dialect::{self, Translated};
 use super::postgres::Postgres;
 use super::{Error, Params, Result};
 
@@ -15,13 +12,13 @@ pub(crate) enum Statement<'c> {
     Cached(rusqlite::CachedStatement<'c>),
     /// One that SQLite parsed for this time.
     Plain(rusqlite::Statement<'c>),
-    /// One for a server, with the values bound so far.
-    Server(&'c Postgres, Arc<Translated>, Vec<Value>),
+    /// One for a server.
+    Server(&'c Postgres, String),
 }
 
 impl<'c> Statement<'c> {
     pub(super) fn on_server(server: &'c Postgres, sql: &str) -> Statement<'c> {
-        Statement::Server(server, dialect::translated(sql), Vec::new())
+        Statement::Server(server, numbered(sql))
     }
 
     /// Runs the statement for its rows.
@@ -30,7 +27,7 @@ impl<'c> Statement<'c> {
         match self {
             Statement::Cached(statement) => Ok(Rows::Sqlite(params.query(statement)?)),
             Statement::Plain(statement) => Ok(Rows::Sqlite(params.query(statement)?)),
-            Statement::Server(server, text, _) => {
+            Statement::Server(server, text) => {
                 let rows = server.query(text, &params.values()?)?;
                 Ok(Rows::Server(rows.into_iter(), None))
             }
@@ -71,7 +68,7 @@ impl<'c> Statement<'c> {
         match self {
             Statement::Cached(statement) => Ok(params.execute(statement)?),
             Statement::Plain(statement) => Ok(params.execute(statement)?),
-            Statement::Server(server, text, _) => server.execute(text, &params.values()?),
+            Statement::Server(server, text) => server.execute(text, &params.values()?),
         }
     }
 
@@ -80,44 +77,23 @@ impl<'c> Statement<'c> {
         match self {
             Statement::Cached(statement) => statement.parameter_count(),
             Statement::Plain(statement) => statement.parameter_count(),
-            Statement::Server(_, text, _) => text.count,
+            Statement::Server(_, text) => highest_value(text),
         }
     }
+}
 
-    /// The name of a value, with its colon.
-    pub(crate) fn parameter_name(&self, place: usize) -> Option<&str> {
-        match self {
-            Statement::Cached(statement) => statement.parameter_name(place),
-            Statement::Plain(statement) => statement.parameter_name(place),
-            Statement::Server(_, text, _) => {
-                place.checked_sub(1).and_then(|place| text.names.get(place)).map(String::as_str)
-            }
-        }
-    }
+/// A statement as PostgreSQL counts its values: `?1` is `$1` there.
+pub(super) fn numbered(sql: &str) -> String {
+    sql.replace('?', "$")
+}
 
-    /// Binds one value, counted from 1.
-    pub(crate) fn raw_bind_parameter(&mut self, place: usize, value: Value) -> Result<()> {
-        match self {
-            Statement::Cached(statement) => statement.raw_bind_parameter(place, value)?,
-            Statement::Plain(statement) => statement.raw_bind_parameter(place, value)?,
-            Statement::Server(_, _, bound) => {
-                bound.resize(bound.len().max(place), Value::Null);
-                if let Some(place) = place.checked_sub(1).and_then(|place| bound.get_mut(place)) {
-                    *place = value;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs the statement with what was bound.
-    pub(crate) fn raw_execute(&mut self) -> Result<usize> {
-        match self {
-            Statement::Cached(statement) => Ok(statement.raw_execute()?),
-            Statement::Plain(statement) => Ok(statement.raw_execute()?),
-            Statement::Server(server, text, bound) => server.execute(text, bound),
-        }
-    }
+/// The highest number of a value in a statement.
+fn highest_value(text: &str) -> usize {
+    let numbers = text.split('$').skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().unwrap_or(0)
+    });
+    numbers.max().unwrap_or(0)
 }
 
 /// The rows of a statement, one after the other.

@@ -1,6 +1,7 @@
 //! How facts change; each function is one step of a transaction and adds one entry to the chain.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{OptionalExtension, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -272,12 +273,7 @@ pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'
     }
     transaction.prepare_cached(ERASE)?.execute([kept.id])?;
     let at = change.at.as_millisecond();
-    transaction.prepare_cached(ADD_TOMBSTONE)?.execute(params![
-        kind,
-        kept.uid.as_bytes(),
-        at,
-        change.actor
-    ])?;
+    transaction.put(&ADD_TOMBSTONE, params![kind, kept.uid.as_bytes(), at, change.actor])?;
     let before = audit::hash_of(&kept.statement);
     audit::append(transaction, change, "fact.erase", &kept.name(), Some(&before), None)
 }
@@ -289,23 +285,25 @@ fn insert(
     change: Change<'_>,
 ) -> Outcome<i64> {
     refuse_empty(fact.statement)?;
-    transaction.prepare_cached(INSERT)?.execute(params![
-        new_uid(change.at).as_bytes(),
-        owner.get(),
-        fact.statement,
-        fact.kind,
-        fact.subject,
-        fact.predicate,
-        fact.object,
-        fact.confidence,
-        rows::word(&fact.origin, &ORIGINS),
-        fact.trust.number(),
-        fact.valid_from.map(Timestamp::as_millisecond),
-        fact.valid_to.map(Timestamp::as_millisecond),
-        change.at.as_millisecond(),
-        graves::statement_key(fact.statement)
-    ])?;
-    let id = transaction.last_insert_rowid();
+    let id = transaction.insert(
+        INSERT,
+        params![
+            new_uid(change.at).as_bytes(),
+            owner.get(),
+            fact.statement,
+            fact.kind,
+            fact.subject,
+            fact.predicate,
+            fact.object,
+            fact.confidence,
+            rows::word(&fact.origin, &ORIGINS),
+            fact.trust.number(),
+            fact.valid_from.map(Timestamp::as_millisecond),
+            fact.valid_to.map(Timestamp::as_millisecond),
+            change.at.as_millisecond(),
+            graves::statement_key(fact.statement)
+        ],
+    )?;
     let belongings = Belongings {
         owner,
         item: (ItemKind::Fact, id),
@@ -382,7 +380,7 @@ const SAID_BY: &str =
 const INSERT: &str = "
     insert into fact (uid, user_id, statement, kind, subject, predicate, object, confidence,
       origin, trust, valid_from, valid_to, recorded_at, norm_hash)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) returning id";
 const ADD_REVISION: &str = "
     insert into revision (kind, item, number, at, actor, body) values (?1, ?2, ?3, ?4, ?5, ?6)";
 const EDIT: &str =
@@ -390,7 +388,7 @@ const EDIT: &str =
 // What ended before stays ended then.
 const SUPERSEDE: &str = "
     update fact set retired_at = ?2, valid_to_before = valid_to,
-      valid_to = min(coalesce(valid_to, ?4), ?4), superseded_by = ?3
+      valid_to = case when valid_to < ?4 then valid_to else ?4 end, superseded_by = ?3
     where id = ?1";
 const RETIRE: &str = "update fact set retired_at = ?2 where id = ?1";
 // A fact that was superseded ended with that; if what took its place is gone, so is that end.
@@ -408,6 +406,7 @@ const LET_GO: &str = "
 const ERASE_CONFLICTS: &str = "delete from conflict where fact = ?1 or other = ?1";
 const ERASE_FILE_ENTRIES: &str = "delete from file_entry where fact = ?1";
 const ERASE: &str = "delete from fact where id = ?1";
-const ADD_TOMBSTONE: &str = "
-    insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)
-    on conflict (kind, uid) do update set at = excluded.at, actor = excluded.actor";
+pub(in crate::memory) const ADD_TOMBSTONE: Put = Put {
+    change: "update tombstone set at = ?3, actor = ?4 where kind = ?1 and uid = ?2",
+    add: "insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)",
+};

@@ -233,7 +233,8 @@ const EXPIRE: &str = "
 const HAS_SOURCE: &str = "
     select 1 from source where kind = 1 and item = ?1 and episode is not distinct from ?2
       and message is not distinct from ?3";
-const ADD_CONFLICT: &str = "insert or ignore into conflict (fact, other, at) values (?1, ?2, ?3)";
+const ADD_CONFLICT: &str =
+    "insert into conflict (fact, other, at) values (?1, ?2, ?3) on conflict do nothing";
 const SAME_PAST: &str = "
     select id from fact where user_id = ?1 and norm_hash = ?2 and superseded_by = ?3 limit 1";
 // When a fact began to be true: as it says, else when it was said, else when we learned it.

@@ -1,6 +1,7 @@
 //! How facts stand to one another and to the entries of memory files.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{Connection, Row, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -61,7 +62,7 @@ pub(super) fn link(
 ) -> Outcome<()> {
     change::kept(transaction, scope, link.fact)?;
     let at = now.as_millisecond();
-    transaction.prepare_cached(LINK)?.execute(params![link.fact, link.file, link.entry, at])?;
+    transaction.put(&LINK, params![link.fact, link.file, link.entry, at])?;
     Ok(())
 }
 
@@ -95,9 +96,10 @@ const CONFLICTS: &str = "
 const SETTLE: &str = "
     update conflict set settled_at = ?3
     where settled_at is null and ((fact = ?1 and other = ?2) or (fact = ?2 and other = ?1))";
-const LINK: &str = "
-    insert into file_entry (fact, file, entry, at) values (?1, ?2, ?3, ?4)
-    on conflict (fact, file) do update set entry = excluded.entry, at = excluded.at";
+const LINK: Put = Put {
+    change: "update file_entry set entry = ?3, at = ?4 where fact = ?1 and file = ?2",
+    add: "insert into file_entry (fact, file, entry, at) values (?1, ?2, ?3, ?4)",
+};
 const ENTRIES: &str = "
     select e.fact, e.file, e.entry from file_entry e join fact f on f.id = e.fact
     where f.user_id in (?1, 0) order by e.fact, e.file";

@@ -1,6 +1,6 @@
 //! Facts: kept, edited, superseded, retired, brought back, erased, and found again.
 
-mod change;
+pub(super) mod change;
 mod draw;
 mod history;
 mod links;

@@ -1,6 +1,7 @@
 //! Reading facts, as far as the scope may.
 
 use crate::memory::backend;
+use crate::memory::backend::Both;
 use std::collections::HashMap;
 
 use crate::memory::backend::{Connection, List, OptionalExtension, Postgres, Row};
@@ -104,8 +105,10 @@ pub(super) fn about(
     subject: &str,
     predicate: Option<&str>,
 ) -> backend::Result<Vec<Fact>> {
+    let [subject, predicate] =
+        [Some(subject), predicate].map(|word| word.map(str::to_ascii_lowercase));
     let found: Vec<Fact> = connection
-        .prepare_cached(ABOUT)?
+        .prepare_both(&ABOUT)?
         .query_map(params![scope.user().get(), subject, predicate], fact_of)?
         .collect::<backend::Result<_>>()?;
     found.into_iter().map(|fact| with_entities(connection, scope, fact)).collect()
@@ -224,11 +227,11 @@ macro_rules! fitting {
             $whose,
             "
       and quarantined_at is null
-      and (?2 is null or kind = ?2)
-      and (?3 is null or id in (
+      and (cast(?2 as text) is null or kind = ?2)
+      and (cast(?3 as text) is null or id in (
         select m.item from mention m join entity_alias a on a.entity = m.entity
         where m.kind = 1 and a.alias = ?3 and a.user_id in (?1, 0)))
-      and (?4 is null or recorded_at >= ?4)
+      and (cast(?4 as bigint) is null or recorded_at >= ?4)
       and recorded_at <= ?6
       and (?10 = 0 or (?10 = 1 and pinned <> 0) or (?10 = 2 and retired_at is not null))",
             $held,
@@ -267,9 +270,27 @@ macro_rules! ordered_facts {
     };
 }
 
+/// The facts about a subject, newest first.
+macro_rules! about {
+    ($subject:literal, $predicate:literal) => {
+        concat!(
+            fact_where!("user_id in (?1, 0)"),
+            "
+      and subject is not null and ",
+            $subject,
+            "
+      and (cast(?3 as text) is null or ",
+            $predicate,
+            ")
+      and retired_at is null and quarantined_at is null
+    order by recorded_at desc, id desc"
+        )
+    };
+}
+
 const BY_ID: &str = select_fact!(" and id = ?2");
 const BY_IDS: &str = select_fact!(" and id = any (?2)");
-const ALL: [&str; 3] = ordered_facts!(" and ?5 is not null");
+const ALL: [&str; 3] = ordered_facts!(" and cast(?5 as bigint) is not null");
 const HELD_NOW: [&str; 3] = ordered_facts!(
     "
       and retired_at is null and (valid_to is null or valid_to > ?5)"
@@ -282,13 +303,11 @@ const HELD_THEN: [&str; 3] = ordered_facts!(
 const HELD: &str = "
     select user_id, count(*) from fact where retired_at is null and quarantined_at is null
     group by user_id";
-const ABOUT: &str = select_fact!(
-    "
-      and subject is not null and subject = ?2 collate nocase
-      and (?3 is null or predicate = ?3 collate nocase)
-      and retired_at is null and quarantined_at is null
-    order by recorded_at desc, id desc"
-);
+// Each database compares without regard to case in the way that its index serves.
+const ABOUT: Both = Both {
+    file: about!("subject = ?2 collate nocase", "predicate = ?3 collate nocase"),
+    server: about!("lower(subject) = ?2", "lower(predicate) = ?3"),
+};
 const BETWEEN: &str = "
     select id from fact where uid between ?2 and ?3 and user_id in (?1, 0) order by id limit 6";
 const SOURCES: &str = "

@@ -59,7 +59,7 @@ impl Chosen {
 pub(super) fn chosen(connection: &Connection, choice: &Choice) -> backend::Result<Chosen> {
     match choice {
         Choice::All => {
-            let users = list(connection, "select id from user order by id", [0_i64; 0])?;
+            let users = list(connection, "select id from \"user\" order by id", [0_i64; 0])?;
             whole(connection, users.into_iter().map(UserNumber::new).collect())
         }
         Choice::User(user) => whole(connection, vec![*user]),

@@ -1,6 +1,7 @@
 //! Removing what was chosen from the file, with everything that still tells of it.
 
 use crate::memory::backend;
+use crate::memory::facts::change::ADD_TOMBSTONE;
 use std::collections::HashSet;
 
 use crate::memory::backend::{OptionalExtension, Transaction};
@@ -128,7 +129,7 @@ fn erase_episodes(
         let at = change.at.as_millisecond();
         let kind = ItemKind::Summary.number();
         let uid = episode.uid.as_bytes();
-        transaction.prepare_cached(ADD_TOMBSTONE)?.execute(params![kind, uid, at, change.actor])?;
+        transaction.put(&ADD_TOMBSTONE, params![kind, uid, at, change.actor])?;
         for sql in [UNTELL, DROP_COVERED, DROP_TOLD_SESSIONS, DROP_QUOTES, DROP_EPISODE] {
             transaction.prepare_cached(sql)?.execute([episode.id])?;
         }
@@ -162,7 +163,7 @@ fn erase_item(
     }
     let at = change.at.as_millisecond();
     let tombstone = params![kind.number(), uid, at, change.actor];
-    transaction.prepare_cached(ADD_TOMBSTONE)?.execute(tombstone)?;
+    transaction.put(&ADD_TOMBSTONE, tombstone)?;
     let action = match kind {
         ItemKind::Fact => "fact.erase",
         ItemKind::Procedure => "procedure.erase",
@@ -210,9 +211,6 @@ const DROP_ORIGIN: &str = "delete from origin where key = ?1";
 const DROP_RECEIPTS_OF_SESSION: &str = "delete from receipt where session_id = ?1 and user_id = ?2";
 const DROP_STEPS: &str = "delete from step where message = ?1";
 const DROP_MESSAGE: &str = "delete from message where id = ?1";
-const ADD_TOMBSTONE: &str = "
-    insert into tombstone (kind, uid, at, actor) values (?1, ?2, ?3, ?4)
-    on conflict (kind, uid) do update set at = excluded.at, actor = excluded.actor";
 const UNTELL: &str = "update episode set compressed_into = null where compressed_into = ?1";
 const DROP_COVERED: &str = "delete from covered where summary = ?1";
 const DROP_TOLD_SESSIONS: &str = "delete from summary_session where summary = ?1";

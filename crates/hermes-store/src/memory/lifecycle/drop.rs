@@ -55,7 +55,7 @@ pub(super) fn raw(
     }
     if dropped.episodes > 0 {
         let at = change.at.as_millisecond().to_string();
-        transaction.prepare_cached(NOTE_TIME)?.execute(params!["last_compression", at])?;
+        transaction.put(&NOTE_TIME, params!["last_compression", at])?;
         let after = audit::hash_of(body);
         audit::append(transaction, change, "episode.drop", &item, None, Some(&after))?;
     }
@@ -106,5 +106,6 @@ const DROP_STEPS: &str = "delete from step where message = ?1";
 const DROP_MESSAGE: &str = "delete from message where id = ?1";
 const COUNT_DROPPED: &str = "update session set dropped = dropped + ?2 where id = ?1";
 const COPY_MENTIONS: &str = "
-    insert or ignore into mention (entity, kind, item)
-    select entity, 4, ?3 from mention where kind = ?1 and item = ?2";
+    insert into mention (entity, kind, item)
+    select entity, 4, ?3 from mention where kind = ?1 and item = ?2
+    on conflict do nothing";

@@ -350,7 +350,7 @@ const UNMARK: &str = "
     update episode set extracted_at = null
     where user_id = ?1 and state = 'raw' and extracted_at is not null and retired_at is null
       and compressed_into is null
-      and (?2 is null
+      and (cast(?2 as text) is null
         or session in (select id from session where session_id = ?2 and user_id = ?1))";
 // Summaries come first: they tell of the oldest.
 // The `+` keeps the episodes of the session in front: by the index of users every episode would be looked at.

@@ -1,6 +1,7 @@
 //! Sessions as they are kept: taken in, over, looked back on.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{Connection, OptionalExtension, Row, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
@@ -28,13 +29,16 @@ pub(super) fn note_taken_in(
     taken: &TakenIn,
     now: Timestamp,
 ) -> Outcome<()> {
-    transaction.prepare_cached(NOTE_TAKEN)?.execute(params![
-        taken.database,
-        taken.session_id,
-        taken.last_message,
-        taken.live,
-        now.as_millisecond()
-    ])?;
+    transaction.put(
+        &NOTE_TAKEN,
+        params![
+            taken.database,
+            taken.session_id,
+            taken.last_message,
+            taken.live,
+            now.as_millisecond()
+        ],
+    )?;
     Ok(())
 }
 
@@ -43,7 +47,7 @@ pub(super) fn read_note(connection: &Connection, key: &str) -> backend::Result<O
 }
 
 pub(super) fn keep_note(transaction: &Transaction<'_>, key: &str, value: &str) -> Outcome<()> {
-    transaction.prepare_cached(super::super::upkeep::NOTE_TIME)?.execute(params![key, value])?;
+    transaction.put(&super::super::upkeep::NOTE_TIME, params![key, value])?;
     Ok(())
 }
 
@@ -147,16 +151,18 @@ macro_rules! session_where {
 
 const TAKEN: &str = "
     select session_id, last_message, live from taken where database = ?1 order by session_id";
-const NOTE_TAKEN: &str = "
-    insert into taken (database, session_id, last_message, live, at) values (?1, ?2, ?3, ?4, ?5)
-    on conflict (database, session_id) do update
-      set last_message = excluded.last_message, live = excluded.live, at = excluded.at";
+const NOTE_TAKEN: Put = Put {
+    change: "
+    update taken set last_message = ?3, live = ?4, at = ?5 where database = ?1 and session_id = ?2",
+    add: "
+    insert into taken (database, session_id, last_message, live, at) values (?1, ?2, ?3, ?4, ?5)",
+};
 const LAST_PART: &str = "
     select id, messages from session where session_id = ?1 and user_id = ?2
     order by part desc limit 1";
 const SAID: &str = "select role, text, at from message where id between ?1 and ?2 order by id";
 const END: &str = "
-    update session set ended_at = max(?3, last_at) where user_id = ?1 and session_id = ?2";
+    update session set ended_at = case when last_at > ?3 then last_at else ?3 end where user_id = ?1 and session_id = ?2";
 const TO_REFLECT: &str = session_where!(
     "s.reflected_at is null and (s.ended_at >= s.last_at or s.last_at <= ?1)
       and exists (

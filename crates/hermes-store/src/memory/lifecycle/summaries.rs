@@ -145,23 +145,25 @@ fn insert(
     (summary, told): (&NewSummary<'_>, &Told),
     change: Change<'_>,
 ) -> Outcome<i64> {
-    transaction.prepare_cached(INSERT)?.execute(params![
-        new_uid(change.at).as_bytes(),
-        scope.user().get(),
-        told.session,
-        told.channel,
-        told.agent,
-        told.project,
-        summary.task_type,
-        told.started_at,
-        told.ended_at,
-        summary.tokens,
-        summary.body,
-        told.trust,
-        change.at.as_millisecond(),
-        told.imported
-    ])?;
-    Ok(transaction.last_insert_rowid())
+    Ok(transaction.insert(
+        INSERT,
+        params![
+            new_uid(change.at).as_bytes(),
+            scope.user().get(),
+            told.session,
+            told.channel,
+            told.agent,
+            told.project,
+            summary.task_type,
+            told.started_at,
+            told.ended_at,
+            summary.tokens,
+            summary.body,
+            told.trust,
+            change.at.as_millisecond(),
+            told.imported
+        ],
+    )?)
 }
 
 /// The summaries that tell of episodes whose messages are gone: (episode, summary).
@@ -204,7 +206,7 @@ const RAW: &str = "
 const INSERT: &str = "
     insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
       task_type, state, started_at, ended_at, tokens, body, trust, extracted_at, imported)
-    values (?1, ?2, ?3, -1, -1, ?4, ?5, ?6, ?7, 'compressed', ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+    values (?1, ?2, ?3, -1, -1, ?4, ?5, ?6, ?7, 'compressed', ?8, ?9, ?10, ?11, ?12, ?13, ?14) returning id";
 const TELL: &str = "update episode set compressed_into = ?2 where id = ?1";
 const ADD_SESSION: &str = "insert into summary_session (summary, session) values (?1, ?2)";
 const MAY_READ: &str = "

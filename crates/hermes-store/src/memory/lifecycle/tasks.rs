@@ -1,6 +1,7 @@
 //! Tasks, the steps that led there, and what was handed out for them.
 
 use crate::memory::backend;
+use crate::memory::backend::Put;
 use crate::memory::backend::{Connection, Row, Transaction};
 use rusqlite::params;
 
@@ -41,7 +42,8 @@ pub(super) fn keep(
     task: &NewTask<'_>,
     change: Change<'_>,
 ) -> Outcome<i64> {
-    let id: i64 = transaction.prepare_cached(KEEP)?.query_row(
+    let id = transaction.put_row(
+        &KEEP,
         params![
             new_uid(change.at).as_bytes(),
             scope.user().get(),
@@ -55,7 +57,6 @@ pub(super) fn keep(
             task.steps,
             task.words
         ],
-        |row| row.get(0),
     )?;
     let after = audit::hash_of(task.title);
     audit::append(transaction, change, "task.keep", &format!("task:{id}"), None, Some(&after))?;
@@ -170,21 +171,24 @@ const STEPS: &str = "
     select s.message, s.tool, s.arguments, s.failed
     from step s join message m on m.id = s.message
     where s.message between ?1 and ?2 and m.episode = ?3 order by s.message, s.number";
-const KEEP: &str = "
+const KEEP: Put = Put {
+    change: "
+    update task
+    set session = coalesce(?4, session), task_type = ?5, title = ?6,
+      started_at = case when started_at < ?7 then started_at else ?7 end,
+      ended_at = ?8, outcome = ?9, steps = ?10, words = ?11
+    where user_id = ?2 and external_id = ?3 returning id",
+    add: "
     insert into task (uid, user_id, external_id, session, task_type, title, started_at, ended_at,
       outcome, steps, words)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-    on conflict (user_id, external_id) where external_id is not null do update
-      set session = coalesce(excluded.session, task.session), task_type = excluded.task_type,
-        title = excluded.title, started_at = min(task.started_at, excluded.started_at),
-        ended_at = excluded.ended_at, outcome = excluded.outcome, steps = excluded.steps,
-        words = excluded.words
-    returning id";
+    returning id",
+};
 const TASKS: &str = "
     select id, user_id, coalesce(external_id, ''), coalesce(task_type, ''), title, started_at,
       ended_at, outcome, coalesce(steps, '[]'), coalesce(words, ''), skill
     from task
-    where user_id in (?1, 0) and (?2 is null or task_type = ?2)
+    where user_id in (?1, 0) and (cast(?2 as text) is null or task_type = ?2)
     order by started_at desc, id desc limit ?3";
 const NOTE_SKILL: &str = "update task set skill = ?3 where id = ?1 and user_id in (?2, 0)";
 const RECEIPTS: &str = "

@@ -266,7 +266,7 @@ fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> backend::Resul
     }
     let name: String =
         transaction
-            .query_row("select name from user where id = ?1", [user.get()], |row| row.get(0))?;
+            .query_row("select name from \"user\" where id = ?1", [user.get()], |row| row.get(0))?;
     Ok(format!("user:{name}"))
 }
 
@@ -290,17 +290,17 @@ fn forget_names(
 const FORGET: &str = "user.forget";
 
 const MERGED: &str = "
-    select n.name, u.name, n.gone_at from user n join user u on u.id = n.merged_into
+    select n.name, u.name, n.gone_at from \"user\" n join \"user\" u on u.id = n.merged_into
     where u.gone_at is null order by n.name";
 const KNOWN_BY: &str = "
-    select uid, name, created_at from user
+    select uid, name, created_at from \"user\"
     where (id = ?1 and id <> 0 and gone_at is null) or merged_into = ?1
     order by id <> ?1, id";
 const SESSIONS_OF: &str = "
     select distinct session_id from session where user_id = ?1 order by session_id";
-const IS_THERE: &str = "select 1 from user where id = ?1 and id <> 0 and gone_at is null";
-const NUMBERS: &str = "select id from user where merged_into = ?1 order by id";
-const BY_UID: &str = "select id from user where uid = ?1 and id <> 0 and gone_at is null";
+const IS_THERE: &str = "select 1 from \"user\" where id = ?1 and id <> 0 and gone_at is null";
+const NUMBERS: &str = "select id from \"user\" where merged_into = ?1 order by id";
+const BY_UID: &str = "select id from \"user\" where uid = ?1 and id <> 0 and gone_at is null";
 const IS_FORGOTTEN: &str = "select 1 from audit where action = ?1 and item = ?2 and at = ?3";
 const HOME_ID: &str = "select value from meta where key = 'home_id'";
 const BOTH_HOLD: &str = "
@@ -334,7 +334,7 @@ const MOVE_THE_REST: [&str; 10] = [
     "update proposal set user_id = ?2 where user_id = ?1",
     "update job set user_id = ?2 where user_id = ?1",
     "update identity set user_id = ?2 where user_id = ?1",
-    "update user set timezone = coalesce(timezone, (select timezone from user where id = ?1))
+    "update \"user\" set timezone = coalesce(timezone, (select timezone from \"user\" where id = ?1))
      where id = ?2",
 ];
 // Whoever was merged is known from now on: their words go to who they are now.
@@ -353,10 +353,10 @@ const MOVE_ENTRIES: &str = "
     select fact, ?1, entry, at from file_entry where file = ?2
     on conflict (fact, file) do nothing";
 const LEAD_ON: &str = "
-    update user set gone_at = coalesce(gone_at, ?3), merged_into = ?2
+    update \"user\" set gone_at = coalesce(gone_at, ?3), merged_into = ?2
     where id = ?1 or merged_into = ?1";
 const NOT_TAKEN: &str = "delete from taken where session_id = ?1";
 const DROP_COUNTERS: &str = "delete from counter where user_id = ?1";
 const FORGET_NAME: &str = "
-    update user set name = ?2, merged_into = null, gone_at = ?3 where uid = ?1 and id > 1";
-const FORGET_ZONE: &str = "update user set timezone = null where id = ?1";
+    update \"user\" set name = ?2, merged_into = null, gone_at = ?3 where uid = ?1 and id > 1";
+const FORGET_ZONE: &str = "update \"user\" set timezone = null where id = ?1";

@@ -278,7 +278,7 @@ impl<'t> Recorder<'t> {
         let agent = self.label(message.agent)?;
         let project = self.label(message.project)?;
         let at = message.at.as_millisecond();
-        self.transaction.prepare_cached(ADD_EPISODE)?.execute(params![
+        let row = params![
             uid.as_bytes(),
             self.user.get(),
             session.key.get(),
@@ -288,9 +288,9 @@ impl<'t> Recorder<'t> {
             project,
             at,
             message.trust.number()
-        ])?;
+        ];
         Ok(OpenEpisode {
-            id: self.transaction.last_insert_rowid(),
+            id: self.transaction.insert(ADD_EPISODE, row)?,
             last_place: session.next_place,
             ended_at: at,
             tokens: 0,
@@ -376,10 +376,11 @@ const ADD_MESSAGE: &str = "
 const ADD_EPISODE: &str = "
     insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
       state, started_at, ended_at, tokens, trust)
-    values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9)";
+    values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9) returning id";
 const ADD_STEP: &str = "
     insert into step (message, number, tool, arguments, failed) values (?1, ?2, ?3, ?4, ?5)";
-const ADD_SPEAKER: &str = "insert or ignore into speaker (user_id, word, name) values (?1, ?2, ?3)";
+const ADD_SPEAKER: &str =
+    "insert into speaker (user_id, word, name) values (?1, ?2, ?3) on conflict do nothing";
 const LAST_PART: &str = "
     select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
     order by part desc limit 1";
@@ -404,5 +405,5 @@ const CLOSE_EPISODE: &str = "
     update episode
     set last_place = ?2, ended_at = ?3, tokens = ?4, imported = ?5, extracted_at = null
     where id = ?1";
-const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";
+const ADD_LABEL: &str = "insert into label (text) values (?1) on conflict do nothing";
 pub(super) const LABEL: &str = "select id from label where text = ?1";

@@ -8,9 +8,9 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::importer::Thing;
-use super::{reading, values};
+use super::values;
 use crate::memory::{Change, ExportHead, Import, Uid};
-use crate::memory::{Outcome, audit};
+use crate::memory::{Outcome, audit, numbers};
 
 /// What is noted in the memory while an import is under way.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -80,7 +80,7 @@ pub(super) fn end(
     transaction.execute(CLOSE_SESSIONS, [import.into_empty])?;
     if import.into_empty {
         for (name, number) in &import.numbers_there {
-            raise(transaction, name, *number)?;
+            numbers::raise(transaction, name, (*number).min(1 << 31))?;
         }
     } else if import.added > 0
         && let Some(last) = &import.last_hash
@@ -92,20 +92,6 @@ pub(super) fn end(
     Ok(())
 }
 
-/// Sees to it that no number up to this one is given out again.
-pub(super) fn raise(transaction: &Transaction<'_>, table: &str, number: i64) -> Outcome<()> {
-    const NUMBERED: [&str; 7] =
-        ["episode", "fact", "procedure", "event", "task", "proposal", "receipt"];
-    if !NUMBERED.contains(&table) {
-        return Ok(());
-    }
-    let number = number.clamp(0, 1 << 31);
-    if transaction.prepare_cached(RAISE)?.execute(params![table, number])? == 0 {
-        transaction.prepare_cached(FIRST_NUMBER)?.execute(params![table, number])?;
-    }
-    Ok(())
-}
-
 /// Whether nothing was ever kept in a memory.
 pub(in crate::memory) fn is_blank(connection: &Connection) -> backend::Result<bool> {
     connection.query_row(IS_EMPTY, [], |row| row.get(0))
@@ -114,12 +100,10 @@ pub(in crate::memory) fn is_blank(connection: &Connection) -> backend::Result<bo
 /// How the memory is before anything is taken in.
 fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome<Noted> {
     let is_empty = is_blank(transaction)?;
-    let mut numbers = BTreeMap::new();
-    for sql in [reading::NUMBERS, LAST_SESSIONS] {
-        let mut statement = transaction.prepare(sql)?;
-        let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        numbers.extend(found.collect::<backend::Result<Vec<(String, i64)>>>()?);
-    }
+    let mut numbers: BTreeMap<String, i64> = numbers::all(transaction)?.into_iter().collect();
+    let mut statement = transaction.prepare(LAST_SESSIONS)?;
+    let sessions = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    numbers.extend(sessions.collect::<backend::Result<Vec<(String, i64)>>>()?);
     Ok(Noted { into_empty: is_empty && !head.is_part, numbers })
 }
 
@@ -137,49 +121,48 @@ fn key_of(id: &str) -> String {
 }
 
 const TABLES: &str = "
-    create temp table if not exists moved (
+    create temp table if not exists import_moved (
       kind integer not null, old integer not null, new integer not null, primary key (kind, old)
     ) without rowid;
-    create temp table if not exists later (
+    create temp table if not exists import_later (
       what integer not null, item integer not null, old integer not null);
-    create temp table if not exists session_end (
+    create temp table if not exists import_session_end (
       session integer primary key, messages integer, dropped integer);
-    create temp table if not exists seen_receipt (
+    create temp table if not exists import_seen_receipt (
       id integer primary key, at integer not null, user_id integer not null);
-    create temp table if not exists waiting_name (
+    create temp table if not exists import_waiting_name (
       old integer primary key, fields text not null);
-    create index if not exists temp.seen_receipt_by_time on seen_receipt (at, user_id)";
+    create index if not exists temp.import_seen_receipt_by_time on import_seen_receipt (at, user_id)";
 // On a server the tables stay, and are empty between imports.
 const EMPTY: &str = "
-    delete from temp.moved; delete from temp.later; delete from temp.session_end;
-    delete from temp.seen_receipt; delete from temp.waiting_name;
-    insert into temp.seen_receipt (id, at, user_id) select id, at, user_id from main.receipt;";
+    delete from import_moved; delete from import_later; delete from import_session_end;
+    delete from import_seen_receipt; delete from import_waiting_name;
+    insert into import_seen_receipt (id, at, user_id) select id, at, user_id from receipt;";
 const META: &str = "select value from meta where key = ?1";
 const NOTE: &str = "insert into meta (key, value) values (?1, ?2)";
 const SET_HOME: &str = "update meta set value = ?1 where key = 'home_id'";
 const IS_EMPTY: &str = "
     select not exists (select 1 from audit) and not exists (select 1 from session)
       and not exists (select 1 from fact) and not exists (select 1 from grave)
-      and (select count(*) from user) <= 2";
+      and (select count(*) from \"user\") <= 2";
 const LAST_SESSIONS: &str =
     "select 'session:' || user_id, max(id) from session group by user_id order by 1";
 const TIE_FACTS: &str = "
     update fact set superseded_by = m.new
-    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    from import_later l join import_moved m on m.kind = ?1 and m.old = l.old and m.new > 0
     where l.what = 0 and fact.id = l.item and fact.superseded_by is null";
 const TIE_PROCEDURES: &str = "
     update procedure set superseded_by = m.new
-    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    from import_later l join import_moved m on m.kind = ?1 and m.old = l.old and m.new > 0
     where l.what = 1 and procedure.id = l.item and procedure.superseded_by is null";
 const TIE_EPISODES: &str = "
     update episode set compressed_into = m.new
-    from temp.later l join temp.moved m on m.kind = ?1 and m.old = l.old and m.new > 0
+    from import_later l join import_moved m on m.kind = ?1 and m.old = l.old and m.new > 0
     where l.what = 2 and episode.id = l.item and episode.compressed_into is null";
 // The places of messages that are gone stay taken.
 const CLOSE_SESSIONS: &str = "
-    update session set messages = max(session.messages, s.messages),
-      dropped = case when ?1 <> 0 then s.dropped else max(session.messages, s.messages) -
+    update session set messages = case when s.messages > session.messages then s.messages else session.messages end,
+      dropped = case when ?1 <> 0 then s.dropped else
+        (case when s.messages > session.messages then s.messages else session.messages end) -
         (select count(*) from message m where m.id between session.id << 12 and (session.id << 12) + 4095) end
-    from temp.session_end s where session.id = s.session";
-const RAISE: &str = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1";
-const FIRST_NUMBER: &str = "insert into sqlite_sequence (name, seq) values (?1, ?2)";
+    from import_session_end s where session.id = s.session";

@@ -2,6 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::OptionalExtension;
+use crate::memory::numbers;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 use serde_json::Value;
@@ -11,7 +12,7 @@ use super::importer::{
     objects, text, time,
 };
 use super::tables::Table;
-use super::{begin, writing};
+use super::writing;
 use crate::memory::covered;
 use crate::memory::graves::{self, GraveKind, Key};
 use crate::memory::{
@@ -62,14 +63,14 @@ impl Importer<'_> {
             self.note(Thing::Session, there, id)?;
             // One that an earlier run of this import made, and no other.
             if self.import.resumes && id > self.last_session_before(whose.here) {
-                self.write(writing::SESSION_END, fields, &[("id", Column::Integer(id))])?;
+                self.note_session_end(id, fields)?;
             }
             return Ok(Fate::Known);
         }
         self.keep_labels(fields)?;
         let id = self.session_number(whose.here, Some(there))?;
         self.write(writing::SESSION, fields, &[("id", Column::Integer(id))])?;
-        self.write(writing::SESSION_END, fields, &[("id", Column::Integer(id))])?;
+        self.note_session_end(id, fields)?;
         self.note(Thing::Session, there, id)?;
         Ok(Fate::Added)
     }
@@ -269,6 +270,14 @@ impl Importer<'_> {
         Ok(SessionKey::from_row(next))
     }
 
+    /// Notes where a session ends in the document.
+    fn note_session_end(&self, id: i64, fields: &Fields) -> Taking<()> {
+        let fixed = [("id", Column::Integer(id))];
+        self.write(writing::NO_SESSION_END, fields, &fixed)?;
+        self.write(writing::SESSION_END, fields, &fixed)?;
+        Ok(())
+    }
+
     fn next_place(&self, session: i64) -> Taking<i64> {
         let mut statement = self.transaction.prepare_cached(writing::NEXT_PLACE)?;
         Ok(statement.query_row([session], |row| row.get(0))?)
@@ -386,7 +395,7 @@ impl Importer<'_> {
                 continue;
             };
             let here = self.number(Table::Episode, Some(there))?;
-            begin::raise(self.transaction, "episode", here)?;
+            numbers::raise(self.transaction, "episode", here)?;
             covered::add(self.transaction, here, (summary, session))?;
             self.note(Thing::Episode, there, here)?;
         }

@@ -1,6 +1,7 @@
 //! Reads a memory as it is at one moment, row by row, and hands out each item as JSON.
 
 use crate::memory::backend;
+use crate::memory::numbers;
 use std::collections::BTreeMap;
 
 use crate::memory::backend::{Connection, Row, Rows, Statement, params_from_iter};
@@ -59,10 +60,7 @@ impl Exporter<'_> {
             let sql = "select value from meta where key = ?1";
             self.connection.query_row(sql, [key], |row| row.get(0))
         };
-        let mut statement = self.connection.prepare_cached(reading::NUMBERS)?;
-        let numbers = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<backend::Result<BTreeMap<String, i64>>>()?;
+        let numbers: BTreeMap<String, i64> = numbers::all(self.connection)?.into_iter().collect();
         Ok(ExportHead {
             hermes_memory: EXPORT_VERSION,
             profile: meta("profile")?,

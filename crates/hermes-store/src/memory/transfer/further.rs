@@ -1,6 +1,7 @@
 //! The words by which a summary is found and that do not stand in it, read from the keyword index.
 
 use crate::memory::backend;
+use crate::memory::backend::Both;
 use std::collections::HashMap;
 
 use crate::memory::backend::Connection;
@@ -18,8 +19,7 @@ impl Further {
     /// Reads the whole index once: it has no way from a text to its words.
     pub(super) fn read(connection: &Connection) -> backend::Result<Further> {
         let mut further = Further { terms: Vec::new(), of: HashMap::new(), stems: Stems::new()? };
-        let on_server = connection.postgres().is_some();
-        let mut statement = connection.prepare(if on_server { TERMS_ON_SERVER } else { TERMS })?;
+        let mut statement = connection.prepare_both(&TERMS)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let term = row.get_ref(0)?.as_str()?;
@@ -53,12 +53,14 @@ impl Further {
     }
 }
 
-const TERMS: &str = "
-    select term, (doc >> 8) & 0xffffffff from chunk_terms where (doc >> 40) & 7 = 4";
 // The keyword index of a server is rows by themselves.
-const TERMS_ON_SERVER: &str = "
-    select word, (chunk >> 8) & 0xffffffff from chunk_words where (chunk >> 40) & 7 = 4
-    order by word";
+const TERMS: Both = Both {
+    file: "
+    select term, (doc >> 8) & 4294967295 from chunk_terms where (doc >> 40) & 7 = 4",
+    server: "
+    select word, (chunk >> 8) & 4294967295 from chunk_words where (chunk >> 40) & 7 = 4
+    order by word",
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,8 @@
 //! Takes in items inside one transaction: each by itself, so that a bad one costs nothing but itself.
 
+use super::writing::Filled;
 use crate::memory::backend;
+use crate::memory::backend::{Put, params_from_iter};
 use std::collections::HashSet;
 
 use crate::memory::backend::{OptionalExtension, Transaction};
@@ -206,21 +208,19 @@ impl Importer<'_> {
     /// Runs a writing statement with the fields of an item; `fixed` goes before what they say.
     pub(super) fn write(
         &self,
-        sql: &str,
+        filled: Filled,
         fields: &Fields,
         fixed: &[(&str, Column)],
     ) -> Taking<usize> {
-        let mut statement = self.transaction.prepare_cached(sql)?;
-        for place in 1..=statement.parameter_count() {
-            let name = statement.parameter_name(place).unwrap_or_default();
-            let name = name.trim_start_matches(':').to_owned();
-            let value = match fixed.iter().find(|(fixed, _)| *fixed == name) {
+        let mut values = Vec::new();
+        for name in filled.fields.split_whitespace() {
+            values.push(match fixed.iter().find(|(fixed, _)| *fixed == name) {
                 Some((_, value)) => value.clone(),
-                None => self.value(&name, fields)?,
-            };
-            statement.raw_bind_parameter(place, value)?;
+                None => self.value(name, fields)?,
+            });
         }
-        Ok(statement.raw_execute()?)
+        let mut statement = self.transaction.prepare_cached(filled.sql)?;
+        Ok(statement.execute(params_from_iter(values)?)?)
     }
 
     fn value(&self, name: &str, fields: &Fields) -> Taking<Column> {
@@ -292,7 +292,7 @@ impl Importer<'_> {
 
     /// Notes which number a thing has here.
     pub(super) fn note(&self, thing: Thing, there: i64, here: i64) -> Taking<()> {
-        self.transaction.prepare_cached(NOTE)?.execute([thing as i64, there, here])?;
+        self.transaction.put(&NOTE, [thing as i64, there, here])?;
         Ok(())
     }
 
@@ -324,8 +324,7 @@ impl Importer<'_> {
                 return Ok(there);
             }
         }
-        let highest: i64 =
-            self.transaction.prepare_cached(table.highest())?.query_row([], |row| row.get(0))?;
+        let highest = table.highest(self.transaction)?;
         let there = self.import.numbers_there.get(table.name()).copied().unwrap_or(0).min(HIGHEST);
         Ok(highest.max(here).max(there) + 1)
     }
@@ -434,10 +433,11 @@ fn described(item: &PortableItem) -> String {
 /// A higher number would not fit into the number of a chunk.
 const HIGHEST: i64 = 1 << 31;
 
-const MOVED: &str = "select new from temp.moved where kind = ?1 and old = ?2";
-const NOTE: &str = "
-    insert into temp.moved (kind, old, new) values (?1, ?2, ?3)
-    on conflict (kind, old) do update set new = excluded.new";
-const NOTE_LATER: &str = "insert into temp.later (what, item, old) values (?1, ?2, ?3)";
+const MOVED: &str = "select new from import_moved where kind = ?1 and old = ?2";
+const NOTE: Put = Put {
+    change: "update import_moved set new = ?3 where kind = ?1 and old = ?2",
+    add: "insert into import_moved (kind, old, new) values (?1, ?2, ?3)",
+};
+const NOTE_LATER: &str = "insert into import_later (what, item, old) values (?1, ?2, ?3)";
 const IS_ERASED: &str = "select 1 from tombstone where kind in (0, 1, 2, 3, 4) and uid = ?1";
-const ADD_LABEL: &str = "insert or ignore into label (text) values (?1)";
+const ADD_LABEL: &str = "insert into label (text) values (?1) on conflict do nothing";

@@ -110,6 +110,7 @@ impl Importer<'_> {
             ("key", Column::Blob(key.to_vec())),
             ("item", item.map_or(Column::Null, Column::Text)),
         ];
+        self.write(writing::NO_GRAVE, fields, &fixed)?;
         self.write(writing::GRAVE, fields, &fixed)?;
         Ok(Fate::Added)
     }

@@ -104,4 +104,4 @@ const HAS_ITEM: &str = "
     select 1 from fact where uid = ?1 union all select 1 from episode where uid = ?1
     union all select 1 from procedure where uid = ?1 union all select 1 from event where uid = ?1
     union all select 1 from task where uid = ?1 union all select 1 from proposal where uid = ?1
-    union all select 1 from user where uid = ?1";
+    union all select 1 from \"user\" where uid = ?1";

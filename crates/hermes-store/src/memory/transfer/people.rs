@@ -76,9 +76,7 @@ impl Importer<'_> {
                 return self.add_entity(there, fields).map(|_| Fate::Added);
             }
             let waiting = serde_json::to_string(fields).unwrap_or_default();
-            self.transaction
-                .prepare_cached(writing::WAITING_NAME)?
-                .execute(params![there, waiting])?;
+            self.transaction.put(&writing::WAITING_NAME, params![there, waiting])?;
             return Ok(Fate::Noted);
         };
         self.keep_entity((there, id), fields)?;

@@ -28,19 +28,19 @@ pub(super) fn of(section: Section) -> &'static str {
 }
 
 const USERS: &str = "
-    select id, uid, name, timezone, created_at, gone_at, merged_into from user
-    where ?1 is null or id in (0, ?1) or merged_into = ?1 order by id";
+    select id, uid, name, timezone, created_at, gone_at, merged_into from \"user\"
+    where cast(?1 as bigint) is null or id in (0, ?1) or merged_into = ?1 order by id";
 const IDENTITIES: &str = "
     select channel, native_id, user_id as user, linked_at, chat from identity
-    where ?1 is null or user_id = ?1 order by channel, native_id";
+    where cast(?1 as bigint) is null or user_id = ?1 order by channel, native_id";
 const SEEN_IDENTITIES: &str = "
     select channel, native_id, chat, user_id as user, first_at, last_at from seen_identity
-    where ?1 is null or user_id = ?1 order by channel, native_id";
+    where cast(?1 as bigint) is null or user_id = ?1 order by channel, native_id";
 const AUDIT: &str = "
     select id, at, actor, action, item, before, after, previous, hash from audit order by id";
 const ENTITIES: &str = "
     select id, user_id as user, name, kind, created_at from entity
-    where ?1 is null or user_id in (0, ?1) order by id";
+    where cast(?1 as bigint) is null or user_id in (0, ?1) order by id";
 pub(super) const ALIASES: &str = "
     select alias, user_id as user from entity_alias where entity = ?1 order by user_id, alias";
 const SESSIONS: &str = "
@@ -49,7 +49,7 @@ const SESSIONS: &str = "
       (select text from label where id = s.source) as source,
       s.started_at, s.last_at, s.ended_at, s.messages, s.dropped, s.reflected_at
     from session s
-    where (?1 is null or s.user_id = ?1) and (?2 is null or s.last_at >= ?2
+    where (cast(?1 as bigint) is null or s.user_id = ?1) and (cast(?2 as bigint) is null or s.last_at >= ?2
       or exists (select 1 from episode e where e.session = s.id and e.ended_at >= ?2))
     order by s.id";
 // In the order of their messages, so that origins can be read beside them.
@@ -61,7 +61,7 @@ const EPISODES: &str = "
       e.task, e.task_type, e.state, e.started_at, e.ended_at, e.tokens, e.body, e.compressed_into,
       e.uses, e.last_used_at, e.trust, e.quarantined_at, e.retired_at, e.extracted_at, e.imported
     from episode e
-    where (?1 is null or e.user_id = ?1) and (?2 is null or e.ended_at >= ?2)
+    where (cast(?1 as bigint) is null or e.user_id = ?1) and (cast(?2 as bigint) is null or e.ended_at >= ?2)
     order by e.session, e.first_place, e.id";
 pub(super) const MESSAGES: &str = "
     select id, at, role, speaker, text, caption from message
@@ -79,7 +79,7 @@ const FACTS: &str = "
       origin, trust, quarantined_at, valid_from, valid_to, valid_to_before, recorded_at,
       retired_at, superseded_by, pinned, revision, uses, last_used_at
     from fact
-    where (?1 is null or user_id = ?1) and (?2 is null or recorded_at >= ?2) order by id";
+    where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or recorded_at >= ?2) order by id";
 pub(super) const FILES: &str = "
     select file, entry, at from file_entry where fact = ?1 order by file";
 pub(super) const SOURCES: &str = "
@@ -93,29 +93,29 @@ pub(super) const ITEM_ORIGINS: &str =
     "select key from origin where kind = ?2 and kind <> 0 and item = ?1 order by key";
 const CONFLICTS: &str = "
     select c.fact, c.other, c.at, c.settled_at from conflict c join fact f on f.id = c.fact
-    where (?1 is null or f.user_id = ?1) and (?2 is null or c.at >= ?2) order by c.fact, c.other";
+    where (cast(?1 as bigint) is null or f.user_id = ?1) and (cast(?2 as bigint) is null or c.at >= ?2) order by c.fact, c.other";
 const PROCEDURES: &str = "
     select id, uid, user_id as user, kind, task_type, title, body, outcome, origin, trust,
       quarantined_at, recorded_at, retired_at, superseded_by, uses, last_used_at, wins, losses,
       skill_path, locked, pinned, revision
     from procedure
-    where (?1 is null or user_id = ?1) and (?2 is null or recorded_at >= ?2) order by id";
+    where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or recorded_at >= ?2) order by id";
 const TASKS: &str = "
     select id, uid, user_id as user, external_id, session, task_type, title, started_at, ended_at,
       outcome, steps, words, skill
-    from task where (?1 is null or user_id = ?1) and (?2 is null or started_at >= ?2) order by id";
+    from task where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or started_at >= ?2) order by id";
 const EVENTS: &str = "
     select id, uid, user_id as user, at, kind, text, why, session, task, trust, quarantined_at,
       recorded_at, retired_at
-    from event where (?1 is null or user_id = ?1) and (?2 is null or at >= ?2) order by id";
+    from event where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or at >= ?2) order by id";
 const PROPOSALS: &str = "
     select id, uid, user_id as user, kind, body, origin, trust, episode, state, created_at,
       decided_at, decided_by
     from proposal
-    where (?1 is null or user_id = ?1) and (?2 is null or created_at >= ?2) order by id";
+    where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or created_at >= ?2) order by id";
 const RECEIPTS: &str = "
     select id, user_id as user, at, session_id, turn, tokens, items from receipt
-    where (?1 is null or user_id = ?1) and (?2 is null or at >= ?2) order by id";
+    where (cast(?1 as bigint) is null or user_id = ?1) and (cast(?2 as bigint) is null or at >= ?2) order by id";
 const TAKEN: &str = "
     select database, session_id, last_message, live, at from taken order by database, session_id";
 const ORIGINS: &str = "
@@ -129,11 +129,5 @@ const ORIGINS: &str = "
     order by key";
 const GRAVES: &str = "
     select kind, user_id as user, key, at, actor, item from grave
-    where ?1 is null or user_id = ?1 order by kind, user_id, key";
+    where cast(?1 as bigint) is null or user_id = ?1 order by kind, user_id, key";
 const TOMBSTONES: &str = "select kind, uid, at, actor from tombstone order by kind, uid";
-/// The highest number that was given out of each kind.
-pub(super) const NUMBERS: &str = "
-    select name, seq from sqlite_sequence
-    where name in ('episode', 'fact', 'procedure', 'event', 'task', 'proposal', 'receipt')
-    union all select 'entity', coalesce(max(id), 0) from entity
-    union all select 'user', coalesce(max(id), 0) from user order by 1";

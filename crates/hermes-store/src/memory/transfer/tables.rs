@@ -1,5 +1,8 @@
 //! The tables whose rows have a number of their own, and what is asked of them.
 
+use crate::memory::backend::{self, Connection};
+use crate::memory::numbers;
+
 /// The tables whose rows have a number of their own.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Table {
@@ -33,7 +36,7 @@ impl Table {
     /// Asks whether a number is taken.
     pub(super) fn is_taken(self) -> &'static str {
         match self {
-            Table::User => "select 1 from user where id = ?1",
+            Table::User => "select 1 from \"user\" where id = ?1",
             Table::Entity => "select 1 from entity where id = ?1",
             Table::Episode => {
                 "select 1 from episode where id = ?1
@@ -51,29 +54,16 @@ impl Table {
         }
     }
 
-    /// Asks for the highest number that was given out.
-    pub(super) fn highest(self) -> &'static str {
-        match self {
-            Table::User => "select coalesce(max(id), 0) from user",
-            Table::Entity => "select coalesce(max(id), 0) from entity",
-            Table::Episode => {
-                "select max(coalesce((select seq from sqlite_sequence where name = 'episode'), 0),
-                   coalesce((select max(last) from covered), 0))"
-            }
-            Table::Fact => "select coalesce(max(seq), 0) from sqlite_sequence where name = 'fact'",
-            Table::Procedure => {
-                "select coalesce(max(seq), 0) from sqlite_sequence where name = 'procedure'"
-            }
-            Table::Task => "select coalesce(max(seq), 0) from sqlite_sequence where name = 'task'",
-            Table::Event => {
-                "select coalesce(max(seq), 0) from sqlite_sequence where name = 'event'"
-            }
-            Table::Proposal => {
-                "select coalesce(max(seq), 0) from sqlite_sequence where name = 'proposal'"
-            }
-            Table::Receipt => {
-                "select coalesce(max(seq), 0) from sqlite_sequence where name = 'receipt'"
-            }
-        }
+    /// The highest number that was given out.
+    pub(super) fn highest(self, connection: &Connection) -> backend::Result<i64> {
+        let of_rows = |sql: &str| connection.prepare_cached(sql)?.query_row([], |row| row.get(0));
+        Ok(match self {
+            Table::User => of_rows(numbers::LAST_USER)?,
+            Table::Entity => of_rows(numbers::LAST_ENTITY)?,
+            Table::Episode => numbers::last(connection, "episode")?.max(of_rows(LAST_COVERED)?),
+            _ => numbers::last(connection, self.name())?,
+        })
     }
 }
+
+const LAST_COVERED: &str = "select coalesce(max(last), 0) from covered";
