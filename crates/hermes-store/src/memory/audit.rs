@@ -1,7 +1,7 @@
 //! The chain of changes: every change adds one entry, in its own transaction.
 
 use crate::memory::backend;
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use crate::memory::numbers;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
@@ -20,7 +20,7 @@ const BEGINNING: Hash = [0; 32];
 /// Adds a change to the chain; `before` and `after` are the hashes of the texts it changed.
 #[expect(clippy::too_many_arguments, reason = "the columns of one entry, in their order")]
 pub(super) fn append(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     change: Change<'_>,
     action: &str,
     item: &str,
@@ -64,7 +64,7 @@ pub(super) struct MadeEntry<'a> {
 }
 
 /// Adds an entry as it was made elsewhere, if it follows the last one here; says whether it does.
-pub(super) fn append_made(transaction: &Transaction<'_>, made: &MadeEntry<'_>) -> Outcome<bool> {
+pub(super) fn append_made(transaction: &Connection, made: &MadeEntry<'_>) -> Outcome<bool> {
     let last: Option<(i64, Hash)> = transaction
         .prepare_cached(LAST_ENTRY)?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -1,7 +1,7 @@
 //! Episodes whose messages are gone: runs of their numbers, each with the summary that tells of them.
 
 use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 
 /// Numbers without a gap, of one session, told by one summary.
 struct Run {
@@ -13,7 +13,7 @@ struct Run {
 
 /// Notes which summary tells of an episode, and in which session it was; one that is known stays as it is.
 pub(super) fn add(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     episode: i64,
     (summary, session): (i64, i64),
 ) -> backend::Result<()> {

@@ -1,10 +1,10 @@
 //! Names, the ways they are written, and what mentions them.
 
 use crate::memory::backend;
-use crate::memory::backend::Put;
+use crate::memory::backend::{Many, Put};
 use std::collections::{HashMap, HashSet};
 
-use crate::memory::backend::{Connection, List, OptionalExtension, Postgres, Transaction};
+use crate::memory::backend::{Connection, List, OptionalExtension};
 use rusqlite::params;
 
 use super::{Memory, Outcome, audit};
@@ -49,25 +49,13 @@ impl Memory {
         let read = || -> backend::Result<_> {
             let mut seen = HashSet::new();
             let mut found = Vec::new();
-            if let Some(server) = self.asking(scope).postgres() {
-                let folded = fold(text);
-                let user = scope.user().get();
-                let named = possible_names(&folded);
-                for row in server.rows_of(IDS_OF_ALIASES, &[user], List::Words(&named))? {
-                    let id = row.try_get(0)?;
-                    if seen.insert(id) {
-                        found.extend(by_id(self.asking(scope), scope, id)?);
-                    }
-                }
-                return Ok(found);
-            }
-            for candidate in possible_names(&fold(text)) {
-                self.stop.check()?;
-                for id in ids_of(self.asking(scope), scope.user(), candidate)? {
-                    if seen.insert(id) {
-                        found.extend(by_id(self.asking(scope), scope, id)?);
-                    }
-                }
+            let folded = fold(text);
+            let named = possible_names(&folded);
+            let (user, list) = ([scope.user().get()], List::Words(&named));
+            let ids: Vec<i64> =
+                self.asking(scope).many_of(&IDS_OF_ALIASES, &user, list, |row| row.get(0))?;
+            for id in ids.into_iter().filter(|id| seen.insert(*id)) {
+                found.extend(by_id(self.asking(scope), scope, id)?);
             }
             Ok(found)
         };
@@ -131,7 +119,7 @@ impl Memory {
 
 /// Notes the names that a thing of `owner` mentions; new names become the owner's.
 pub(super) fn note(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     (kind, item): (ItemKind, i64),
     names: &[String],
@@ -145,28 +133,20 @@ pub(super) fn note(
 }
 
 /// Forgets what a thing mentions.
-pub(super) fn forget_mentions(
-    transaction: &Transaction<'_>,
-    kind: ItemKind,
-    item: i64,
-) -> Outcome<()> {
+pub(super) fn forget_mentions(transaction: &Connection, kind: ItemKind, item: i64) -> Outcome<()> {
     transaction.prepare_cached(REMOVE_MENTIONS)?.execute([kind.number(), item])?;
     Ok(())
 }
 
 /// Forgets what a thing mentions, and every name that nothing else mentions.
-pub(super) fn forget_names(
-    transaction: &Transaction<'_>,
-    kind: ItemKind,
-    item: i64,
-) -> Outcome<()> {
+pub(super) fn forget_names(transaction: &Connection, kind: ItemKind, item: i64) -> Outcome<()> {
     let names: Vec<i64> = transaction
         .prepare_cached(MENTIONED)?
         .query_map([kind.number(), item], |row| row.get(0))?
         .collect::<backend::Result<_>>()?;
     forget_mentions(transaction, kind, item)?;
-    let remove_unused = || -> Outcome<()> {
-        for name in names {
+    let remove_unused = || -> backend::Result<()> {
+        for name in &names {
             let gone = transaction.prepare_cached(REMOVE_ALIASES_IF_UNUSED)?.execute([name])?;
             if gone > 0 {
                 transaction.prepare_cached(REMOVE_NAME)?.execute([name])?;
@@ -175,10 +155,9 @@ pub(super) fn forget_names(
         Ok(())
     };
     // A shared name may be mentioned by things of others, which a server does not let one user see.
-    match transaction.postgres() {
-        Some(server) => server.as_keeper(remove_unused),
-        None => remove_unused(),
-    }
+    let mut done = Ok(());
+    transaction.as_keeper(&mut || done = remove_unused());
+    Ok(done?)
 }
 
 const MENTIONED: &str = "select entity from mention where kind = ?1 and item = ?2";
@@ -200,18 +179,19 @@ pub(super) fn names_of(
         .collect()
 }
 
-/// The same for many things at once, on a server.
+/// The same for many things at once.
 pub(super) fn names_of_all(
-    server: &Postgres,
+    connection: &Connection,
     scope: Scope,
     kind: ItemKind,
     items: &[i64],
 ) -> backend::Result<HashMap<i64, Vec<String>>> {
     let asked = [kind.number(), scope.user().get()];
     let mut names: HashMap<i64, Vec<String>> = HashMap::new();
-    for row in server.rows_of(NAMES_OF_ITEMS, &asked, List::Numbers(items))? {
-        names.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
-    }
+    connection.many(&NAMES_OF_ITEMS, &asked, List::Numbers(items), &mut |row| {
+        names.entry(row.get(0)?).or_default().push(row.get(1)?);
+        Ok(())
+    })?;
     Ok(names)
 }
 
@@ -232,7 +212,7 @@ fn folded_name(name: &str) -> Outcome<String> {
 
 /// The owner's name, else the one everybody has, else a new one of the owner.
 fn known_or_new(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     name: &str,
     change: Change<'_>,
@@ -262,7 +242,7 @@ fn holder(
 }
 
 /// Two names turned out to be the same: everything of the one becomes the other's.
-pub(super) fn merge(transaction: &Transaction<'_>, from: i64, into: i64) -> Outcome<()> {
+pub(super) fn merge(transaction: &Connection, from: i64, into: i64) -> Outcome<()> {
     for step in [MOVE_MENTIONS, MOVE_ALIASES] {
         transaction.execute(step, [from, into])?;
     }
@@ -388,9 +368,12 @@ const HOLDER: &str = "
 const IDS_OF_ALIAS: &str = "
     select entity from entity_alias where user_id in (?1, 0) and alias = ?2 order by user_id desc";
 // In the order of the names, one's own before what is shared.
-const IDS_OF_ALIASES: &str = "
+const IDS_OF_ALIASES: Many = Many {
+    each: IDS_OF_ALIAS,
+    all: "
     select entity from entity_alias where user_id in (?1, 0) and alias = any (?2)
-    order by array_position(?2, alias), user_id desc";
+    order by array_position(?2, alias), user_id desc",
+};
 const BY_ID: &str =
     "select id, user_id, name, kind from entity where id = ?1 and user_id in (?2, 0)";
 const ALIASES: &str = "
@@ -399,9 +382,14 @@ const ALIASES: &str = "
 const NAMES_OF_ITEM: &str = "
     select e.name from mention m join entity e on e.id = m.entity
     where m.kind = ?1 and m.item = ?2 and e.user_id in (?3, 0) order by e.id";
-const NAMES_OF_ITEMS: &str = "
+const NAMES_OF_ITEMS: Many = Many {
+    each: "
     select m.item, e.name from mention m join entity e on e.id = m.entity
-    where m.kind = ?1 and m.item = any (?3) and e.user_id in (?2, 0) order by e.id";
+    where m.kind = ?1 and m.item = ?3 and e.user_id in (?2, 0) order by e.id",
+    all: "
+    select m.item, e.name from mention m join entity e on e.id = m.entity
+    where m.kind = ?1 and m.item = any (?3) and e.user_id in (?2, 0) order by e.id",
+};
 const OWNER_OF_MESSAGE: &str = "
     select e.user_id from message m join episode e on e.id = m.episode where m.id = ?1";
 const MESSAGES_THAT_MENTION: &str = "

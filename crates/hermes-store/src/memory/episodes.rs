@@ -1,14 +1,14 @@
 //! Episodes and their messages: recorded once, read by scope.
 
 use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Row, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension, Row};
 use rusqlite::params;
 
 use super::index::{self, Indexer};
 use super::passing::message_ranges;
 use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
-use super::{Memory, Outcome, Refusal, ahead, audit, graves};
+use super::{Memory, Outcome, Refusal, audit, graves};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, ItemKind, Message, MessageKey, NewChunk, NewMessage,
     RecentFilter, Recorded, Scope, SessionKey, UserNumber,
@@ -57,21 +57,8 @@ impl Memory {
 
     /// The episodes with these numbers that the scope may read, in the order asked for.
     pub fn episodes(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Episode>> {
-        let mut found = Vec::new();
-        let mut read = || -> backend::Result<()> {
-            if let Some(server) = self.asking(scope).postgres() {
-                let known = ahead::episodes(server, ids)?;
-                found.extend(known.into_iter().filter(|episode| scope.may_read(episode.user)));
-                return Ok(());
-            }
-            let mut one = self.asking(scope).prepare_cached(ONE)?;
-            for id in ids {
-                let episode = one.query_row([id], episode_of).optional()?;
-                found.extend(episode.filter(|episode| scope.may_read(episode.user)));
-            }
-            Ok(())
-        };
-        read().map_err(|source| self.failed(source))?;
+        let mut found = self.asking(scope).episodes(ids).map_err(|source| self.failed(source))?;
+        found.retain(|episode| scope.may_read(episode.user));
         Ok(found)
     }
 
@@ -83,10 +70,8 @@ impl Memory {
         if !scope.may_read(episode.user) {
             return Ok(Vec::new());
         }
-        if let Some(server) = self.asking(scope).postgres()
-            && let Some(known) = server.ahead().of_episode.get(&episode.id)
-        {
-            return Ok(known.clone());
+        if let Some(known) = self.asking(scope).messages_at_hand(episode.id) {
+            return Ok(known);
         }
         self.asking(scope)
             .prepare_cached(MESSAGES)
@@ -111,24 +96,10 @@ impl Memory {
     /// The messages with these numbers that the scope may read, in the order of the numbers.
     pub fn messages(&self, scope: Scope, keys: &[MessageKey]) -> Result<Vec<Message>> {
         let allowed = message_ranges(scope);
-        let mut found = Vec::new();
-        let mut read = || -> backend::Result<()> {
-            if let Some(server) = self.asking(scope).postgres() {
-                let keys = keys.iter().map(|key| key.get());
-                let keys: Vec<i64> =
-                    keys.filter(|key| allowed.iter().any(|r| r.contains(key))).collect();
-                found = ahead::messages(server, &keys)?;
-                return Ok(());
-            }
-            let mut some = self.asking(scope).prepare_cached(MESSAGES)?;
-            let readable = |key: &&MessageKey| allowed.iter().any(|r| r.contains(&key.get()));
-            for key in keys.iter().filter(readable) {
-                found.extend(some.query_row([key.get(), key.get()], message_of).optional()?);
-            }
-            Ok(())
-        };
-        read().map_err(|source| self.failed(source))?;
-        Ok(found)
+        let keys = keys.iter().map(|key| key.get());
+        let keys: Vec<i64> =
+            keys.filter(|key| allowed.iter().any(|range| range.contains(key))).collect();
+        self.asking(scope).messages(&keys).map_err(|source| self.failed(source))
     }
 
     /// Takes an episode out of every answer; it can be brought back.
@@ -175,7 +146,7 @@ impl Memory {
 /// Takes an episode out of every answer; false if it was out already. A summary that told of it while
 /// its messages are still there goes too, and tells of nothing any more.
 pub(super) fn retire(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     episode: &Episode,
     change: Change<'_>,
 ) -> Outcome<bool> {
@@ -218,7 +189,7 @@ pub(super) fn message_keys(
 }
 
 /// The episode, if the scope may change it.
-pub(super) fn writable(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Outcome<Episode> {
+pub(super) fn writable(transaction: &Connection, scope: Scope, id: i64) -> Outcome<Episode> {
     let found = transaction.prepare_cached(ANY)?.query_row([id], episode_of).optional()?;
     found
         .filter(|episode| scope.may_read(episode.user))
@@ -287,7 +258,8 @@ pub(super) use episode_where;
 pub(super) const ANY: &str = episode_where!("e.id = ?1");
 pub(super) const SOME: &str =
     episode_where!("e.id = any (?1) and e.retired_at is null and e.quarantined_at is null");
-const ONE: &str = episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
+pub(super) const ONE: &str =
+    episode_where!("e.id = ?1 and e.retired_at is null and e.quarantined_at is null");
 // One for each index: with `?2 is null or` in one statement, every episode would be looked at.
 const RECENT: &str = episode_where!(
     "e.user_id = ?1 and cast(?2 as bigint) is null and cast(?3 as bigint) is null
@@ -307,7 +279,7 @@ const RECENT_OF_CHANNEL: &str = episode_where!(
       and (cast(?4 as text) is null or s.session_id <> ?4)
     order by e.started_at desc, e.id desc limit ?5"
 );
-const MESSAGES: &str = "
+pub(super) const MESSAGES: &str = "
     select id, episode, at, role, speaker, text, caption from message
     where id between ?1 and ?2 order by id";
 pub(super) const SOME_MESSAGES: &str = "

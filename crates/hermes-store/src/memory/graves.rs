@@ -2,7 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::Put;
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
@@ -56,11 +56,7 @@ pub(super) struct Said<'a> {
 }
 
 /// Buries one thing; one that is buried already stays so, from now on.
-pub(super) fn bury(
-    transaction: &Transaction<'_>,
-    grave: &Grave<'_>,
-    change: Change<'_>,
-) -> Outcome<()> {
+pub(super) fn bury(transaction: &Connection, grave: &Grave<'_>, change: Change<'_>) -> Outcome<()> {
     transaction.put(
         &BURY,
         params![
@@ -76,7 +72,7 @@ pub(super) fn bury(
 }
 
 /// Buries what a fact says now, whoever asks: the sentence, what it is about, the words it came from.
-pub(super) fn bury_fact(transaction: &Transaction<'_>, id: i64, change: Change<'_>) -> Outcome<()> {
+pub(super) fn bury_fact(transaction: &Connection, id: i64, change: Change<'_>) -> Outcome<()> {
     let read: Option<(i64, String, String, [Option<String>; 3])> = transaction
         .prepare_cached(FACT)?
         .query_row([id], |row| {
@@ -105,20 +101,20 @@ pub(super) fn bury_fact(transaction: &Transaction<'_>, id: i64, change: Change<'
 }
 
 /// Lifts everything that was buried with an item.
-pub(super) fn lift(transaction: &Transaction<'_>, item: &str) -> Outcome<()> {
+pub(super) fn lift(transaction: &Connection, item: &str) -> Outcome<()> {
     transaction.prepare_cached(LIFT_ITEM)?.execute([item])?;
     Ok(())
 }
 
 /// Lifts what an earlier text of an item buried.
-pub(super) fn lift_text(transaction: &Transaction<'_>, item: &str, text: Key) -> Outcome<()> {
+pub(super) fn lift_text(transaction: &Connection, item: &str, text: Key) -> Outcome<()> {
     transaction.prepare_cached(LIFT_TEXT)?.execute(params![item, text])?;
     Ok(())
 }
 
 /// Lifts one grave of a user.
 pub(super) fn lift_one(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     (kind, key): (GraveKind, Key),
 ) -> Outcome<()> {
@@ -128,7 +124,7 @@ pub(super) fn lift_one(
 
 /// Lifts the grave of a session.
 pub(super) fn lift_session(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     session_id: &str,
 ) -> Outcome<()> {
@@ -137,7 +133,7 @@ pub(super) fn lift_session(
 
 /// When something was buried last, by its user or for everybody.
 pub(super) fn buried_at(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     (kind, key): (GraveKind, Key),
 ) -> Outcome<Option<i64>> {
@@ -149,7 +145,7 @@ pub(super) fn buried_at(
 
 /// When a session was buried last, of a user by any number that was theirs; the first is the present one.
 pub(super) fn session_buried_at(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     numbers: &[UserNumber],
     session_id: &str,
 ) -> Outcome<Option<i64>> {
@@ -164,7 +160,7 @@ pub(super) fn session_buried_at(
 
 /// Whether anything of a kind is buried for a user: most have nothing to look up.
 pub(super) fn has_any(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     kind: GraveKind,
 ) -> Outcome<bool> {

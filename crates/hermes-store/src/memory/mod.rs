@@ -1,12 +1,10 @@
 //! memory.db: what happened, what is known, how things are done well, and the index over all of it.
 
-mod ahead;
 mod audit;
 mod backend;
 mod best;
 mod candidates;
 mod code;
-mod code_check;
 mod counters;
 mod covered;
 pub mod echo;
@@ -21,41 +19,31 @@ mod jobs;
 mod kernel;
 mod leases;
 mod lifecycle;
-mod marked;
-mod members;
 mod models;
-mod near;
 mod numbers;
 mod origins;
 mod passing;
 mod people;
 mod procedures;
 mod proposals;
-mod recall_server;
-mod recorded;
 mod recorder;
 mod redacting;
 mod rows;
-mod segments;
-mod server;
 mod store;
-mod sums;
 mod tokens;
 mod transfer;
 mod types;
 mod upkeep;
 mod users;
-mod vectors;
-mod words;
+mod vector_model;
 
 use self::store::{ADD_META, ADD_USER, Outcome, Refusal, new_uid};
 use self::types::marks;
 
-pub use self::members::{Invitation, invitation_sql, invite};
-pub use self::server::{
-    ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,
-    server_sql, server_state,
+pub use self::backend::postgres::{
+    Invitation, ServerMemory, ServerState, SharedView, has_profile, has_profile_number,
+    invitation_sql, invite, migrate_server, server_sql, server_state,
 };
-pub use self::store::{Memory, View, Wanted};
-pub use self::sums::compare_memory;
+pub use self::backend::sqlite::{Wanted, compare_memory};
+pub use self::store::{Memory, View};
 pub use self::types::*;

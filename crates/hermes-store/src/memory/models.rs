@@ -1,12 +1,12 @@
 //! Models of embeddings: which one answers, and filling in what another lacks.
 
 use crate::memory::backend;
-use crate::memory::backend::{OptionalExtension, Row, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::rows::{choice, optional_time};
-use super::segments::{self, Keeper};
+use super::vector_model;
 use super::{Memory, Outcome, Refusal};
 use crate::memory::{
     Admin, ChunkKey, Coverage, EmbedModel, ItemKind, ModelState, NewModel, Unembedded,
@@ -99,9 +99,7 @@ impl Memory {
     /// Removes what retired models left.
     pub fn drop_retired_vectors(&mut self, _: Admin) -> Result<u64> {
         self.write(Admin, |transaction| {
-            if transaction.sqlite().is_some() {
-                transaction.execute_batch(DROP_RETIRED_SEGMENTS)?;
-            }
+            transaction.index().drop_retired_codes()?;
             let gone = transaction.execute(DROP_RETIRED_VECTORS, [])?;
             Ok(u64::try_from(gone).unwrap_or(0))
         })
@@ -118,7 +116,7 @@ impl Memory {
 }
 
 fn add_model(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     model: &NewModel<'_>,
     now: Timestamp,
 ) -> Outcome<EmbedModel> {
@@ -142,7 +140,7 @@ fn add_model(
     }
     let is_empty: bool =
         transaction.query_row("select not exists (select 1 from chunk)", [], |row| row.get(0))?;
-    let has_active = segments::active(transaction)?.is_some();
+    let has_active = vector_model::active(transaction)?.is_some();
     let state = if is_empty && !has_active { "active" } else { "building" };
     let mean: Vec<u8> = model.mean.iter().flat_map(|value| value.to_le_bytes()).collect();
     let id = transaction.insert(
@@ -161,14 +159,14 @@ fn add_model(
 }
 
 fn put_vectors(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     id: i64,
     vectors: &[(ChunkKey, Vec<f32>)],
 ) -> Outcome<usize> {
-    let Some(model) = segments::model(transaction, id)? else {
+    let Some(model) = vector_model::model(transaction, id)? else {
         return Err(Refusal::Rule(Error::NoSuchItem { item: format!("embedding model {id}") }));
     };
-    let mut keeper = Keeper::new(transaction, model);
+    let mut keeper = transaction.index().writer(Some(model));
     let mut kept = 0;
     for (key, vector) in vectors {
         let found: Option<Option<i64>> = transaction
@@ -247,10 +245,6 @@ const TIME_IF_LACKING: &str = "
 const RETIRE_OTHERS: &str =
     "update embed_model set state = 'retired' where state = 'active' and id <> ?1";
 const ACTIVATE: &str = "update embed_model set state = 'active' where id = ?1";
-const DROP_RETIRED_SEGMENTS: &str = "
-    delete from vector_codes where segment in (select s.id from vector_segment s join embed_model m on m.id = s.model where m.state = 'retired');
-    delete from vector_slots where segment in (select s.id from vector_segment s join embed_model m on m.id = s.model where m.state = 'retired');
-    delete from vector_segment where model in (select id from embed_model where state = 'retired');";
 const DROP_RETIRED_VECTORS: &str =
     "delete from vector where model in (select id from embed_model where state = 'retired')";
 const COVERAGE: &str = "

@@ -1,7 +1,7 @@
 //! The numbers that rows were given: the highest of each table is known, also when its row is gone.
 
 use super::Outcome;
-use super::backend::{self, Both, Connection, OptionalExtension, Transaction};
+use super::backend::{self, Both, Connection, OptionalExtension};
 
 /// The highest number that was given to a row of a table.
 pub(super) fn last(connection: &Connection, table: &str) -> backend::Result<i64> {
@@ -24,7 +24,7 @@ pub(super) fn all(connection: &Connection) -> backend::Result<Vec<(String, i64)>
 }
 
 /// Sees to it that no number up to this one is given out again.
-pub(super) fn raise(transaction: &Transaction<'_>, table: &str, number: i64) -> Outcome<()> {
+pub(super) fn raise(transaction: &Connection, table: &str, number: i64) -> Outcome<()> {
     if !NUMBERED.contains(&table) || number < 1 {
         return Ok(());
     }

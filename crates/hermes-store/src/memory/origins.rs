@@ -1,7 +1,7 @@
 //! What makes procedures, events and facts of other memories unique: keeping one again adds nothing, not even when it was retired.
 
 use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::{Outcome, graves, people};
@@ -9,7 +9,7 @@ use crate::memory::{ItemKind, OriginId, UserNumber};
 
 /// The thing that was kept with this origin.
 pub(super) fn known(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, owner): (ItemKind, UserNumber),
     origin: Option<OriginId<'_>>,
 ) -> Outcome<Option<i64>> {
@@ -38,7 +38,7 @@ pub(super) fn look_up(
 
 /// Notes the origin of a thing that was just kept.
 pub(super) fn note(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, owner): (ItemKind, UserNumber),
     item: i64,
     origin: Option<OriginId<'_>>,

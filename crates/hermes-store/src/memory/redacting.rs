@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::backend::{self, Connection, Transaction};
+use super::backend::{self, Connection};
 use super::index::{self, Indexer};
 use super::{Memory, Outcome, audit, graves, transfer};
 use crate::Result;
@@ -84,7 +84,7 @@ impl Column {
         Ok(changed)
     }
 
-    fn write(&self, transaction: &Transaction<'_>, changed: &Changed) -> Outcome<()> {
+    fn write(&self, transaction: &Connection, changed: &Changed) -> Outcome<()> {
         let Column { table, key, column, .. } = self;
         let by_key = |(place, name): (usize, &&str)| format!("{name} = ?{}", place + 2);
         let by_key = key.iter().enumerate().map(by_key).collect::<Vec<_>>().join(" and ");
@@ -183,10 +183,7 @@ fn names(connection: &Connection, rewrite: Rewrite<'_>) -> backend::Result<Vec<i
 }
 
 /// Messages are known by their words, facts by what they say.
-fn know_again(
-    transaction: &Transaction<'_>,
-    touched: &BTreeMap<&'static str, Vec<i64>>,
-) -> Outcome<()> {
+fn know_again(transaction: &Connection, touched: &BTreeMap<&'static str, Vec<i64>>) -> Outcome<()> {
     for id in touched.get("message").into_iter().flatten() {
         let text: String =
             transaction.prepare_cached(MESSAGE_TEXT)?.query_row([id], |row| row.get(0))?;
@@ -204,7 +201,7 @@ fn know_again(
 
 /// Makes the index anew for texts that changed.
 struct Anew<'t> {
-    transaction: &'t Transaction<'t>,
+    transaction: &'t Connection,
     chunker: Chunker<'t>,
     rewrite: Rewrite<'t>,
 }

@@ -1,29 +1,36 @@
-//! The one door to a database: statements are written once, in words that SQLite and PostgreSQL both understand.
+//! The databases a memory can be in: a SQLite file for each profile, or a PostgreSQL server that many share.
 //!
-//! The calls are those of rusqlite. On SQLite they are handed on; on PostgreSQL `?1` is written `$1`, the rules of
-//! the tables narrow every statement to the profile, and who asks is told to the server inside the transaction.
+//! Statements are written once, in words that both understand. The calls are those of rusqlite. A file gets them as
+//! they are; for a server `?1` is written `$1`, the rules of its tables narrow every statement to the profile, and it
+//! is told inside the transaction who asks. What the two do differently is the trait [`Backend`].
 
-mod cells;
-mod given;
 mod params;
-mod postgres;
+pub(super) mod postgres;
+pub(super) mod sqlite;
 mod statement;
-mod told;
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use rusqlite::types::FromSqlError;
 
-use crate::memory::{Admin, Scope};
-use crate::migrate::{self, text_hash};
+use super::recorder::Row as MessageRow;
+use super::vector_model::Model;
+use super::{
+    Admin, ChunkKey, ChunkRow, Episode, Extent, ItemKind, Message, MessageHead, Near, NewChunk,
+    Outcome, Postings, QuestionVector, RecallFilter, Scope, graves,
+};
+use crate::Stop;
+use crate::postgres::{Delays, is_retriable};
+use crate::sqlite::Access;
 
-pub(super) use self::cells::storable;
-pub(super) use self::given::List;
 pub(super) use self::params::{Params, params_from_iter};
-pub(super) use self::postgres::{Postgres, can_pass, new_key};
 pub(super) use self::statement::{Row, Rows, Statement};
-pub(super) use self::told::is_cancelled;
 pub(super) use rusqlite::ToSql;
 
 /// Why a statement failed.
@@ -70,6 +77,15 @@ impl Error {
                     || matches!(code, "42804" | "42883")
             }),
             Error::Unreached(_) => false,
+        }
+    }
+
+    /// Whether the same may work a moment later.
+    pub(super) fn can_pass(&self) -> bool {
+        match self {
+            Error::Sqlite(_) => false,
+            Error::Postgres(source) => is_retriable(source),
+            Error::Unreached(source) => source.is_retriable(),
         }
     }
 
@@ -163,64 +179,195 @@ impl From<Admin> for Who {
     }
 }
 
-/// A connection to a database of either kind.
-#[derive(Debug)]
-pub(super) enum Connection {
-    /// A file.
-    Sqlite(rusqlite::Connection),
-    /// A server.
-    Postgres(Box<Postgres>),
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// One state for all that is read until its end.
+    Reading,
+    /// Changes that nobody else writes beside.
+    Writing,
+    /// Changes of rows that are claimed one by one: others may write meanwhile.
+    Claiming,
 }
 
-impl Connection {
-    /// The hash of a text as it is kept here.
-    pub(super) fn text_hash(&self, text: &str) -> [u8; 16] {
-        match self {
-            Connection::Sqlite(_) => text_hash(text),
-            Connection::Postgres(_) => text_hash(&storable(text)),
-        }
-    }
+/// Many values that are asked for at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum List<'a> {
+    /// Numbers of rows.
+    Numbers(&'a [i64]),
+    /// Texts.
+    Words(&'a [&'a str]),
+}
 
-    /// The connection to a file, for what only files have.
-    pub(super) fn sqlite(&self) -> Option<&rusqlite::Connection> {
-        match self {
-            Connection::Sqlite(connection) => Some(connection),
-            Connection::Postgres(_) => None,
-        }
-    }
+/// A statement for many values: once for each of them, or once with all of them as its last value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Many {
+    pub(super) each: &'static str,
+    pub(super) all: &'static str,
+}
 
-    /// The connection to a server, for what is asked of it in another way.
-    pub(super) fn postgres(&self) -> Option<&Postgres> {
-        match self {
-            Connection::Sqlite(_) => None,
-            Connection::Postgres(server) => Some(server),
-        }
-    }
+/// What a file and a server do differently.
+pub(super) trait Backend: std::fmt::Debug + Send {
+    /// A statement; `is_kept` if it will be run again.
+    fn statement(&self, sql: &str, is_kept: bool) -> Result<Statement<'_>>;
+    /// Runs several statements without values.
+    fn execute_batch(&self, sql: &str) -> Result<()>;
+    /// The text that this database understands.
+    fn choose(&self, both: &Both) -> &'static str;
+    /// The rows for each of many values.
+    fn many(
+        &self,
+        many: &Many,
+        first: &[i64],
+        list: List<'_>,
+        read: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()>;
 
     /// Says who asks from now on.
-    pub(super) fn asks(&self, who: impl Into<Who>) {
-        if let Connection::Postgres(server) = self {
-            server.asks(who.into());
-        }
+    fn asks(&self, who: Who);
+    /// Does something for the whole memory in the middle of what one user does.
+    fn as_keeper(&self, deed: &mut dyn FnMut());
+    /// Begins a transaction; false if it goes on in one that is open.
+    fn begin(&self, what: Begin) -> Result<bool>;
+    /// Keeps what was done.
+    fn commit(&self) -> Result<()>;
+    /// Gives up what was done.
+    fn roll_back(&self);
+    /// How long to wait before each further try, where trying again may help.
+    fn delays(&self) -> Option<Delays>;
+    /// Ends what is read when the flag says so.
+    fn heed(&mut self, stop: &Stop) -> Result<()>;
+    /// Waits so long at most for others who write.
+    fn wait_at_most(&mut self, wait: Duration) -> Result<()>;
+    /// What went wrong, for people.
+    fn explained(&self, error: Error, path: &Path) -> crate::Error;
+
+    /// A text as it is kept.
+    fn storable<'t>(&self, text: &'t str) -> Cow<'t, str>;
+    /// Records messages inside the transaction.
+    fn recording(&self) -> Box<dyn Recording + '_>;
+    /// The index over all texts.
+    fn index(&self) -> &dyn Index;
+    /// Episodes that are held, in the order asked for.
+    fn episodes(&self, ids: &[i64]) -> Result<Vec<Episode>>;
+    /// Messages in the order asked for.
+    fn messages(&self, keys: &[i64]) -> Result<Vec<Message>>;
+    /// Fetches what belongs to chunks that will be asked for next, where that saves questions.
+    fn expect(&self, chunks: &[ChunkKey]) -> Result<()>;
+    /// The messages of an episode, if they are at hand.
+    fn messages_at_hand(&self, episode: i64) -> Option<Vec<Message>>;
+    /// Whether it is known without asking that no fact was drawn from an episode.
+    fn has_no_facts(&self, episode: i64) -> bool;
+
+    /// Makes room for the notes of an import.
+    fn make_import_tables(&self) -> Result<()>;
+    /// Notes the new name of the profile where others find it by that.
+    fn rename(&self, name: &str) -> Result<()>;
+    /// How many bytes it takes.
+    fn size(&self) -> Result<u64>;
+    /// Frees what nobody needs any more, and notes when.
+    fn vacuum(&self, now: Timestamp) -> Result<()>;
+    /// What is wrong with pages, references and the keyword index; and what making the codes anew repairs.
+    fn problems(&self, access: Access) -> Result<(Vec<String>, Vec<String>)>;
+
+    /// As a file, for what only files have; asked in this folder alone.
+    fn file(&self) -> Option<&sqlite::File>;
+    /// As a server, for what only servers have; asked in this folder alone.
+    fn server(&self) -> Option<&postgres::Server>;
+}
+
+/// Writes what is recorded.
+pub(super) trait Recording {
+    /// Finds out which of these keys are known.
+    fn look_up(&mut self, keys: &[graves::Key]) -> Result<()>;
+    /// The hash of the text that is known by a key, if one is; none of a text that is gone.
+    fn known(&self, key: &graves::Key) -> Result<Option<Option<graves::Key>>>;
+    /// Adds a message and what it is known by.
+    fn add(&mut self, row: &MessageRow<'_>, origin: graves::Key, text: graves::Key) -> Result<()>;
+    /// Notes how an episode stands: its number, last place, end, tokens, and whether all of it was imported.
+    fn close_episode(&mut self, row: [i64; 5]) -> Result<()>;
+    /// Notes how a session stands: its number, messages, last time and first time.
+    fn close_session(&mut self, row: [i64; 4]) -> Result<()>;
+    /// Writes what is left.
+    fn finish(&mut self) -> Result<()>;
+}
+
+/// The chunks, their words and their vectors.
+pub(super) trait Index {
+    /// For each of some words, the chunks that have it.
+    fn postings(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> Result<Vec<Postings>>;
+    /// The numbers of the chunks that seem nearest to a vector, in no order.
+    fn nearest(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        asked: (&Model, &[f32]),
+        wanted: usize,
+    ) -> Result<Vec<i64>>;
+    /// How near some chunks are, by their stored vectors.
+    fn similarities(&self, asked: (&Model, &[f32]), keys: &[i64]) -> Result<Vec<Near>>;
+    /// The chunks of some ranges, with their similarity to the question.
+    fn chunks(
+        &self,
+        ranges: &[RangeInclusive<i64>],
+        question: Option<&QuestionVector<'_>>,
+    ) -> Result<Vec<ChunkRow>>;
+    /// Who said the messages of some ranges, and when.
+    fn heads(&self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<MessageHead>>;
+    /// How many chunks a filter leaves; exact up to a limit.
+    fn extent(&self, scope: Scope, filter: &RecallFilter, limit: usize) -> Result<Extent>;
+    /// How many vectors of a model there are of each kind.
+    fn vectors_by_kind(&self, model: &Model) -> Result<HashMap<ItemKind, u64>>;
+
+    /// Adds chunks, and vectors of a model.
+    fn writer(&self, model: Option<Model>) -> Box<dyn IndexWriter + '_>;
+    /// Removes chunks with their words and the vectors of every model.
+    fn remove(&self, keys: &[ChunkKey]) -> Outcome<()>;
+    /// Makes the codes of a model anew from its vectors.
+    fn make_codes(&self, model: i64) -> Outcome<()>;
+    /// Drops the codes of retired models.
+    fn drop_retired_codes(&self) -> Result<()>;
+}
+
+/// Adds to the index inside one transaction.
+pub(super) trait IndexWriter {
+    /// Adds one chunk with its words.
+    fn add(&mut self, key: ChunkKey, chunk: &NewChunk, tokens: Vec<u8>) -> Outcome<()>;
+    /// Keeps one vector; one of other dimensions than the model's is refused.
+    fn put(&mut self, key: ChunkKey, vector: &[f32], at: Timestamp) -> Outcome<()>;
+    /// Writes what is left.
+    fn finish(self: Box<Self>) -> Outcome<()>;
+}
+
+/// A connection to a database of either kind.
+pub(super) type Connection = dyn Backend;
+
+impl dyn Backend {
+    /// The hash of a text as it is kept here.
+    pub(super) fn text_hash(&self, text: &str) -> [u8; 16] {
+        crate::migrate::text_hash(&self.storable(text))
     }
 
     /// A statement that is parsed once.
     #[inline]
     pub(super) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
-        match self {
-            Connection::Sqlite(connection) => {
-                Ok(Statement::Cached(connection.prepare_cached(sql)?))
-            }
-            Connection::Postgres(server) => Ok(Statement::on_server(server, sql)),
-        }
+        self.statement(sql, true)
     }
 
     /// The same for a statement that the two databases say differently.
     pub(super) fn prepare_both(&self, both: &Both) -> Result<Statement<'_>> {
-        self.prepare_cached(match self {
-            Connection::Sqlite(_) => both.file,
-            Connection::Postgres(_) => both.server,
-        })
+        self.statement(self.choose(both), true)
+    }
+
+    /// A statement that is used once.
+    pub(super) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
+        self.statement(sql, false)
     }
 
     /// Changes the row that is there, else adds it.
@@ -246,14 +393,6 @@ impl Connection {
         self.prepare_cached(sql)?.query_row(params, |row| row.get(0))
     }
 
-    /// A statement that is used once.
-    pub(super) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
-        match self {
-            Connection::Sqlite(connection) => Ok(Statement::Plain(connection.prepare(sql)?)),
-            Connection::Postgres(server) => Ok(Statement::on_server(server, sql)),
-        }
-    }
-
     /// The one row that a statement finds.
     pub(super) fn query_row<T, P: Params>(
         &self,
@@ -269,73 +408,26 @@ impl Connection {
         self.prepare(sql)?.execute(params)
     }
 
-    /// Several statements without values, one after the other.
-    pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
-        match self {
-            Connection::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            Connection::Postgres(server) => server.batch(sql),
-        }
+    /// What many values find, each through a function.
+    pub(super) fn many_of<T>(
+        &self,
+        many: &Many,
+        first: &[i64],
+        list: List<'_>,
+        read: impl Fn(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.many(many, first, list, &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
     }
 
-    /// Holds on to the present state for reading; false if a state is held already.
-    pub(super) fn begin_reading(&self) -> Result<bool> {
-        match self {
-            Connection::Sqlite(connection) if !connection.is_autocommit() => Ok(false),
-            Connection::Sqlite(connection) => {
-                Ok(connection.execute_batch("begin").map(|()| true)?)
-            }
-            Connection::Postgres(server) => server.begin_reading(),
-        }
-    }
-
-    /// Lets go of the state that is held.
-    pub(super) fn end_reading(&self) -> Result<()> {
-        match self {
-            Connection::Sqlite(connection) => Ok(connection.execute_batch("commit")?),
-            Connection::Postgres(server) => server.end(),
-        }
-    }
-
-    /// One state for all that is read while it is held.
-    pub(super) fn unchecked_transaction(&self) -> Result<Transaction<'_>> {
-        let began = match self {
-            Connection::Sqlite(connection) => {
-                connection.execute_batch("begin deferred")?;
-                true
-            }
-            // Inside a state that is held already, its holder lets go of it.
-            Connection::Postgres(server) => server.begin_reading()?,
-        };
-        Ok(Transaction { connection: self, is_over: Cell::new(!began) })
-    }
-
-    /// A transaction that nobody else writes beside.
-    pub(super) fn begin_writing(&self) -> Result<Transaction<'_>> {
-        match self {
-            Connection::Sqlite(connection) => self.begin_in_file(connection),
-            Connection::Postgres(server) => server.begin_writing().map(|()| self.begun()),
-        }
-    }
-
-    /// A transaction that writes beside others: for rows that are claimed one by one.
-    pub(super) fn begin_claiming(&self) -> Result<Transaction<'_>> {
-        match self {
-            Connection::Sqlite(connection) => self.begin_in_file(connection),
-            Connection::Postgres(server) => server.begin_claiming().map(|()| self.begun()),
-        }
-    }
-
-    /// A later version may have upgraded the file since it was opened: what this one would write does not fit then.
-    fn begin_in_file(&self, connection: &rusqlite::Connection) -> Result<Transaction<'_>> {
-        connection.execute_batch("begin immediate")?;
-        let transaction = self.begun();
-        let path = Path::new(connection.path().unwrap_or_default());
-        migrate::refuse_newer(connection, path, migrate::MEMORY)?;
-        Ok(transaction)
-    }
-
-    fn begun(&self) -> Transaction<'_> {
-        Transaction { connection: self, is_over: Cell::new(false) }
+    /// A transaction; dropped without a commit, nothing of it stays.
+    pub(super) fn transaction(&self, what: Begin) -> Result<Transaction<'_>> {
+        let is_own = self.begin(what)?;
+        Ok(Transaction { connection: self, is_over: Cell::new(!is_own) })
     }
 }
 
@@ -349,17 +441,9 @@ pub(super) struct Transaction<'c> {
 impl Transaction<'_> {
     /// Keeps what was done.
     pub(super) fn commit(self) -> Result<()> {
+        self.connection.commit()?;
         self.is_over.set(true);
-        match self.connection {
-            Connection::Sqlite(connection) => {
-                if let Err(refused) = connection.execute_batch("commit") {
-                    self.is_over.set(false);
-                    return Err(refused.into());
-                }
-                Ok(())
-            }
-            Connection::Postgres(server) => server.commit(),
-        }
+        Ok(())
     }
 }
 
@@ -373,16 +457,8 @@ impl std::ops::Deref for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        if self.is_over.get() {
-            return;
-        }
-        match self.connection {
-            Connection::Sqlite(connection) => {
-                if !connection.is_autocommit() {
-                    drop(connection.execute_batch("rollback"));
-                }
-            }
-            Connection::Postgres(server) => server.roll_back(),
+        if !self.is_over.get() {
+            self.connection.roll_back();
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, Type, ValueRef};
 
-use super::cells::Received;
-use super::postgres::Postgres;
+use super::postgres::{Received, Server};
 use super::{Error, Params, Result};
 
 /// A statement that can be run.
@@ -13,11 +12,11 @@ pub(crate) enum Statement<'c> {
     /// One that SQLite parsed for this time.
     Plain(rusqlite::Statement<'c>),
     /// One for a server.
-    Server(&'c Postgres, String),
+    Server(&'c Server, String),
 }
 
 impl<'c> Statement<'c> {
-    pub(super) fn on_server(server: &'c Postgres, sql: &str) -> Statement<'c> {
+    pub(super) fn on_server(server: &'c Server, sql: &str) -> Statement<'c> {
         Statement::Server(server, numbered(sql))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::Put;
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -42,17 +42,13 @@ impl Kept {
 }
 
 /// The fact with this number, if the scope may change it: their own, or everybody's.
-pub(super) fn kept(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Outcome<Kept> {
+pub(super) fn kept(transaction: &Connection, scope: Scope, id: i64) -> Outcome<Kept> {
     let missing = || Error::NoSuchItem { item: audit::item_name(ItemKind::Fact, id) };
     look_up(transaction, scope, id)?.ok_or_else(|| missing().into())
 }
 
 /// The same, for a number that may mean nothing.
-pub(super) fn look_up(
-    transaction: &Transaction<'_>,
-    scope: Scope,
-    id: i64,
-) -> Outcome<Option<Kept>> {
+pub(super) fn look_up(transaction: &Connection, scope: Scope, id: i64) -> Outcome<Option<Kept>> {
     let found = transaction
         .prepare_cached(KEPT)?
         .query_row([id, scope.user().get()], |row| {
@@ -75,7 +71,7 @@ pub(super) fn look_up(
 
 /// The same, for a change that only a fact we hold can have.
 pub(super) fn held(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     id: i64,
     doing: &'static str,
@@ -91,7 +87,7 @@ pub(super) fn held(
 }
 
 pub(super) fn add(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     fact: &NewFact<'_>,
     change: Change<'_>,
@@ -114,7 +110,7 @@ pub(super) fn add(
 
 /// Keeps a fact that is not known.
 pub(super) fn add_new(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     fact: &NewFact<'_>,
     change: Change<'_>,
@@ -127,7 +123,7 @@ pub(super) fn add_new(
 }
 
 pub(super) fn edit(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     held: &Kept,
     statement: &str,
     chunks: &[NewChunk],
@@ -170,7 +166,7 @@ pub(super) fn edit(
 
 /// The new fact belongs to whom the old one belonged, unless it is for everybody.
 pub(super) fn supersede(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     held: &Kept,
     by: &NewFact<'_>,
     change: Change<'_>,
@@ -194,7 +190,7 @@ pub(super) fn supersede(
 
 /// Keeps a fact that takes the place of another.
 pub(super) fn succeed(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     fact: &NewFact<'_>,
     change: Change<'_>,
@@ -208,7 +204,7 @@ pub(super) fn succeed(
 
 /// Ends a fact: since `ended` another one is true.
 pub(super) fn end(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     held: &Kept,
     new: i64,
     ended: Timestamp,
@@ -222,11 +218,7 @@ pub(super) fn end(
     audit::append(transaction, change, "fact.supersede", &held.name(), Some(&before), Some(&after))
 }
 
-pub(super) fn retire(
-    transaction: &Transaction<'_>,
-    held: &Kept,
-    change: Change<'_>,
-) -> Outcome<()> {
+pub(super) fn retire(transaction: &Connection, held: &Kept, change: Change<'_>) -> Outcome<()> {
     if change.is_by_a_person() {
         graves::bury_fact(transaction, held.id, change)?;
     }
@@ -235,11 +227,7 @@ pub(super) fn retire(
     audit::append(transaction, change, "fact.retire", &held.name(), Some(&before), None)
 }
 
-pub(super) fn restore(
-    transaction: &Transaction<'_>,
-    kept: &Kept,
-    change: Change<'_>,
-) -> Outcome<()> {
+pub(super) fn restore(transaction: &Connection, kept: &Kept, change: Change<'_>) -> Outcome<()> {
     let in_the_way = match (kept.is_retired, kept.superseded_by) {
         (false, _) => Some("it was not retired".to_owned()),
         (true, Some(by)) => Some(took_its_place(by)),
@@ -254,7 +242,7 @@ pub(super) fn restore(
     audit::append(transaction, change, "fact.restore", &kept.name(), None, Some(&after))
 }
 
-pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'_>) -> Outcome<()> {
+pub(super) fn erase(transaction: &Connection, kept: &Kept, change: Change<'_>) -> Outcome<()> {
     let kind = ItemKind::Fact.number();
     if change.is_by_a_person() {
         graves::bury_fact(transaction, kept.id, change)?;
@@ -279,7 +267,7 @@ pub(super) fn erase(transaction: &Transaction<'_>, kept: &Kept, change: Change<'
 }
 
 fn insert(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     fact: &NewFact<'_>,
     change: Change<'_>,
@@ -317,7 +305,7 @@ fn insert(
 }
 
 /// What a person says is no longer taken back.
-fn lift_said(transaction: &Transaction<'_>, owner: UserNumber, fact: &NewFact<'_>) -> Outcome<()> {
+fn lift_said(transaction: &Connection, owner: UserNumber, fact: &NewFact<'_>) -> Outcome<()> {
     for grave in grave_keys(fact) {
         graves::lift_one(transaction, owner, grave)?;
     }
@@ -338,7 +326,7 @@ pub(super) fn grave_keys(fact: &NewFact<'_>) -> Vec<(GraveKind, graves::Key)> {
 
 /// The fact we hold that says the same.
 pub(super) fn said_by(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     norm_hash: &[u8; 16],
 ) -> backend::Result<Option<i64>> {

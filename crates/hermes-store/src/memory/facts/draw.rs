@@ -1,7 +1,7 @@
 //! Facts drawn from conversations: drawing the same words again changes nothing.
 
 use crate::memory::backend;
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -14,7 +14,7 @@ use crate::memory::{
 
 /// Keeps a drawn fact, unless it is known, was drawn from the same episode before, or is buried.
 pub(super) fn draw(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     drawn: &DrawnFact<'_>,
     change: Change<'_>,
@@ -38,7 +38,7 @@ pub(super) fn draw(
 
 /// Keeps a fact of another memory once, whatever became of it since.
 pub(super) fn take_in(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     (origin, drawn): (OriginId<'_>, &DrawnFact<'_>),
     change: Change<'_>,
@@ -57,7 +57,7 @@ pub(super) fn take_in(
 
 /// A fact, held or not, that says or said the same and came from one of the same episodes.
 fn drawn_before(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     fact: &NewFact<'_>,
 ) -> Outcome<Option<i64>> {
@@ -85,7 +85,7 @@ fn drawn_before(
 
 /// What held once and is said again after its end is a new fact; the old one keeps its time.
 fn has_ended(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     known: i64,
     drawn: &DrawnFact<'_>,
     change: Change<'_>,
@@ -101,7 +101,7 @@ fn has_ended(
 
 /// Adds the sources that a known fact lacks.
 fn confirm(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     known: i64,
     fact: &NewFact<'_>,
     change: Change<'_>,
@@ -122,11 +122,7 @@ fn confirm(
 }
 
 /// Whether a person took it back; newer explicit words lift what they buried themselves.
-fn is_buried(
-    transaction: &Transaction<'_>,
-    owner: UserNumber,
-    drawn: &DrawnFact<'_>,
-) -> Outcome<bool> {
+fn is_buried(transaction: &Connection, owner: UserNumber, drawn: &DrawnFact<'_>) -> Outcome<bool> {
     let keys = change::grave_keys(&drawn.fact);
     let mut graves = Vec::new();
     for key in keys {
@@ -145,7 +141,7 @@ fn is_buried(
 }
 
 fn keep(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     drawn: &DrawnFact<'_>,
     change: Change<'_>,
@@ -183,7 +179,7 @@ fn keep(
 }
 
 fn contradict(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     drawn: &DrawnFact<'_>,
     (other, change): (i64, Change<'_>),
@@ -196,7 +192,7 @@ fn contradict(
 
 /// Keeps what was true before a fact we have; what is kept so already gets the new sources.
 fn keep_as_past(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     owner: UserNumber,
     drawn: &DrawnFact<'_>,
     (newer, change): (&Kept, Change<'_>),

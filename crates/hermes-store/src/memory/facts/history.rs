@@ -1,7 +1,7 @@
 //! What happened to a fact, from the chain of changes and the texts it had.
 
 use crate::memory::backend;
-use crate::memory::backend::{Connection, Row, Transaction};
+use crate::memory::backend::{Connection, Row};
 use rusqlite::params;
 
 use super::super::{Outcome, audit, rows};
@@ -47,7 +47,7 @@ fn change_of(row: &Row<'_>) -> backend::Result<FactChange> {
 
 /// Keeps the words with which a person says why; they go with the fact when it is erased.
 pub(super) fn keep_reason(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     fact: i64,
     (reason, change): (&str, Change<'_>),
 ) -> Outcome<()> {

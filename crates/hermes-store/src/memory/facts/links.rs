@@ -2,7 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, Row, Transaction};
+use crate::memory::backend::{Connection, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::memory::{Change, Conflict, FileEntry, ItemKind, Scope};
 
 pub(super) fn pin(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     id: i64,
     pinned: bool,
@@ -36,7 +36,7 @@ pub(super) fn conflicts(connection: &Connection, scope: Scope) -> backend::Resul
 }
 
 pub(super) fn settle(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     pair: [i64; 2],
     change: Change<'_>,
@@ -55,7 +55,7 @@ pub(super) fn settle(
 }
 
 pub(super) fn link(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     link: &FileEntry,
     now: Timestamp,
@@ -73,12 +73,7 @@ pub(super) fn entries(connection: &Connection, scope: Scope) -> backend::Result<
     connection.prepare_cached(ENTRIES)?.query_map([scope.user().get()], entry_of)?.collect()
 }
 
-pub(super) fn unlink(
-    transaction: &Transaction<'_>,
-    scope: Scope,
-    fact: i64,
-    file: &str,
-) -> Outcome<()> {
+pub(super) fn unlink(transaction: &Connection, scope: Scope, fact: i64, file: &str) -> Outcome<()> {
     change::kept(transaction, scope, fact)?;
     transaction.prepare_cached(UNLINK)?.execute(params![fact, file])?;
     Ok(())

@@ -9,12 +9,12 @@ mod select;
 mod undo;
 
 use crate::memory::backend;
-use crate::memory::backend::Transaction;
+use crate::memory::backend::Connection;
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::index::Indexer;
-use super::{Memory, Outcome, ahead, audit, entities, origins};
+use super::{Memory, Outcome, audit, entities, origins};
 use crate::memory::{
     Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
     FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope, Source,
@@ -122,13 +122,7 @@ impl Memory {
 
     /// The facts with these numbers that the scope may read, in the order asked for.
     pub fn facts(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Fact>> {
-        let read = || -> backend::Result<_> {
-            if let Some(server) = self.asking(scope).postgres() {
-                return read::by_ids(server, scope, ids);
-            }
-            let found = ids.iter().map(|id| read::by_id(self.asking(scope), scope, *id));
-            found.filter_map(backend::Result::transpose).collect()
-        };
+        let read = || -> backend::Result<_> { read::by_ids(self.asking(scope), scope, ids) };
         read().map_err(|source| self.failed(source))
     }
 
@@ -144,9 +138,7 @@ impl Memory {
 
     /// The facts that were drawn from an episode, held or not, each with where in it.
     pub fn facts_drawn_from(&self, scope: Scope, episode: i64) -> Result<Vec<(i64, Source)>> {
-        if let Some(server) = self.asking(scope).postgres()
-            && ahead::has_no_facts(server, episode)
-        {
+        if self.asking(scope).has_no_facts(episode) {
             return Ok(Vec::new());
         }
         read::drawn_from(self.asking(scope), scope, episode).map_err(|source| self.failed(source))
@@ -293,7 +285,7 @@ pub(super) struct Belongings<'a> {
 
 /// Keeps names, sources and the index of a thing whose row was just made.
 pub(super) fn keep_belongings(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     belongings: &Belongings<'_>,
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -304,7 +296,7 @@ pub(super) fn keep_belongings(
 
 /// Keeps where a thing came from.
 fn keep_sources(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, item): (ItemKind, i64),
     sources: &[NewSource<'_>],
 ) -> Outcome<()> {
@@ -322,7 +314,7 @@ fn keep_sources(
 }
 
 /// Puts the chunks of a thing into the index.
-fn index_text(transaction: &Transaction<'_>, belongings: &Belongings<'_>) -> Outcome<()> {
+fn index_text(transaction: &Connection, belongings: &Belongings<'_>) -> Outcome<()> {
     let (kind, item) = belongings.item;
     let mut indexer = Indexer::new(transaction)?;
     for (part, chunk) in belongings.chunks.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! Reading facts, as far as the scope may.
 
 use crate::memory::backend;
-use crate::memory::backend::Both;
+use crate::memory::backend::{Both, Many};
 use std::collections::HashMap;
 
-use crate::memory::backend::{Connection, List, OptionalExtension, Postgres, Row};
+use crate::memory::backend::{Connection, List, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -27,16 +27,19 @@ pub(super) fn by_id(
     found.map(|fact| with_entities(connection, scope, fact)).transpose()
 }
 
-/// The facts with these numbers, in their order, in two questions to a server.
-pub(super) fn by_ids(server: &Postgres, scope: Scope, ids: &[i64]) -> backend::Result<Vec<Fact>> {
+/// The facts with these numbers, in their order.
+pub(super) fn by_ids(
+    connection: &Connection,
+    scope: Scope,
+    ids: &[i64],
+) -> backend::Result<Vec<Fact>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = server.rows_of(BY_IDS, &[scope.user().get()], List::Numbers(ids))?;
-    let facts: Vec<Fact> =
-        rows.iter().map(|row| fact_of(&Row::Server(row))).collect::<backend::Result<_>>()?;
+    let user = [scope.user().get()];
+    let facts = connection.many_of(&BY_IDS, &user, List::Numbers(ids), fact_of)?;
     let found: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
-    let mut names = entities::names_of_all(server, scope, ItemKind::Fact, &found)?;
+    let mut names = entities::names_of_all(connection, scope, ItemKind::Fact, &found)?;
     let mut facts: HashMap<i64, Fact> = facts.into_iter().map(|fact| (fact.id, fact)).collect();
     for (id, fact) in &mut facts {
         fact.entities = names.remove(id).unwrap_or_default();
@@ -289,7 +292,7 @@ macro_rules! about {
 }
 
 const BY_ID: &str = select_fact!(" and id = ?2");
-const BY_IDS: &str = select_fact!(" and id = any (?2)");
+const BY_IDS: Many = Many { each: BY_ID, all: select_fact!(" and id = any (?2)") };
 const ALL: [&str; 3] = ordered_facts!(" and cast(?5 as bigint) is not null");
 const HELD_NOW: [&str; 3] = ordered_facts!(
     "

@@ -1,6 +1,6 @@
 //! Taking back the last change of a fact. Each undoing is a change like any other, so it can be undone.
 
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::{Outcome, audit, graves};
@@ -10,7 +10,7 @@ use crate::memory::{Change, ItemKind, NewChunk, Scope, Undone};
 
 /// Takes back what happened last to a fact.
 pub(super) fn undo(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     id: i64,
     chunks: &dyn Fn(&str) -> Vec<NewChunk>,
@@ -57,7 +57,7 @@ pub(super) fn undo(
 
 /// Brings the old fact back; the new one goes if it came into being to take its place.
 fn unsupersede(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     (old, by): (&Kept, i64),
     change: Change<'_>,
@@ -86,7 +86,7 @@ fn unsupersede(
 
 /// Puts a fact back in the place that it had taken and lost.
 fn supersede_again(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (old, new): (&Kept, &Kept),
     change: Change<'_>,
 ) -> Outcome<Undone> {
@@ -110,7 +110,7 @@ fn supersede_again(
 
 /// Gives a fact the text it had before.
 fn unedit(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     kept: &Kept,
     chunks: &dyn Fn(&str) -> Vec<NewChunk>,
     change: Change<'_>,
@@ -126,7 +126,7 @@ fn unedit(
 }
 
 /// Number and name of the last change that can be taken back.
-fn last_change(transaction: &Transaction<'_>, kept: &Kept) -> Outcome<Option<(i64, String)>> {
+fn last_change(transaction: &Connection, kept: &Kept) -> Outcome<Option<(i64, String)>> {
     let last = transaction
         .prepare_cached(LAST_CHANGE)?
         .query_row([kept.name()], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -135,7 +135,7 @@ fn last_change(transaction: &Transaction<'_>, kept: &Kept) -> Outcome<Option<(i6
 }
 
 /// The fact in a certain row of the chain: both sides of a supersession are undone side by side.
-fn beside(transaction: &Transaction<'_>, row: Option<i64>, action: &str) -> Outcome<Option<i64>> {
+fn beside(transaction: &Connection, row: Option<i64>, action: &str) -> Outcome<Option<i64>> {
     let item: Option<String> = transaction
         .prepare_cached(ITEM_IN_ROW)?
         .query_row(params![row, action], |row| row.get(0))
@@ -144,11 +144,11 @@ fn beside(transaction: &Transaction<'_>, row: Option<i64>, action: &str) -> Outc
 }
 
 /// Whether a fact was kept for its own sake, and not only to take another's place.
-fn has_stood_alone(transaction: &Transaction<'_>, fact: &Kept) -> Outcome<bool> {
+fn has_stood_alone(transaction: &Connection, fact: &Kept) -> Outcome<bool> {
     Ok(transaction.prepare_cached(WAS_ADDED)?.exists([fact.name()])?)
 }
 
-fn look_up(transaction: &Transaction<'_>, scope: Scope, id: Option<i64>) -> Outcome<Option<Kept>> {
+fn look_up(transaction: &Connection, scope: Scope, id: Option<i64>) -> Outcome<Option<Kept>> {
     match id {
         Some(id) => change::look_up(transaction, scope, id),
         None => Ok(None),

@@ -3,7 +3,7 @@
 use crate::memory::backend;
 use std::collections::HashSet;
 
-use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
@@ -39,7 +39,7 @@ pub(super) fn taken_back(connection: &Connection) -> backend::Result<TakenBack> 
 }
 
 /// What of it is here and still held, and by the graves that are here.
-pub(super) fn to_retire(transaction: &Transaction<'_>, taken: &TakenBack) -> Outcome<Chosen> {
+pub(super) fn to_retire(transaction: &Connection, taken: &TakenBack) -> Outcome<Chosen> {
     let mut chosen = found(transaction, &taken.retired, true)?;
     let mut known: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
     for (session, user, session_id) in sessions(transaction)? {
@@ -59,7 +59,7 @@ pub(super) fn to_retire(transaction: &Transaction<'_>, taken: &TakenBack) -> Out
 }
 
 /// What of it is here, whether held or not, and what messages that were erased one by one are in.
-pub(super) fn to_erase(transaction: &Transaction<'_>, taken: &TakenBack) -> Outcome<Chosen> {
+pub(super) fn to_erase(transaction: &Connection, taken: &TakenBack) -> Outcome<Chosen> {
     let mut chosen = found(transaction, &taken.erased, false)?;
     let mut known: HashSet<i64> = chosen.episodes.iter().map(|episode| episode.id).collect();
     let mut statement = transaction.prepare_cached(OF_BURIED_MESSAGES)?;
@@ -74,11 +74,7 @@ pub(super) fn to_erase(transaction: &Transaction<'_>, taken: &TakenBack) -> Outc
     Ok(chosen)
 }
 
-fn found(
-    transaction: &Transaction<'_>,
-    items: &[(ItemKind, Uid)],
-    is_held: bool,
-) -> Outcome<Chosen> {
+fn found(transaction: &Connection, items: &[(ItemKind, Uid)], is_held: bool) -> Outcome<Chosen> {
     let mut chosen = Chosen::default();
     for (kind, uid) in items {
         let held = |sql: &str| -> Outcome<Option<i64>> {
@@ -101,7 +97,7 @@ fn found(
     Ok(chosen)
 }
 
-fn sessions(transaction: &Transaction<'_>) -> Outcome<Vec<(i64, UserNumber, String)>> {
+fn sessions(transaction: &Connection) -> Outcome<Vec<(i64, UserNumber, String)>> {
     let mut statement = transaction.prepare_cached(SESSIONS)?;
     let rows = statement
         .query_map([], |row| Ok((row.get(0)?, UserNumber::new(row.get(1)?), row.get(2)?)))?
@@ -109,7 +105,7 @@ fn sessions(transaction: &Transaction<'_>) -> Outcome<Vec<(i64, UserNumber, Stri
     Ok(rows)
 }
 
-fn add_messages(transaction: &Transaction<'_>, chosen: &mut Chosen) -> Outcome<()> {
+fn add_messages(transaction: &Connection, chosen: &mut Chosen) -> Outcome<()> {
     for episode in chosen.episodes.iter().filter(|one| one.state == EpisodeState::Raw) {
         chosen.messages.extend(episodes::message_keys(transaction, episode)?);
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::memory::backend;
-use crate::memory::backend::Transaction;
+use crate::memory::backend::Connection;
 use serde_json::Value;
 
 use super::super::{Outcome, entities, index};
@@ -12,7 +12,7 @@ use crate::memory::{ItemKind, echo};
 
 /// Removes what tools answered in turns in which the memory was asked: it is a copy of what was remembered then. The
 /// message stays, without a word.
-pub(crate) fn erase_answers(transaction: &Transaction<'_>) -> Outcome<()> {
+pub(crate) fn erase_answers(transaction: &Connection) -> Outcome<()> {
     let calls: Vec<(i64, i64, String, String)> = transaction
         .prepare(CALLS)?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
@@ -47,7 +47,7 @@ pub(crate) fn erase_answers(transaction: &Transaction<'_>) -> Outcome<()> {
 }
 
 /// Removes the proposals that say what a fact says.
-pub(crate) fn erase_proposals(transaction: &Transaction<'_>, statement: &str) -> Outcome<()> {
+pub(crate) fn erase_proposals(transaction: &Connection, statement: &str) -> Outcome<()> {
     let wanted = entities::fold(statement);
     if wanted.is_empty() {
         return Ok(());

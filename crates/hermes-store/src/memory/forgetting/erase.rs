@@ -4,7 +4,7 @@ use crate::memory::backend;
 use crate::memory::facts::change::ADD_TOMBSTONE;
 use std::collections::HashSet;
 
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::graves::{self, Grave, GraveKind};
@@ -16,7 +16,7 @@ use crate::memory::{Change, Choice, ChunkKey, ItemKind, MessageKey, UserNumber};
 
 /// Buries every message of the chosen sessions by where it came from, and for whole users the sessions too.
 pub(super) fn bury_messages(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     chosen: &Chosen,
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -44,7 +44,7 @@ pub(super) fn bury_messages(
 
 /// Erases everything that was chosen. The caller sees to it that foreign keys are not looked after.
 pub(super) fn erase(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (choice, chosen): (&Choice, &Chosen),
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -82,7 +82,7 @@ pub(super) fn erase(
 }
 
 /// Receipts of the chosen sessions and users, and those that name something that goes.
-fn erase_receipts(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()> {
+fn erase_receipts(transaction: &Connection, chosen: &Chosen) -> Outcome<()> {
     for session in &chosen.sessions {
         let asked = params![session.session_id, session.user.get()];
         transaction.prepare_cached(DROP_RECEIPTS_OF_SESSION)?.execute(asked)?;
@@ -106,7 +106,7 @@ fn erase_receipts(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()>
     Ok(())
 }
 
-fn erase_messages(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()> {
+fn erase_messages(transaction: &Connection, chosen: &Chosen) -> Outcome<()> {
     index::remove_texts(transaction, &chosen.messages)?;
     for message in &chosen.messages {
         entities::forget_names(transaction, ItemKind::Message, *message)?;
@@ -117,11 +117,7 @@ fn erase_messages(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()>
     Ok(())
 }
 
-fn erase_episodes(
-    transaction: &Transaction<'_>,
-    chosen: &Chosen,
-    change: Change<'_>,
-) -> Outcome<()> {
+fn erase_episodes(transaction: &Connection, chosen: &Chosen, change: Change<'_>) -> Outcome<()> {
     for episode in &chosen.episodes {
         let text = ChunkKey::of_item(episode.user, ItemKind::Summary, episode.id, 0).text();
         index::remove_text(transaction, text)?;
@@ -144,7 +140,7 @@ fn erase_episodes(
 
 /// Erases one fact, procedure or event; `steps` end with its row and begin with what refers to it.
 fn erase_item(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, item): (ItemKind, i64),
     steps: &[&str],
     change: Change<'_>,
@@ -172,7 +168,7 @@ fn erase_item(
     audit::append(transaction, change, action, &audit::item_name(kind, item), None, None)
 }
 
-fn erase_sessions(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()> {
+fn erase_sessions(transaction: &Connection, chosen: &Chosen) -> Outcome<()> {
     for session in &chosen.sessions {
         for sql in [DROP_COVERED_OF_SESSION, DROP_TASKS, UNTIE_EVENTS, DROP_SESSION] {
             transaction.prepare_cached(sql)?.execute([session.row])?;
@@ -182,7 +178,7 @@ fn erase_sessions(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()>
 }
 
 /// What else there is of a user of whom nothing remains; their row stays, and who the owner is.
-fn erase_belongings(transaction: &Transaction<'_>, user: UserNumber) -> Outcome<()> {
+fn erase_belongings(transaction: &Connection, user: UserNumber) -> Outcome<()> {
     for sql in DROP_BELONGINGS {
         transaction.prepare_cached(sql)?.execute([user.get()])?;
     }
@@ -195,7 +191,7 @@ fn erase_belongings(transaction: &Transaction<'_>, user: UserNumber) -> Outcome<
 }
 
 /// Names of speakers who say nothing any more.
-fn forget_speakers(transaction: &Transaction<'_>, chosen: &Chosen) -> Outcome<()> {
+fn forget_speakers(transaction: &Connection, chosen: &Chosen) -> Outcome<()> {
     let users: HashSet<UserNumber> = chosen.sessions.iter().map(|session| session.user).collect();
     for user in users {
         let range = ChunkKey::all_of(user, ItemKind::Message);

@@ -6,7 +6,7 @@ pub(super) mod copies;
 mod erase;
 mod retire;
 
-use crate::memory::backend::Transaction;
+use crate::memory::backend::Connection;
 
 use self::choose::Chosen;
 use super::graves::{self, Grave, GraveKind};
@@ -90,7 +90,7 @@ impl Memory {
 
 /// Erases everything of one user, inside the caller's transaction.
 pub(super) fn erase_user(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     change: Change<'_>,
 ) -> Outcome<Forgotten> {
@@ -101,7 +101,7 @@ pub(super) fn erase_user(
 }
 
 fn erase_chosen(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (choice, chosen): (&Choice, &Chosen),
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -145,7 +145,7 @@ fn erase_again(memory: &mut Memory, taken: &TakenBack, change: Change<'_>) -> Re
 
 /// Buries the session that was chosen and the statements of the facts, so that neither comes back.
 fn bury(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (choice, chosen): (&Choice, &Chosen),
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -162,7 +162,7 @@ fn bury(
 
 /// One entry of the chain for the whole; ids that a person chose are in it as hashes.
 fn note(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     choice: &Choice,
     action: &str,
     change: Change<'_>,

@@ -1,6 +1,6 @@
 //! Taking what was chosen out of every answer; all of it can be brought back.
 
-use crate::memory::backend::Transaction;
+use crate::memory::backend::Connection;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, episodes};
@@ -8,11 +8,7 @@ use super::choose::Chosen;
 use crate::memory::{Change, ItemKind};
 
 /// Retires everything that was chosen, with an entry of the chain for each thing that was held.
-pub(super) fn retire(
-    transaction: &Transaction<'_>,
-    chosen: &Chosen,
-    change: Change<'_>,
-) -> Outcome<()> {
+pub(super) fn retire(transaction: &Connection, chosen: &Chosen, change: Change<'_>) -> Outcome<()> {
     for episode in &chosen.episodes {
         episodes::retire(transaction, episode, change)?;
     }
@@ -33,7 +29,7 @@ pub(super) fn retire(
 }
 
 fn retire_one(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     sql: &str,
     (kind, id): (ItemKind, i64),
     change: Change<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::super::backend::{self, Connection, OptionalExtension, Transaction};
+use super::super::backend::{self, Connection, OptionalExtension};
 use super::super::graves::{self, Key};
 use super::super::{Outcome, people};
 use crate::memory::{MOST_PLACES, MessageKey, Offered, SessionKey, UserNumber};
@@ -12,7 +12,7 @@ use crate::migrate::text_hash;
 
 /// Says of each message whether it is recorded; one that is known only by its words gets its key.
 pub(super) fn adopt(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     user: UserNumber,
     (source, session_id): (&str, &str),
     offered: &[Offered<'_>],
@@ -70,7 +70,7 @@ pub(super) fn recorded(
 type Print = (Key, i64);
 
 /// What may be known of a message: as it is kept first, then to the letter.
-fn prints_of(transaction: &Transaction<'_>, one: &Offered<'_>) -> Vec<Print> {
+fn prints_of(transaction: &Connection, one: &Offered<'_>) -> Vec<Print> {
     let texts = std::iter::once(one.text).chain(one.said);
     texts.map(|text| (transaction.text_hash(text), one.at.as_millisecond())).collect()
 }
@@ -99,7 +99,7 @@ impl SaidBefore {
 
 /// A session of one user, and where its messages come from.
 struct Session<'a> {
-    transaction: &'a Transaction<'a>,
+    transaction: &'a Connection,
     /// The user, and those merged into them.
     numbers: Vec<UserNumber>,
     source: &'a str,

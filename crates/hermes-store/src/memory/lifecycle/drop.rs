@@ -3,7 +3,7 @@
 use crate::memory::backend;
 use std::collections::BTreeMap;
 
-use crate::memory::backend::Transaction;
+use crate::memory::backend::Connection;
 use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
@@ -17,7 +17,7 @@ use crate::memory::{Change, Dropped, Episode, EpisodeState, ItemKind, Scope};
 /// What is known of them stays: their origins, so that recording them again adds nothing, and their
 /// numbers, which lead to the summary. The caller sees to it that foreign keys are not looked after.
 pub(super) fn raw(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     (summary, body): (i64, &str),
     change: Change<'_>,
@@ -64,7 +64,7 @@ pub(super) fn raw(
 
 /// Reads the summary back: nothing is dropped for one that is not there as it should be.
 fn refuse_other_body(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     (summary, body): (i64, &str),
 ) -> Outcome<()> {
@@ -87,7 +87,7 @@ fn refuse_other_body(
 
 /// What mentioned a name in a text that goes now mentions it in the summary.
 fn move_mentions(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, item): (ItemKind, i64),
     summary: i64,
 ) -> Outcome<()> {

@@ -2,7 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, OptionalExtension, Row, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -25,7 +25,7 @@ pub(super) fn taken_in(connection: &Connection, database: &str) -> backend::Resu
 }
 
 pub(super) fn note_taken_in(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     taken: &TakenIn,
     now: Timestamp,
 ) -> Outcome<()> {
@@ -46,7 +46,7 @@ pub(super) fn read_note(connection: &Connection, key: &str) -> backend::Result<O
     connection.prepare_cached(READ_NOTE)?.query_row([key], |row| row.get(0)).optional()
 }
 
-pub(super) fn keep_note(transaction: &Transaction<'_>, key: &str, value: &str) -> Outcome<()> {
+pub(super) fn keep_note(transaction: &Connection, key: &str, value: &str) -> Outcome<()> {
     transaction.put(&super::super::upkeep::NOTE_TIME, params![key, value])?;
     Ok(())
 }
@@ -84,7 +84,7 @@ pub(super) fn ends_with(
 
 /// An end that is said to be earlier than the last message is the time of that.
 pub(super) fn end(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     session_id: &str,
     at: Timestamp,
@@ -105,7 +105,7 @@ pub(super) fn to_reflect(
 }
 
 pub(super) fn mark_reflected(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     session: SessionKey,
     now: Timestamp,
 ) -> Outcome<()> {

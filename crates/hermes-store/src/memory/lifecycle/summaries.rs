@@ -3,7 +3,7 @@
 use crate::memory::backend;
 use std::collections::BTreeSet;
 
-use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::index::Indexer;
@@ -41,7 +41,7 @@ struct Raw {
 
 /// Keeps a summary beside its episodes; returns its number.
 pub(super) fn keep(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     summary: &NewSummary<'_>,
     change: Change<'_>,
@@ -82,7 +82,7 @@ pub(super) fn keep(
 }
 
 /// The episode, if it is the scope's own, raw, held, and nothing tells of it yet.
-fn raw(transaction: &Transaction<'_>, scope: Scope, id: i64) -> Outcome<Raw> {
+fn raw(transaction: &Connection, scope: Scope, id: i64) -> Outcome<Raw> {
     let found = transaction
         .prepare_cached(RAW)?
         .query_row([id, scope.user().get()], |row| {
@@ -140,7 +140,7 @@ fn join(told: Option<Told>, raw: &Raw) -> Told {
 }
 
 fn insert(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     (summary, told): (&NewSummary<'_>, &Told),
     change: Change<'_>,

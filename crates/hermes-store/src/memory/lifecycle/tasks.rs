@@ -2,7 +2,7 @@
 
 use crate::memory::backend;
 use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, Row, Transaction};
+use crate::memory::backend::{Connection, Row};
 use rusqlite::params;
 
 use super::super::rows::{optional_time, time};
@@ -37,7 +37,7 @@ pub(super) fn steps(
 
 /// Keeps a task, or how it went if it is known.
 pub(super) fn keep(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     task: &NewTask<'_>,
     change: Change<'_>,
@@ -78,7 +78,7 @@ pub(super) fn list(
 
 /// Notes that a skill was drafted from tasks.
 pub(super) fn note_skill(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     tasks: &[i64],
     procedure: i64,
@@ -139,7 +139,7 @@ pub(in super::super) fn items_of(noted: &str) -> Vec<(ItemKind, i64)> {
 
 /// Counts a win or a loss for procedures.
 pub(super) fn count_outcome(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     scope: Scope,
     procedures: &[i64],
     won: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::memory::backend::{self, Connection, Transaction};
+use crate::memory::backend::{self, Connection};
 use jiff::Timestamp;
 use rusqlite::params;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) type Sessions = HashMap<i64, i64>;
 
 /// Moves every conversation; a session that both have goes on in a next part.
 pub(super) fn move_all(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     [from, into]: [UserNumber; 2],
     texts: &mut Texts<'_>,
 ) -> Outcome<Sessions> {
@@ -48,7 +48,7 @@ pub(super) fn move_all(
 
 /// What was handed to a model names messages by their numbers.
 pub(super) fn move_receipts(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     [from, into]: [UserNumber; 2],
     sessions: &Sessions,
 ) -> Outcome<()> {
@@ -95,7 +95,7 @@ fn next_session(connection: &Connection, user: UserNumber) -> Outcome<SessionKey
 
 /// The index first: it is read by the old numbers.
 fn move_messages(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     [old, new]: [SessionKey; 2],
     texts: &mut Texts<'_>,
 ) -> Outcome<()> {
@@ -127,11 +127,7 @@ fn move_messages(
 }
 
 /// Where messages came from: there is no index from a message to it, so all of it is read once.
-fn move_origins(
-    transaction: &Transaction<'_>,
-    from: UserNumber,
-    sessions: &Sessions,
-) -> Outcome<()> {
+fn move_origins(transaction: &Connection, from: UserNumber, sessions: &Sessions) -> Outcome<()> {
     let all = SessionKey::all_of(from);
     let bounds = [*all.start(), *all.end()].map(SessionKey::from_row);
     let [Some(first), Some(last)] = bounds.map(|session| MessageKey::new(session, 0)) else {
@@ -151,7 +147,7 @@ fn move_origins(
 }
 
 fn move_summaries(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     [from, into]: [UserNumber; 2],
     texts: &mut Texts<'_>,
 ) -> Outcome<()> {

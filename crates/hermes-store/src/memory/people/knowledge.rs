@@ -1,6 +1,6 @@
 //! What one user knows becomes another's: facts, procedures, events, names.
 
-use crate::memory::backend::{self, OptionalExtension, Transaction};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -10,7 +10,7 @@ use crate::memory::{Change, ChunkKey, ItemKind, PortableText, UserNumber};
 
 /// Moves everything; facts that both hold become one.
 pub(super) fn move_all(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     pair: [UserNumber; 2],
     texts: &mut Texts<'_>,
     change: Change<'_>,
@@ -26,7 +26,7 @@ pub(super) fn move_all(
 }
 
 fn move_texts(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (kind, sql): (ItemKind, &str),
     [from, into]: [UserNumber; 2],
     texts: &mut Texts<'_>,
@@ -46,7 +46,7 @@ fn move_texts(
 
 /// Of two facts that say the same the one stands for both, with the uses and sources of both.
 fn join_facts(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     [from, into]: [UserNumber; 2],
     change: Change<'_>,
 ) -> Outcome<()> {
@@ -67,7 +67,7 @@ fn join_facts(
 }
 
 /// A name that both know becomes one; the others only change hands.
-fn move_names(transaction: &Transaction<'_>, [from, into]: [UserNumber; 2]) -> Outcome<()> {
+fn move_names(transaction: &Connection, [from, into]: [UserNumber; 2]) -> Outcome<()> {
     let names: Vec<i64> = transaction
         .prepare("select id from entity where user_id = ?1 order by id")?
         .query_map([from.get()], |row| row.get(0))?

@@ -4,7 +4,7 @@ mod conversations;
 mod knowledge;
 mod texts;
 
-use crate::memory::backend::{self, Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -222,7 +222,7 @@ fn count(connection: &Connection, from: UserNumber, into: UserNumber) -> backend
 }
 
 fn merge(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     pair: [UserNumber; 2],
     chunker: Chunker<'_>,
     change: Change<'_>,
@@ -234,7 +234,7 @@ fn merge(
         }
     }
     let moved = count(transaction, from, into)?;
-    let mut texts = Texts::new(transaction, pair, chunker)?;
+    let mut texts = Texts::new(transaction, pair, chunker);
     let sessions = conversations::move_all(transaction, pair, &mut texts)?;
     knowledge::move_all(transaction, pair, &mut texts, change)?;
     conversations::move_receipts(transaction, pair, &sessions)?;
@@ -260,7 +260,7 @@ fn merge(
 }
 
 /// What the memory calls the USER.md of a user.
-fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> backend::Result<String> {
+fn file_label(transaction: &Connection, user: UserNumber) -> backend::Result<String> {
     if user == UserNumber::OWNER {
         return Ok("user".to_owned());
     }
@@ -271,11 +271,7 @@ fn file_label(transaction: &Transaction<'_>, user: UserNumber) -> backend::Resul
 }
 
 /// The row of a person stays, so that nobody gets the number; nothing in it says who it was. The owner stays the owner.
-fn forget_names(
-    transaction: &Transaction<'_>,
-    user: UserNumber,
-    change: Change<'_>,
-) -> Outcome<()> {
+fn forget_names(transaction: &Connection, user: UserNumber, change: Change<'_>) -> Outcome<()> {
     let known = known_by(transaction, user)?;
     let at = change.at.as_millisecond();
     for uid in known.iter().flat_map(|known| &known.uids) {

@@ -1,6 +1,5 @@
 //! Whether a message is recorded already: by where it came from and by its words, unless it was to be forgotten.
 
-use super::super::backend::OptionalExtension;
 use super::super::graves::{self, GraveKind};
 use super::super::{Outcome, Refusal};
 use super::Recorder;
@@ -73,13 +72,7 @@ impl Recorder<'_> {
 
     /// The hash of the text that is known by a key, if one is; none of a text that is gone.
     fn origin(&self, key: &graves::Key) -> Outcome<Option<Option<graves::Key>>> {
-        if self.is_on_server() {
-            return Ok(self.gathered.known(key));
-        }
-        let mut known = self.transaction.prepare_cached(KNOWN_ORIGIN)?;
-        let found: Option<Option<Vec<u8>>> =
-            known.query_row([&key[..]], |row| row.get(0)).optional()?;
-        Ok(found.map(|hash| hash.and_then(|hash| graves::Key::try_from(hash).ok())))
+        Ok(self.recording.known(key)?)
     }
 
     /// Whether the message was forgotten under what it was called before. Others had that name too: what was said
@@ -119,5 +112,3 @@ impl Recorder<'_> {
         Ok(found.is_some())
     }
 }
-
-const KNOWN_ORIGIN: &str = "select hash from origin where key = ?1";

@@ -4,14 +4,14 @@ mod known;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use self::known::Lookup;
+use super::backend::Recording;
 use super::graves::{self, GraveKind};
 use super::index::Indexer;
-use super::recorded::{Gathered, Row};
 use super::{Outcome, Refusal, audit, new_uid, people};
 use crate::Error;
 use crate::memory::{
@@ -20,7 +20,7 @@ use crate::memory::{
 
 /// Records messages inside one transaction.
 pub(super) struct Recorder<'t> {
-    transaction: &'t Transaction<'t>,
+    transaction: &'t Connection,
     user: UserNumber,
     /// Theirs, and those of users merged into them: what was recorded as theirs is known by those.
     numbers: Vec<UserNumber>,
@@ -29,13 +29,24 @@ pub(super) struct Recorder<'t> {
     open: HashMap<String, OpenSession>,
     labels: HashMap<String, i64>,
     speakers: HashSet<String>,
-    /// What goes to a server in one go.
-    gathered: Gathered,
+    recording: Box<dyn Recording + 't>,
     /// Whether messages of these sessions are to be left out.
     buried_sessions: HashMap<String, Option<i64>>,
     has_buried_messages: bool,
     done: Recorded,
     digest: Sha256,
+}
+
+/// One message as it is kept.
+pub(super) struct Row<'a> {
+    pub(super) id: i64,
+    pub(super) episode: i64,
+    pub(super) at: i64,
+    pub(super) role: &'a str,
+    pub(super) speaker: Option<&'a str>,
+    pub(super) marks: i64,
+    pub(super) text: &'a str,
+    pub(super) caption: Option<&'a str>,
 }
 
 /// A session that messages are being added to.
@@ -60,7 +71,7 @@ struct OpenEpisode {
 impl<'t> Recorder<'t> {
     /// Begins to record for the user of the scope.
     pub(super) fn new(
-        transaction: &'t Transaction<'t>,
+        transaction: &'t Connection,
         scope: Scope,
         change: Change<'t>,
     ) -> Outcome<Recorder<'t>> {
@@ -73,7 +84,7 @@ impl<'t> Recorder<'t> {
             open: HashMap::new(),
             labels: HashMap::new(),
             speakers: HashSet::new(),
-            gathered: Gathered::default(),
+            recording: transaction.recording(),
             buried_sessions: HashMap::new(),
             has_buried_messages: graves::has_any(transaction, scope.user(), GraveKind::Message)?,
             done: Recorded::default(),
@@ -83,20 +94,16 @@ impl<'t> Recorder<'t> {
 
     /// Records the messages that are not known yet.
     pub(super) fn record(mut self, messages: &[NewMessage<'_>]) -> Outcome<Recorded> {
-        if let Some(server) = self.transaction.postgres() {
-            let keys: Vec<graves::Key> =
-                messages.iter().flat_map(|one| self.possible_keys(one)).collect();
-            self.gathered.look_up(server, &keys)?;
-        }
+        let keys: Vec<graves::Key> =
+            messages.iter().flat_map(|one| self.possible_keys(one)).collect();
+        self.recording.look_up(&keys)?;
         for message in messages {
             self.add(message)?;
         }
         for session in std::mem::take(&mut self.open).into_values() {
             self.close_session(&session)?;
         }
-        if let Some(server) = self.transaction.postgres() {
-            self.gathered.write(server)?;
-        }
+        self.recording.finish()?;
         self.indexer.finish()?;
         if self.done.added > 0 {
             let after: [u8; 32] = self.digest.finalize().into();
@@ -134,14 +141,7 @@ impl<'t> Recorder<'t> {
             self.close_session(&session)?;
             session = self.new_session(message, session.part + 1)?;
         }
-        let key = self.put(&mut session, message)?;
-        match self.is_on_server() {
-            true => self.gathered.add_origin(origin, key.get(), text),
-            false => {
-                let row = params![&origin[..], key.get(), &text[..]];
-                self.transaction.prepare_cached(ADD_ORIGIN)?.execute(row)?;
-            }
-        }
+        let key = self.put(&mut session, message, origin, text)?;
         self.digest.update(origin);
         self.keep_steps(key, message)?;
         for (part, chunk) in message.chunks.iter().enumerate() {
@@ -150,10 +150,6 @@ impl<'t> Recorder<'t> {
         self.open.insert(message.session_id.to_owned(), session);
         self.done.added += 1;
         Ok(())
-    }
-
-    fn is_on_server(&self) -> bool {
-        self.transaction.postgres().is_some()
     }
 
     fn keep_steps(&self, key: MessageKey, message: &NewMessage<'_>) -> Outcome<()> {
@@ -170,7 +166,13 @@ impl<'t> Recorder<'t> {
     }
 
     /// Puts the message at the next place of its session; a user's message begins an episode.
-    fn put(&mut self, session: &mut OpenSession, message: &NewMessage<'_>) -> Outcome<MessageKey> {
+    fn put(
+        &mut self,
+        session: &mut OpenSession,
+        message: &NewMessage<'_>,
+        origin: graves::Key,
+        text: graves::Key,
+    ) -> Outcome<MessageKey> {
         let place = session.next_place;
         let key = MessageKey::new(session.key, place)
             .ok_or(Refusal::Rule(Error::Full { what: "the session" }))?;
@@ -195,7 +197,7 @@ impl<'t> Recorder<'t> {
             text: message.text,
             caption: message.caption,
         };
-        self.add_row(&row)?;
+        self.recording.add(&row, origin, text)?;
         self.note_speaker(message)?;
         let Some(episode) = session.episode.as_mut() else { return Ok(key) };
         episode.last_place = place;
@@ -209,29 +211,12 @@ impl<'t> Recorder<'t> {
         Ok(key)
     }
 
-    fn add_row(&mut self, row: &Row<'_>) -> Outcome<()> {
-        if self.is_on_server() {
-            self.gathered.add_message(row);
-            return Ok(());
-        }
-        let Row { id, episode, at, role, speaker, marks, text, caption } = *row;
-        let row = params![id, episode, at, role, speaker, marks, text, caption];
-        self.transaction.prepare_cached(ADD_MESSAGE)?.execute(row)?;
-        Ok(())
-    }
-
     fn close_session(&mut self, session: &OpenSession) -> Outcome<()> {
         if let Some(episode) = &session.episode {
             self.close_episode(episode)?;
         }
         let row = [session.key.get(), session.next_place, session.last_at, session.started_at];
-        match self.is_on_server() {
-            true => self.gathered.close_session(row),
-            false => {
-                self.transaction.prepare_cached(CLOSE_SESSION)?.execute(row)?;
-            }
-        }
-        Ok(())
+        Ok(self.recording.close_session(row)?)
     }
 
     fn close_episode(&mut self, episode: &OpenEpisode) -> Outcome<()> {
@@ -240,13 +225,7 @@ impl<'t> Recorder<'t> {
         }
         let OpenEpisode { id, last_place, ended_at, tokens, imported, .. } = *episode;
         let row = [id, last_place, ended_at, tokens, i64::from(imported)];
-        match self.is_on_server() {
-            true => self.gathered.close_episode(row),
-            false => {
-                self.transaction.prepare_cached(CLOSE_EPISODE)?.execute(row)?;
-            }
-        }
-        Ok(())
+        Ok(self.recording.close_episode(row)?)
     }
 
     /// Keeps the words of a speaker's name, unless it only repeats the role.
@@ -369,10 +348,6 @@ impl<'t> Recorder<'t> {
     }
 }
 
-const ADD_ORIGIN: &str = "insert into origin (key, kind, item, hash) values (?1, 0, ?2, ?3)";
-const ADD_MESSAGE: &str = "
-    insert into message (id, episode, at, role, speaker, marks, text, caption)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ADD_EPISODE: &str = "
     insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
       state, started_at, ended_at, tokens, trust)
@@ -395,15 +370,5 @@ const LAST_SESSION: &str = "select max(id) from session where id between ?1 and 
 const ADD_SESSION: &str = "
     insert into session (id, user_id, session_id, part, channel, source, started_at, last_at)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)";
-// What is new in a session was not looked back on, and a session that goes on is not over.
-const CLOSE_SESSION: &str = "
-    update session set messages = ?2, last_at = ?3, started_at = ?4, reflected_at = null,
-      ended_at = case when ended_at < ?3 then null else ended_at end
-    where id = ?1";
-// Nothing was drawn yet from what is new in an episode.
-const CLOSE_EPISODE: &str = "
-    update episode
-    set last_place = ?2, ended_at = ?3, tokens = ?4, imported = ?5, extracted_at = null
-    where id = ?1";
 const ADD_LABEL: &str = "insert into label (text) values (?1) on conflict do nothing";
 pub(super) const LABEL: &str = "select id from label where text = ?1";

@@ -3,7 +3,7 @@
 use crate::memory::backend;
 use std::collections::BTreeMap;
 
-use crate::memory::backend::{Connection, OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
@@ -21,14 +21,12 @@ struct Noted {
 
 /// Makes the tables in which numbers are noted, or empties them; in a file they are gone when the connection is.
 pub(super) fn prepare(connection: &Connection) -> backend::Result<()> {
-    if connection.sqlite().is_some() {
-        connection.execute_batch(TABLES)?;
-    }
+    connection.make_import_tables()?;
     connection.execute_batch(EMPTY)
 }
 
 /// Begins an import, or finds the one that was cut off.
-pub(super) fn begin(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome<Import> {
+pub(super) fn begin(transaction: &Connection, head: &ExportHead) -> Outcome<Import> {
     let own_id: String = transaction.query_row(META, ["home_id"], |row| row.get(0))?;
     let profile: String = transaction.query_row(META, ["profile"], |row| row.get(0))?;
     let id = id_of(head);
@@ -64,7 +62,7 @@ pub(super) fn begin(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome
 
 /// Ties together what refers to later items, and closes the import if the document was whole.
 pub(super) fn end(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     import: &Import,
     is_whole: bool,
     change: Change<'_>,
@@ -98,7 +96,7 @@ pub(in crate::memory) fn is_blank(connection: &Connection) -> backend::Result<bo
 }
 
 /// How the memory is before anything is taken in.
-fn look(transaction: &Transaction<'_>, head: &ExportHead) -> Outcome<Noted> {
+fn look(transaction: &Connection, head: &ExportHead) -> Outcome<Noted> {
     let is_empty = is_blank(transaction)?;
     let mut numbers: BTreeMap<String, i64> = numbers::all(transaction)?.into_iter().collect();
     let mut statement = transaction.prepare(LAST_SESSIONS)?;
@@ -120,19 +118,6 @@ fn key_of(id: &str) -> String {
     format!("importing:{id}")
 }
 
-const TABLES: &str = "
-    create temp table if not exists import_moved (
-      kind integer not null, old integer not null, new integer not null, primary key (kind, old)
-    ) without rowid;
-    create temp table if not exists import_later (
-      what integer not null, item integer not null, old integer not null);
-    create temp table if not exists import_session_end (
-      session integer primary key, messages integer, dropped integer);
-    create temp table if not exists import_seen_receipt (
-      id integer primary key, at integer not null, user_id integer not null);
-    create temp table if not exists import_waiting_name (
-      old integer primary key, fields text not null);
-    create index if not exists temp.import_seen_receipt_by_time on import_seen_receipt (at, user_id)";
 // On a server the tables stay, and are empty between imports.
 const EMPTY: &str = "
     delete from import_moved; delete from import_later; delete from import_session_end;

@@ -25,8 +25,8 @@ const LONGEST_LINE: usize = 8 * 1024 * 1024;
 pub(super) fn export(memory: &Memory, choice: &ExportChoice<'_>, sink: Sink<'_>) -> Result<()> {
     let failed = |source| memory.failed(source);
     // Everything is read inside one transaction: what others write meanwhile is not seen.
-    let snapshot = memory.asking(Admin).unchecked_transaction().map_err(failed)?;
-    let done = Exporter { connection: &snapshot, choice, line: Vec::new(), sink }.run();
+    let snapshot = memory.asking(Admin).transaction(backend::Begin::Reading).map_err(failed)?;
+    let done = Exporter { connection: &*snapshot, choice, line: Vec::new(), sink }.run();
     done.map_err(|refusal| match refusal {
         Refusal::Database(source) => failed(source),
         Refusal::Rule(error) => error,

@@ -5,7 +5,7 @@ use crate::memory::backend::Both;
 use std::collections::HashMap;
 
 use crate::memory::backend::Connection;
-use crate::memory::words::Stems;
+use crate::memory::backend::postgres::Stems;
 
 /// The further words of every summary, as the index has them.
 pub(in super::super) struct Further {

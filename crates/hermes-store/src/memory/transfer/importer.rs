@@ -5,7 +5,7 @@ use crate::memory::backend;
 use crate::memory::backend::{Put, params_from_iter};
 use std::collections::HashSet;
 
-use crate::memory::backend::{OptionalExtension, Transaction};
+use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
@@ -91,7 +91,7 @@ pub(super) struct Whose {
 }
 
 pub(super) struct Importer<'t> {
-    pub(super) transaction: &'t Transaction<'t>,
+    pub(super) transaction: &'t Connection,
     pub(super) import: &'t mut Import,
     pub(super) change: Change<'t>,
     pub(super) imported: Imported,
@@ -103,7 +103,7 @@ pub(super) struct Importer<'t> {
 
 /// Takes in items.
 pub(super) fn take_in<'t>(
-    transaction: &'t Transaction<'t>,
+    transaction: &'t Connection,
     import: &'t mut Import,
     items: &'t [PortableItem],
     chunker: Chunker<'t>,

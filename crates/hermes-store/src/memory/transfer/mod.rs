@@ -52,13 +52,8 @@ impl Memory {
         head: &ExportHead,
         _change: Change<'_>,
     ) -> Result<Import> {
-        if !self.is_on_server() {
-            begin::prepare(self.asking(Admin)).map_err(|source| self.failed(source))?;
-        }
         self.write(Admin, |transaction| {
-            if transaction.postgres().is_some() {
-                begin::prepare(transaction)?;
-            }
+            begin::prepare(transaction)?;
             begin::begin(transaction, head)
         })
     }

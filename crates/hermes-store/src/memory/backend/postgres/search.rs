@@ -6,25 +6,143 @@ use std::ops::RangeInclusive;
 use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
 
-use super::backend::{self, Postgres, Result};
-use super::candidates::cosine;
-use super::passing::Passing;
-use super::{Memory, tokens, words};
+use super::writing::ServerWriter;
+use super::{Server, near, vectors, words};
+use crate::memory::backend::{Index, IndexWriter, Result};
+use crate::memory::best::Best;
+use crate::memory::candidates::{cosine, ends, share_above};
+use crate::memory::code::QuestionCode;
+use crate::memory::passing::Passing;
+use crate::memory::vector_model::{Model, model};
 use crate::memory::{
-    ChunkKey, ChunkRow, MessageHead, MessageKey, Postings, QuestionVector, RecallFilter, Scope,
-    marks,
+    ChunkKey, ChunkRow, Extent, ItemKind, MessageHead, MessageKey, Near, Outcome, Postings,
+    QuestionVector, RecallFilter, Scope, marks, tokens,
 };
 
-impl Memory {
-    /// All words in one question to the server; those that a filter leaves too few of are asked for again.
-    pub(super) fn postings_of_many(
+impl Index for Server {
+    fn postings(
         &self,
         scope: Scope,
         filter: &RecallFilter,
         words: &[String],
         cap: usize,
-    ) -> backend::Result<Vec<Postings>> {
-        let Some(server) = self.asking(scope).postgres() else { return Ok(Vec::new()) };
+    ) -> Result<Vec<Postings>> {
+        match words {
+            [word] => Ok(vec![self.postings_of(scope, filter, word, cap)?]),
+            words => self.postings_of_many(scope, filter, words, cap),
+        }
+    }
+
+    /// By the index of a server that has one, else by the codes.
+    fn nearest(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        asked: (&Model, &[f32]),
+        wanted: usize,
+    ) -> Result<Vec<i64>> {
+        match near::nearest(self, (scope, filter), asked, wanted) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            Err(error) if self.loses_near(&error) => {}
+            Err(error) => return Err(error),
+        }
+        self.nearest_codes(scope, filter, asked, wanted)
+    }
+
+    fn similarities(&self, (model, vector): (&Model, &[f32]), keys: &[i64]) -> Result<Vec<Near>> {
+        vectors::kept(self, model.id, keys)?
+            .iter()
+            .map(|row| {
+                let similarity = cosine(vector, row.try_get(1)?);
+                Ok(Near { key: ChunkKey::from_row(row.try_get(0)?), similarity })
+            })
+            .collect()
+    }
+
+    fn chunks(
+        &self,
+        ranges: &[RangeInclusive<i64>],
+        question: Option<&QuestionVector<'_>>,
+    ) -> Result<Vec<ChunkRow>> {
+        chunks(self, ranges, question)
+    }
+
+    fn heads(&self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<MessageHead>> {
+        heads(self, ranges)
+    }
+
+    fn extent(&self, scope: Scope, filter: &RecallFilter, limit: usize) -> Result<Extent> {
+        let chunks = count(self, scope, filter)?;
+        Ok(Extent { chunks, more: chunks > limit })
+    }
+
+    fn vectors_by_kind(&self, model: &Model) -> Result<HashMap<ItemKind, u64>> {
+        let mut live = HashMap::new();
+        let mut statement = self.as_backend().prepare_cached(VECTORS_BY_KIND)?;
+        let mut found = statement.query([model.id])?;
+        while let Some(row) = found.next()? {
+            let Some(kind) = ItemKind::from_number(row.get(0)?) else { continue };
+            live.insert(kind, row.get::<_, i64>(1)?.unsigned_abs());
+        }
+        Ok(live)
+    }
+
+    fn writer(&self, model: Option<Model>) -> Box<dyn IndexWriter + '_> {
+        Box::new(ServerWriter::new(self, model))
+    }
+
+    fn remove(&self, keys: &[ChunkKey]) -> Outcome<()> {
+        let keys: Vec<i64> = keys.iter().map(|key| key.get()).collect();
+        words::remove(self, &keys)?;
+        Ok(vectors::remove(self, &keys)?)
+    }
+
+    fn make_codes(&self, id: i64) -> Outcome<()> {
+        let Some(model) = model(self.as_backend(), id)? else { return Ok(()) };
+        Ok(vectors::recode(self, &model)?)
+    }
+
+    /// The codes lie beside the vectors, and go with them.
+    fn drop_retired_codes(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Server {
+    fn nearest_codes(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        (model, vector): (&Model, &[f32]),
+        wanted: usize,
+    ) -> Result<Vec<i64>> {
+        let code = QuestionCode::new(vector);
+        let mut best = Best::new(wanted);
+        let mut passing = Passing::new(self.as_backend(), filter);
+        let kinds = if filter.kinds.is_empty() { &ItemKind::ALL[..] } else { &filter.kinds };
+        let mut users: Vec<i64> = scope.readable().iter().map(|user| user.get()).collect();
+        users.dedup();
+        vectors::scan(self, model, &users, &code, &mut |estimate, key| {
+            let chunk = ChunkKey::from_row(key);
+            let is_wanted =
+                estimate > best.limit && chunk.kind().is_some_and(|kind| kinds.contains(&kind));
+            if is_wanted && passing.has(chunk)? {
+                best.take(estimate, key);
+            }
+            Ok(())
+        })?;
+        Ok(best.into_keys())
+    }
+
+    /// All words in one question to the server; those that a filter leaves too few of are asked for again.
+    fn postings_of_many(
+        &self,
+        scope: Scope,
+        filter: &RecallFilter,
+        words: &[String],
+        cap: usize,
+    ) -> Result<Vec<Postings>> {
         let mut stems: Vec<Vec<String>> = Vec::with_capacity(words.len());
         for word in words {
             stems.push(words::stems(&crate::sessions::split_words(word).join(" "))?);
@@ -35,9 +153,9 @@ impl Memory {
             .collect();
         let ranges: Vec<_> = filter.ranges(scope).into_iter().rev().collect();
         let limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
-        let mut lists = words::chunks_with_each(server, &alone, &ranges, limit)?;
-        let mut passing = Passing::new(self.asking(scope), filter);
-        let mut ends = HashMap::new();
+        let mut lists = words::chunks_with_each(self, &alone, &ranges, limit)?;
+        let mut passing = Passing::new(self.as_backend(), filter);
+        let mut ends_of = HashMap::new();
         let mut all = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
             let lists = lists.remove(&place).unwrap_or_default();
@@ -57,17 +175,17 @@ impl Memory {
             found.estimated = found.chunks.len();
             if let Some(key) = beyond {
                 found.complete = false;
-                let ends = match ends.get(&(key.user(), key.kind())) {
+                let known = match ends_of.get(&(key.user(), key.kind())) {
                     Some(known) => *known,
                     None => {
-                        let read = self.ends(scope, key)?;
-                        ends.insert((key.user(), key.kind()), read);
+                        let read = ends(self.as_backend(), key)?;
+                        ends_of.insert((key.user(), key.kind()), read);
                         read
                     }
                 };
-                found.estimated = (cap as f64 / share_above(key, ends)) as usize;
+                found.estimated = (cap as f64 / share_above(key, known)) as usize;
             } else if was_cut || (alone[place].is_empty() && !stems[place].is_empty()) {
-                found = self.postings_on_server(scope, filter, word, cap)?;
+                found = self.postings_of(scope, filter, word, cap)?;
             }
             all.push(found);
         }
@@ -75,22 +193,21 @@ impl Memory {
     }
 
     /// The same from the keyword index of a server, some more at a time where a filter leaves many out.
-    pub(super) fn postings_on_server(
+    fn postings_of(
         &self,
         scope: Scope,
         filter: &RecallFilter,
         word: &str,
         cap: usize,
-    ) -> backend::Result<Postings> {
+    ) -> Result<Postings> {
         let mut found = Postings { chunks: Vec::new(), complete: true, estimated: 0 };
         let stems = words::stems(&crate::sessions::split_words(word).join(" "))?;
-        let mut passing = Passing::new(self.asking(scope), filter);
-        let Some(server) = self.asking(scope).postgres() else { return Ok(found) };
+        let mut passing = Passing::new(self.as_backend(), filter);
         for range in filter.ranges(scope).iter().rev() {
             let (first, mut last) = (*range.start(), *range.end());
             let mut limit = i64::try_from(cap + 1).unwrap_or(i64::MAX);
             loop {
-                let some = words::chunks_with(server, &stems, (first, last), limit)?;
+                let some = words::chunks_with(self, &stems, (first, last), limit)?;
                 let is_all = i64::try_from(some.len()).is_ok_and(|count| count < limit);
                 for key in &some {
                     let key = ChunkKey::from_row(*key);
@@ -99,7 +216,8 @@ impl Memory {
                     }
                     if found.chunks.len() == cap {
                         found.complete = false;
-                        found.estimated = (cap as f64 / self.share_above(scope, key)?) as usize;
+                        found.estimated =
+                            (cap as f64 / share_above(key, ends(self.as_backend(), key)?)) as usize;
                         return Ok(found);
                     }
                     found.chunks.push(key);
@@ -116,14 +234,8 @@ impl Memory {
     }
 }
 
-/// Which share of the chunks between the first and the last lies above one.
-pub(super) fn share_above(key: ChunkKey, ends: Option<(i64, i64)>) -> f64 {
-    let Some((first, last)) = ends else { return 1.0 };
-    ((last - key.get()) as f64 / (last - first).max(1) as f64).clamp(1e-6, 1.0)
-}
-
 /// How many chunks the scope and the kinds of a filter leave.
-pub(super) fn count(server: &Postgres, scope: Scope, filter: &RecallFilter) -> Result<usize> {
+pub(super) fn count(server: &Server, scope: Scope, filter: &RecallFilter) -> Result<usize> {
     let parts: Vec<i64> = filter
         .ranges(scope)
         .iter()
@@ -138,7 +250,7 @@ pub(super) fn count(server: &Postgres, scope: Scope, filter: &RecallFilter) -> R
 
 /// The chunks of some ranges, with their similarity to the question.
 pub(super) fn chunks(
-    server: &Postgres,
+    server: &Server,
     ranges: &[RangeInclusive<i64>],
     question: Option<&QuestionVector<'_>>,
 ) -> Result<Vec<ChunkRow>> {
@@ -170,7 +282,7 @@ pub(super) fn chunks(
 }
 
 /// Who said the messages of some ranges, and when.
-pub(super) fn heads(server: &Postgres, ranges: &[RangeInclusive<i64>]) -> Result<Vec<MessageHead>> {
+pub(super) fn heads(server: &Server, ranges: &[RangeInclusive<i64>]) -> Result<Vec<MessageHead>> {
     if ranges.is_empty() {
         return Ok(Vec::new());
     }
@@ -225,3 +337,5 @@ const HEADS: &str = "
       select id, episode, at, role, speaker, marks from hermes.message
       where profile = $1 and id between asked.first and asked.last order by id offset 0) m
     order by asked.place, m.id";
+const VECTORS_BY_KIND: &str = "
+    select (chunk >> 40) & 7, count(*) from vector where model = ?1 group by 1";

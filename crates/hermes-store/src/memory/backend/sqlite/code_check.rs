@@ -1,8 +1,8 @@
 //! Compares the codes of vectors with their vectors.
 
-use super::backend;
-use super::code;
-use super::segments::{EMPTY, SLOT, from_bytes, model, slot_factor, slot_key};
+use super::segments::{EMPTY, SLOT, slot_factor, slot_key};
+use crate::memory::vector_model::{from_bytes, model};
+use crate::memory::{backend, code};
 
 /// How many codes are not what their vectors give, or nearly.
 pub(super) fn differing_codes(

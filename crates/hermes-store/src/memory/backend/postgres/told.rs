@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ::postgres::error::SqlState;
 
-use super::Who;
 use crate::Stop;
+use crate::memory::backend::Who;
 
 /// How long a statement may take, where there is a limit: the server itself ends what nobody waits for.
 pub(super) fn time_setting(stop: &Stop) -> String {
@@ -34,6 +34,6 @@ pub(super) fn tell(who: Who) -> String {
 }
 
 /// Whether the server ended a statement, as it was told to when the time was over.
-pub(crate) fn is_cancelled(error: &::postgres::Error) -> bool {
+pub(super) fn is_cancelled(error: &::postgres::Error) -> bool {
     error.code() == Some(&SqlState::QUERY_CANCELED)
 }

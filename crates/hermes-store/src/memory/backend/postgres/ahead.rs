@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use ::postgres::types::{ToSql, Type};
 
-use super::backend::{List, Postgres, Result, Row};
-use super::episodes::{SOME, SOME_MESSAGES, episode_of, message_of};
+use super::Server;
+use crate::memory::backend::{List, Result, Row};
+use crate::memory::episodes::{SOME, SOME_MESSAGES, episode_of, message_of};
 use crate::memory::{ChunkKey, Episode, ItemKind, Message, MessageKey};
 
 /// Fetches the messages and episodes that chunks belong to, the other messages of those episodes, and whether
 /// facts were drawn from them. Kept while one state is held.
-pub(super) fn fetch(server: &Postgres, keys: &[ChunkKey]) -> Result<()> {
+pub(super) fn fetch(server: &Server, keys: &[ChunkKey]) -> Result<()> {
     if !server.holds_state() {
         return Ok(());
     }
@@ -39,7 +40,7 @@ pub(super) fn fetch(server: &Postgres, keys: &[ChunkKey]) -> Result<()> {
 }
 
 /// All messages of some episodes.
-fn messages_of(server: &Postgres, episodes: &[Episode]) -> Result<HashMap<i64, Vec<Message>>> {
+fn messages_of(server: &Server, episodes: &[Episode]) -> Result<HashMap<i64, Vec<Message>>> {
     let mut of_episode: HashMap<i64, Vec<Message>> =
         episodes.iter().map(|episode| (episode.id, Vec::new())).collect();
     let ids: Vec<i64> = episodes.iter().map(|episode| episode.id).collect();
@@ -61,13 +62,8 @@ fn messages_of(server: &Postgres, episodes: &[Episode]) -> Result<HashMap<i64, V
     Ok(of_episode)
 }
 
-/// Whether it is known that no fact was drawn from an episode.
-pub(super) fn has_no_facts(server: &Postgres, episode: i64) -> bool {
-    server.ahead().has_facts.get(&episode) == Some(&false)
-}
-
 /// Messages in the order of their numbers as asked for.
-pub(super) fn messages(server: &Postgres, keys: &[i64]) -> Result<Vec<Message>> {
+pub(super) fn messages(server: &Server, keys: &[i64]) -> Result<Vec<Message>> {
     let lacking: Vec<i64> = {
         let ahead = server.ahead();
         keys.iter().copied().filter(|key| !ahead.messages.contains_key(key)).collect()
@@ -89,7 +85,7 @@ pub(super) fn messages(server: &Postgres, keys: &[i64]) -> Result<Vec<Message>> 
 }
 
 /// Episodes that are held, in the order asked for.
-pub(super) fn episodes(server: &Postgres, ids: &[i64]) -> Result<Vec<Episode>> {
+pub(super) fn episodes(server: &Server, ids: &[i64]) -> Result<Vec<Episode>> {
     let lacking: Vec<i64> = {
         let ahead = server.ahead();
         ids.iter().copied().filter(|id| !ahead.episodes.contains_key(id)).collect()

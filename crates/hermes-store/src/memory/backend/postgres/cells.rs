@@ -51,7 +51,7 @@ pub(crate) fn storable(text: &str) -> Cow<'_, str> {
 
 /// A column as it came from the server.
 #[derive(Debug)]
-pub(super) struct Received<'r>(pub(super) ValueRef<'r>);
+pub(in crate::memory::backend) struct Received<'r>(pub(in crate::memory::backend) ValueRef<'r>);
 
 impl<'r> FromSql<'r> for Received<'r> {
     fn from_sql(kind: &Type, raw: &'r [u8]) -> Result<Received<'r>, Box<dyn Error + Sync + Send>> {

@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use super::{Memory, audit};
 use crate::Result;
-use crate::memory::Admin;
+use crate::memory::{Admin, Memory, audit};
 use crate::rot::{Behind, HighWater, Water, Which};
 use crate::sqlite::Access;
 
@@ -19,12 +18,12 @@ impl Memory {
 
     /// Raises the mark with each change from now on. What is missing by now is noted first, so that it is not hidden.
     pub fn keep_mark(&mut self, marks: &HighWater) -> Result<()> {
-        if self.access == Access::Read || self.connection.sqlite().is_none() {
+        if self.access == Access::Read || self.connection.file().is_none() {
             return Ok(());
         }
         let mut water = Water::open(marks, Which::Memory);
         let behind = self.compare_with_mark(marks)?;
-        let last = audit::mark(&self.connection).map_err(|source| self.failed(source))?;
+        let last = audit::mark(&*self.connection).map_err(|source| self.failed(source))?;
         if let Some(behind) = behind {
             marks.note(Which::Memory, behind);
             water.set(last.unwrap_or_default());
@@ -45,7 +44,7 @@ impl Memory {
 
     /// The mark is read first: what it says was in the database by then.
     fn compare_with_mark(&self, marks: &HighWater) -> Result<Option<Behind>> {
-        let Some(mark) = marks.read(Which::Memory).filter(|_| self.connection.sqlite().is_some())
+        let Some(mark) = marks.read(Which::Memory).filter(|_| self.connection.file().is_some())
         else {
             return Ok(None);
         };

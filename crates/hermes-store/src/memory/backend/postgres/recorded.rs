@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use ::postgres::types::{ToSql, Type};
 
-use super::backend::{Postgres, Result, storable};
-use super::graves::Key;
+use super::Server;
+use super::cells::storable;
+use crate::memory::backend::{Recording, Result};
+use crate::memory::graves::Key;
+use crate::memory::recorder::Row;
 
 /// Messages, where they came from, and what became of their episodes and sessions.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+struct Gathered {
     messages: Messages,
     /// The keys of what is known already, and of what is recorded now, with the hashes of the texts.
     known: HashMap<Key, Option<Key>>,
@@ -47,7 +50,7 @@ impl<const COUNT: usize> Numbers<COUNT> {
         }
     }
 
-    fn write(&mut self, server: &Postgres, text: &str) -> Result<()> {
+    fn write(&mut self, server: &Server, text: &str) -> Result<()> {
         if self.0[0].is_empty() {
             return Ok(());
         }
@@ -62,21 +65,51 @@ impl<const COUNT: usize> Numbers<COUNT> {
     }
 }
 
-/// One message as it is kept.
-pub(super) struct Row<'a> {
-    pub(super) id: i64,
-    pub(super) episode: i64,
-    pub(super) at: i64,
-    pub(super) role: &'a str,
-    pub(super) speaker: Option<&'a str>,
-    pub(super) marks: i64,
-    pub(super) text: &'a str,
-    pub(super) caption: Option<&'a str>,
+/// Records to a server.
+pub(super) struct ServerRecording<'s> {
+    server: &'s Server,
+    gathered: Gathered,
+}
+
+impl<'s> ServerRecording<'s> {
+    pub(super) fn new(server: &'s Server) -> ServerRecording<'s> {
+        ServerRecording { server, gathered: Gathered::default() }
+    }
+}
+
+impl Recording for ServerRecording<'_> {
+    fn look_up(&mut self, keys: &[Key]) -> Result<()> {
+        self.gathered.look_up(self.server, keys)
+    }
+
+    fn known(&self, key: &Key) -> Result<Option<Option<Key>>> {
+        Ok(self.gathered.known.get(key).copied())
+    }
+
+    fn add(&mut self, row: &Row<'_>, origin: Key, text: Key) -> Result<()> {
+        self.gathered.add_message(row);
+        self.gathered.add_origin(origin, row.id, text);
+        Ok(())
+    }
+
+    fn close_episode(&mut self, row: [i64; 5]) -> Result<()> {
+        self.gathered.episodes.add(row);
+        Ok(())
+    }
+
+    fn close_session(&mut self, row: [i64; 4]) -> Result<()> {
+        self.gathered.sessions.add(row);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.gathered.write(self.server)
+    }
 }
 
 impl Gathered {
     /// Finds out which of these keys are known.
-    pub(super) fn look_up(&mut self, server: &Postgres, keys: &[Key]) -> Result<()> {
+    fn look_up(&mut self, server: &Server, keys: &[Key]) -> Result<()> {
         let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
         let asked: [(&(dyn ToSql + Sync), Type); 2] =
             [(&server.profile(), Type::INT8), (&keys, Type::BYTEA_ARRAY)];
@@ -88,12 +121,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The hash of the text that is known by a key, if one is; none of a text that is gone.
-    pub(super) fn known(&self, key: &Key) -> Option<Option<Key>> {
-        self.known.get(key).copied()
-    }
-
-    pub(super) fn add_message(&mut self, row: &Row<'_>) {
+    fn add_message(&mut self, row: &Row<'_>) {
         let owned = |text: &str| storable(text).into_owned();
         let messages = &mut self.messages;
         messages.ids.push(row.id);
@@ -106,24 +134,14 @@ impl Gathered {
         messages.captions.push(row.caption.map(owned));
     }
 
-    pub(super) fn add_origin(&mut self, key: Key, message: i64, text: Key) {
+    fn add_origin(&mut self, key: Key, message: i64, text: Key) {
         self.known.insert(key, Some(text));
         self.origins.0.push(key.to_vec());
         self.origins.1.push(message);
         self.origins.2.push(text.to_vec());
     }
 
-    /// How an episode stands: its number, last place, end, tokens, and whether all of it was imported.
-    pub(super) fn close_episode(&mut self, row: [i64; 5]) {
-        self.episodes.add(row);
-    }
-
-    /// How a session stands: its number, messages, last time and first time.
-    pub(super) fn close_session(&mut self, row: [i64; 4]) {
-        self.sessions.add(row);
-    }
-
-    pub(super) fn write(&mut self, server: &Postgres) -> Result<()> {
+    fn write(&mut self, server: &Server) -> Result<()> {
         let Messages { ids, episodes, times, roles, speakers, marks, texts, captions } =
             &self.messages;
         let profile = server.profile();

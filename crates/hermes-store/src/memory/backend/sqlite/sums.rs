@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection as File, OptionalExtension as _, Row, params_from_iter};
 
-use super::{Memory, Outcome, audit, code_check, segments};
-use crate::memory::{Admin, Change, ChunkKey, ItemKind};
+use super::{code_check, segments};
+use crate::memory::{Admin, Change, ChunkKey, ItemKind, Memory, Outcome, audit};
 use crate::rot::{self, BroughtBack, Compared, DifferingRow};
 use crate::sqlite::{self, Access};
 use crate::{Error, Result};
@@ -301,7 +301,9 @@ impl Memory {
         }
         self.write(Admin, |transaction| {
             let mut brought = BroughtBack::default();
-            let Some(here) = transaction.sqlite() else { return Ok(brought) };
+            let Some(here) = transaction.file().map(|file| &file.connection) else {
+                return Ok(brought);
+            };
             for row in rows {
                 let covered = covered(row.kind);
                 let words = match covered {
@@ -323,7 +325,7 @@ impl Memory {
     /// Takes rows as they are: what is in them counts as written from now on.
     pub fn accept_rows(&mut self, rows: &[DifferingRow], change: Change<'_>) -> Result<()> {
         self.write(Admin, |transaction| {
-            let Some(here) = transaction.sqlite() else { return Ok(()) };
+            let Some(here) = transaction.file().map(|file| &file.connection) else { return Ok(()) };
             for row in rows {
                 let Some(covered) = covered(row.kind) else { continue };
                 covered.accept(here, &row.key)?;
@@ -349,7 +351,7 @@ impl Memory {
     /// Gives a sum to each row that has none; returns how many.
     pub fn complete_sums(&mut self) -> Result<u64> {
         self.write(Admin, |transaction| {
-            let Some(here) = transaction.sqlite() else { return Ok(0) };
+            let Some(here) = transaction.file().map(|file| &file.connection) else { return Ok(0) };
             let mut done = 0;
             for covered in &COVERED {
                 let Covered { table, only, .. } = covered;
@@ -363,8 +365,8 @@ impl Memory {
 
     /// How many codes of vectors are not what their vectors give; they can be made anew.
     pub fn differing_codes(&self) -> Result<u64> {
-        let Some(file) = self.connection.sqlite() else { return Ok(0) };
-        let look = || code_check::differing_codes(&self.connection, file);
+        let Some(file) = self.connection.file().map(|file| &file.connection) else { return Ok(0) };
+        let look = || code_check::differing_codes(&*self.connection, file);
         look().map_err(|source| self.failed(source))
     }
 }

@@ -7,10 +7,10 @@
 use ::postgres::Client;
 use ::postgres::types::{ToSql, Type};
 
-use super::backend::{Connection, Postgres, Result};
-use super::passing::Passing;
-use super::recall_server;
-use super::segments::Model;
+use super::{Server, search};
+use crate::memory::backend::{Connection, Result};
+use crate::memory::passing::Passing;
+use crate::memory::vector_model::Model;
 use crate::memory::{ChunkKey, ItemKind, RecallFilter, Scope};
 
 /// From how many chunks on the server is asked; below, the codes are little to fetch, and comparing all is exact.
@@ -22,7 +22,7 @@ const FIRST_VERSION: (u32, u32) = (0, 8);
 
 /// What a server has to find the nearest with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Near {
+pub(super) struct Near {
     /// The schema of pgvector, in quotes if it needs them.
     schema: String,
     /// For which numbers of dimensions there is an index.
@@ -31,7 +31,7 @@ pub(crate) struct Near {
 
 impl Near {
     /// Looks what a server has.
-    pub(crate) fn of(client: &mut Client) -> std::result::Result<Option<Near>, ::postgres::Error> {
+    pub(super) fn of(client: &mut Client) -> std::result::Result<Option<Near>, ::postgres::Error> {
         let Some(schema) = usable(client)? else { return Ok(None) };
         let rows = client.query_typed(INDEXES, &[])?;
         let dims: Vec<usize> =
@@ -40,7 +40,7 @@ impl Near {
     }
 
     /// For which numbers of dimensions there is an index.
-    pub(crate) fn dims(&self) -> &[usize] {
+    pub(super) fn dims(&self) -> &[usize] {
         &self.dims
     }
 }
@@ -64,17 +64,17 @@ pub(super) fn statement(
 
 /// The chunks that are nearest by the index of the server, in no order; none where the codes are to be asked.
 pub(super) fn nearest(
-    connection: &Connection,
+    server: &Server,
     (scope, filter): (Scope, &RecallFilter),
     (model, vector): (&Model, &[f32]),
     wanted: usize,
 ) -> Result<Option<Vec<i64>>> {
-    let Some(server) = connection.postgres() else { return Ok(None) };
+    let connection = server.as_backend();
     let everything = RecallFilter::default();
     let Some(near) = server.near()?.filter(|near| near.dims.contains(&model.dims)) else {
         return Ok(None);
     };
-    if recall_server::count(server, scope, &everything)? < MANY {
+    if search::count(server, scope, &everything)? < MANY {
         return Ok(None);
     }
     let question = Question::new(scope, filter, (model, vector));
@@ -149,7 +149,7 @@ impl Question {
         self.only.is_none() && self.kinds.contains(&ItemKind::Message.number())
     }
 
-    fn by_index(&self, server: &Postgres, near: &Near, wanted: usize) -> Result<Vec<i64>> {
+    fn by_index(&self, server: &Server, near: &Near, wanted: usize) -> Result<Vec<i64>> {
         let breadth = wanted.clamp(BREADTH, 1_000);
         server.settle(&format!(
             "select set_config('hnsw.iterative_scan', 'relaxed_order', true), \
@@ -162,11 +162,11 @@ impl Question {
         self.ask(server, &text, wanted)
     }
 
-    fn one_by_one(&self, server: &Postgres, near: &Near, wanted: usize) -> Result<Vec<i64>> {
+    fn one_by_one(&self, server: &Server, near: &Near, wanted: usize) -> Result<Vec<i64>> {
         self.ask(server, &ONE_BY_ONE.replace("{schema}", &near.schema), wanted)
     }
 
-    fn ask(&self, server: &Postgres, text: &str, wanted: usize) -> Result<Vec<i64>> {
+    fn ask(&self, server: &Server, text: &str, wanted: usize) -> Result<Vec<i64>> {
         let limit = i64::try_from(wanted).unwrap_or(i64::MAX);
         let asked: [(&(dyn ToSql + Sync), Type); 8] = [
             (&server.profile(), Type::INT8),

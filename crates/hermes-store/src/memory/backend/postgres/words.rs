@@ -6,20 +6,21 @@ use std::ops::RangeInclusive;
 
 use ::postgres::types::{ToSql, Type};
 
-use super::backend::{Postgres, Result};
+use super::Server;
+use crate::memory::backend::Result;
 use crate::memory::{ChunkKey, NewChunk};
 
 /// Makes of a text what the keyword index makes of it.
-pub(super) struct Stems(rusqlite::Connection);
+pub(in crate::memory) struct Stems(rusqlite::Connection);
 
 impl Stems {
-    pub(super) fn new() -> rusqlite::Result<Stems> {
+    pub(in crate::memory) fn new() -> rusqlite::Result<Stems> {
         let connection = rusqlite::Connection::open_in_memory()?;
         connection.execute_batch(LIKE_THE_INDEX)?;
         Ok(Stems(connection))
     }
 
-    pub(super) fn of(&self, text: &str) -> rusqlite::Result<HashSet<String>> {
+    pub(in crate::memory) fn of(&self, text: &str) -> rusqlite::Result<HashSet<String>> {
         self.0
             .prepare_cached("insert into chunk_words (rowid, words) values (1, ?1)")?
             .execute([text])?;
@@ -66,7 +67,7 @@ impl NewWords {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, server: &Postgres) -> Result<()> {
+    pub(super) fn write(&mut self, server: &Server) -> Result<()> {
         if self.chunks.is_empty() {
             return Ok(());
         }
@@ -99,7 +100,7 @@ impl NewChunks {
         self.tokens.push(tokens);
     }
 
-    pub(super) fn write(&mut self, server: &Postgres) -> Result<()> {
+    pub(super) fn write(&mut self, server: &Server) -> Result<()> {
         if self.ids.is_empty() {
             return Ok(());
         }
@@ -117,7 +118,7 @@ impl NewChunks {
 }
 
 /// Takes chunks with their words out of the index.
-pub(super) fn remove(server: &Postgres, chunks: &[i64]) -> Result<()> {
+pub(super) fn remove(server: &Server, chunks: &[i64]) -> Result<()> {
     let given: [(&(dyn ToSql + Sync), Type); 2] =
         [(&server.profile(), Type::INT8), (&chunks, Type::INT8_ARRAY)];
     server.change_rows(REMOVE_WORDS, &given)?;
@@ -127,7 +128,7 @@ pub(super) fn remove(server: &Postgres, chunks: &[i64]) -> Result<()> {
 
 /// The chunks of a range that have all of these stems, the highest numbers first; up to a limit.
 pub(super) fn chunks_with(
-    server: &Postgres,
+    server: &Server,
     stems: &[String],
     (first, last): (i64, i64),
     limit: i64,
@@ -152,7 +153,7 @@ pub(super) fn chunks_with(
 
 /// For each of some stems, by its place: the chunks of each range that have it, the highest numbers first.
 pub(super) fn chunks_with_each(
-    server: &Postgres,
+    server: &Server,
     stems: &[&str],
     ranges: &[RangeInclusive<i64>],
     limit: i64,

@@ -8,10 +8,10 @@ use ::postgres::types::{ToSql, Type};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
-use super::backend::{self, Connection, Postgres, Transaction};
 use super::near::{self, Near};
-use super::{ADD_META, ADD_USER, Memory, Outcome, members, new_uid, transfer};
-use crate::memory::{Admin, Change, UserNumber};
+use super::{Server, members, new_key};
+use crate::memory::backend::{self, Connection};
+use crate::memory::{ADD_META, ADD_USER, Admin, Change, Memory, UserNumber, new_uid, transfer};
 use crate::postgres::{Delays, Notices, Pool, ServerError, retried};
 use crate::sqlite::Access;
 use crate::{Error, Result, Stop, migrate};
@@ -76,13 +76,11 @@ impl Memory {
         }
         let path = PathBuf::from(format!("{}/{profile}", pool.address().place()));
         let number = profile_number(pool, profile)?;
-        let server = Postgres::new(pool.clone(), number, works_as(pool)?, wait);
-        let connection = Connection::Postgres(Box::new(server));
+        let server = Server::new(pool.clone(), number, works_as(pool)?, wait);
         let mut memory = Memory {
-            connection,
+            connection: Box::new(server),
             path,
             access: Access::Write,
-            file: None,
             water: None,
             stop: Stop::default(),
         };
@@ -121,20 +119,20 @@ impl Memory {
 
     /// Whether the memory is on a server.
     pub fn is_on_server(&self) -> bool {
-        self.connection.postgres().is_some()
+        self.connection.server().is_some()
     }
 
     /// Calls back after each change of this memory, whoever made it, as long as the notices are held; none for a
     /// file. They do not come through every pooler: look at [`Memory::pulse`] too.
     pub fn notices(&self, heard: impl Fn() + Send + 'static) -> Option<Notices> {
-        let server = self.connection.postgres()?;
+        let server = self.connection.server()?;
         Notices::of(server.pool(), server.mark(), heard).ok()
     }
 
     /// The state that a [`view`](Memory::view) holds on a server, for others to read the same; none for a file.
     /// They may take their time: the server does not end it for being idle.
     pub fn shared_view(&self) -> Result<Option<SharedView>> {
-        let Some(server) = self.asking(Admin).postgres() else { return Ok(None) };
+        let Some(server) = self.asking(Admin).server() else { return Ok(None) };
         let rows = server.ask(SHARE_STATE, &[]).map_err(|source| self.failed(source))?;
         let read = || rows.first().map(|row| row.try_get(0)).transpose();
         let snapshot: Option<String> = read().map_err(|source| self.failed(source.into()))?;
@@ -149,7 +147,7 @@ impl Memory {
     /// A number that is another one after every change of this memory, whoever made it; 0 for a file. It is
     /// what to look at where the server's notices do not come through.
     pub fn pulse(&self) -> Result<i64> {
-        let Some(server) = self.asking(Admin).postgres() else { return Ok(0) };
+        let Some(server) = self.asking(Admin).server() else { return Ok(0) };
         let asked: [(&(dyn ToSql + Sync), Type); 1] = [(&server.profile(), Type::INT8)];
         let rows = server.ask(PULSE, &asked).map_err(|source| self.failed(source))?;
         let read = || rows.first().map(|row| row.try_get(0)).transpose();
@@ -192,8 +190,7 @@ fn is_there(pool: &Pool, tell: Asked<'_>, question: Asked<'_>) -> Result<bool> {
 }
 
 /// Gives the profile its new name on the server.
-pub(super) fn rename(transaction: &Transaction<'_>, name: &str) -> Outcome<()> {
-    let Some(server) = transaction.postgres() else { return Ok(()) };
+pub(super) fn rename(server: &Server, name: &str) -> backend::Result<()> {
     let told: [(&(dyn ToSql + Sync), Type); 2] =
         [(&server.profile(), Type::INT8), (&name, Type::TEXT)];
     server.change_rows(RENAME, &told)?;
@@ -203,7 +200,7 @@ pub(super) fn rename(transaction: &Transaction<'_>, name: &str) -> Outcome<()> {
 /// Applies every schema file that the database lacks, in one transaction that many may ask for at once; how many
 /// there were. Done again from its beginning when the connection is cut, or another holds a table for too long.
 pub fn migrate_server(pool: &Pool) -> Result<usize> {
-    let delays = Delays::usual(backend::new_key().unsigned_abs());
+    let delays = Delays::usual(new_key().unsigned_abs());
     retried(delays, &mut std::thread::sleep, &mut || migrate_once(pool))
 }
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 
 use ::postgres::types::{ToSql, Type};
 
-use super::backend::{Postgres, Result};
-use super::code::{self, QuestionCode};
-use super::kernel;
-use super::segments::{Model, from_bytes};
-use crate::memory::ChunkKey;
+use super::Server;
+use crate::memory::backend::Result;
+use crate::memory::code::{self, QuestionCode};
+use crate::memory::vector_model::{Model, from_bytes};
+use crate::memory::{ChunkKey, kernel};
 
 /// How many rows go to the server at once.
 const BATCH: usize = 5_000;
@@ -33,7 +33,7 @@ impl NewVectors {
         self.chunks.len()
     }
 
-    pub(super) fn write(&mut self, server: &Postgres, model: i64) -> Result<()> {
+    pub(super) fn write(&mut self, server: &Server, model: i64) -> Result<()> {
         if self.chunks.is_empty() {
             return Ok(());
         }
@@ -59,7 +59,7 @@ fn code_bytes(code: &code::Code) -> Vec<u8> {
 }
 
 /// Removes the vectors of chunks, of every model.
-pub(super) fn remove(server: &Postgres, chunks: &[i64]) -> Result<()> {
+pub(super) fn remove(server: &Server, chunks: &[i64]) -> Result<()> {
     let given: [(&(dyn ToSql + Sync), Type); 3] = [
         (&server.profile(), Type::INT8),
         (&chunks, Type::INT8_ARRAY),
@@ -71,8 +71,8 @@ pub(super) fn remove(server: &Postgres, chunks: &[i64]) -> Result<()> {
 }
 
 /// How many vectors of a model there are of anybody, up to a limit, and some of them.
-pub(super) fn some(server: &Postgres, model: i64, limit: i64) -> Result<Vec<Vec<f32>>> {
-    server.as_keeper(|| {
+pub(super) fn some(server: &Server, model: i64, limit: i64) -> Result<Vec<Vec<f32>>> {
+    server.as_keeper_of(|| {
         let asked: [(&(dyn ToSql + Sync), Type); 3] =
             [(&server.profile(), Type::INT8), (&model, Type::INT8), (&limit, Type::INT8)];
         let rows = server.ask(SOME, &asked)?;
@@ -81,8 +81,8 @@ pub(super) fn some(server: &Postgres, model: i64, limit: i64) -> Result<Vec<Vec<
 }
 
 /// Whether a model has so many vectors.
-pub(super) fn has_many(server: &Postgres, model: i64, many: i64) -> Result<bool> {
-    server.as_keeper(|| {
+pub(super) fn has_many(server: &Server, model: i64, many: i64) -> Result<bool> {
+    server.as_keeper_of(|| {
         let asked: [(&(dyn ToSql + Sync), Type); 3] =
             [(&server.profile(), Type::INT8), (&model, Type::INT8), (&many, Type::INT8)];
         let counted: i64 = match server.ask(COUNT, &asked)?.first() {
@@ -94,8 +94,8 @@ pub(super) fn has_many(server: &Postgres, model: i64, many: i64) -> Result<bool>
 }
 
 /// Makes the codes of a model anew, whosever the vectors are.
-pub(super) fn recode(server: &Postgres, model: &Model) -> Result<()> {
-    server.as_keeper(|| {
+pub(super) fn recode(server: &Server, model: &Model) -> Result<()> {
+    server.as_keeper_of(|| {
         let mut after = i64::MIN;
         loop {
             let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
@@ -128,7 +128,7 @@ pub(super) fn recode(server: &Postgres, model: &Model) -> Result<()> {
 }
 
 /// The vectors of some chunks as they are kept.
-pub(super) fn kept(server: &Postgres, model: i64, chunks: &[i64]) -> Result<Vec<::postgres::Row>> {
+pub(super) fn kept(server: &Server, model: i64, chunks: &[i64]) -> Result<Vec<::postgres::Row>> {
     let asked: [(&(dyn ToSql + Sync), Type); 3] =
         [(&server.profile(), Type::INT8), (&model, Type::INT8), (&chunks, Type::INT8_ARRAY)];
     server.ask(KEPT, &asked)
@@ -153,7 +153,7 @@ static AT_HAND: LazyLock<Mutex<HashMap<Whose, Shared>>> = LazyLock::new(Mutex::d
 
 /// Hands out the product and the chunk of every code that can be near, of some users.
 pub(super) fn scan(
-    server: &Postgres,
+    server: &Server,
     model: &Model,
     users: &[i64],
     question: &QuestionCode,
@@ -178,7 +178,7 @@ pub(super) fn scan(
 }
 
 /// Fetches what changed since the codes were looked at last.
-fn freshen(server: &Postgres, model: &Model, all: &[(i64, Shared)]) -> Result<()> {
+fn freshen(server: &Server, model: &Model, all: &[(i64, Shared)]) -> Result<()> {
     let changed_of =
         |shared: &Shared| shared.read().unwrap_or_else(PoisonError::into_inner).changed;
     let users: Vec<i64> = all.iter().map(|(user, _)| *user).collect();

@@ -1,17 +1,16 @@
 //! Vectors as they are kept: one byte for each dimension, and beside it two bits in a segment.
 
-use crate::memory::backend;
 use std::collections::HashMap;
 
-use crate::memory::backend::{OptionalExtension, Transaction};
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::backend::Postgres;
-use super::vectors::{self, NewVectors};
-use super::{Outcome, Refusal, code};
 use crate::Error;
-use crate::memory::{ChunkKey, ItemKind, UserNumber};
+use crate::memory::backend::{self, Connection, OptionalExtension};
+use crate::memory::vector_model::{
+    FITTED_FROM, Model, SET_MEAN, from_bytes, mean_of, model, to_bytes,
+};
+use crate::memory::{ChunkKey, ItemKind, Outcome, Refusal, UserNumber, code};
 
 /// The bytes of one slot: the chunk's number, its day, and the factor of its code.
 pub(super) const SLOT: usize = 16;
@@ -19,80 +18,12 @@ pub(super) const SLOT: usize = 16;
 /// The number in a slot whose chunk is gone.
 pub(super) const EMPTY: i64 = -1;
 
-/// What is needed to keep a vector of one model.
-#[derive(Debug, Clone)]
-pub(super) struct Model {
-    pub(super) id: i64,
-    pub(super) name: String,
-    pub(super) provider: String,
-    pub(super) dims: usize,
-    pub(super) mean: Vec<f32>,
-    /// Whether the middle was taken from the texts of this memory.
-    is_fitted: bool,
-}
-
-impl Model {
-    /// How many bytes the code of a vector has.
-    pub(super) fn code_bytes(&self) -> usize {
-        code::bytes(self.dims)
-    }
-}
-
-/// The model that answers, if there is one.
-pub(super) fn active(transaction: &backend::Connection) -> backend::Result<Option<Model>> {
-    transaction.prepare_cached(ACTIVE)?.query_row([], model_of).optional()
-}
-
-/// The model with this number.
-pub(super) fn model(transaction: &backend::Connection, id: i64) -> backend::Result<Option<Model>> {
-    transaction.prepare_cached(BY_ID)?.query_row([id], model_of).optional()
-}
-
-fn model_of(row: &backend::Row<'_>) -> backend::Result<Model> {
-    let mean: Vec<u8> = row.get(3)?;
-    Ok(Model {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        dims: row.get(2)?,
-        mean: floats(&mean),
-        is_fitted: row.get(4)?,
-        provider: row.get(5)?,
-    })
-}
-
-/// Floats from their bytes.
-pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes
-        .chunks_exact(4)
-        .map(|part| f32::from_le_bytes([part[0], part[1], part[2], part[3]]))
-        .collect()
-}
-
-/// A vector as one byte for each dimension, with its scale in front.
-pub(super) fn to_bytes(vector: &[f32]) -> Vec<u8> {
-    let largest = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-    let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-    let mut bytes = Vec::with_capacity(vector.len() + 4);
-    bytes.extend(scale.to_le_bytes());
-    bytes.extend(vector.iter().map(|value| (value / scale).round() as i8).map(i8::cast_unsigned));
-    bytes
-}
-
-/// The vector that was kept as bytes.
-pub(super) fn from_bytes(bytes: &[u8]) -> Vec<f32> {
-    let Some((scale, values)) = bytes.split_first_chunk::<4>() else { return Vec::new() };
-    let scale = f32::from_le_bytes(*scale);
-    values.iter().map(|value| f32::from(value.cast_signed()) * scale).collect()
-}
-
 /// Keeps vectors inside one transaction; the segments are written when it is finished.
 #[derive(Debug)]
 pub(super) struct Keeper<'t> {
-    transaction: &'t Transaction<'t>,
+    transaction: &'t Connection,
     model: Model,
     open: HashMap<(UserNumber, ItemKind), OpenSegment>,
-    /// What goes to a server in one go.
-    gathered: NewVectors,
 }
 
 #[derive(Debug)]
@@ -107,8 +38,8 @@ struct OpenSegment {
 
 impl<'t> Keeper<'t> {
     /// Keeps vectors of one model.
-    pub(super) fn new(transaction: &'t Transaction<'t>, model: Model) -> Keeper<'t> {
-        Keeper { transaction, model, open: HashMap::new(), gathered: NewVectors::default() }
+    pub(super) fn new(transaction: &'t Connection, model: Model) -> Keeper<'t> {
+        Keeper { transaction, model, open: HashMap::new() }
     }
 
     /// Keeps one vector; a vector of other dimensions is refused.
@@ -121,11 +52,6 @@ impl<'t> Keeper<'t> {
             }));
         }
         let bytes = to_bytes(vector);
-        if self.transaction.postgres().is_some() {
-            let code = code::encode(vector, &self.model.mean);
-            self.gathered.add(key, bytes, &code);
-            return Ok(());
-        }
         self.transaction.prepare_cached(PUT_VECTOR)?.execute(params![
             self.model.id,
             key.get(),
@@ -159,9 +85,6 @@ impl<'t> Keeper<'t> {
 
     /// Writes what was gathered.
     pub(super) fn finish(mut self) -> Outcome<()> {
-        if let Some(server) = self.transaction.postgres() {
-            return self.finish_on(server);
-        }
         for open in std::mem::take(&mut self.open).into_values() {
             self.write(&open)?;
         }
@@ -169,20 +92,6 @@ impl<'t> Keeper<'t> {
             fit(self.transaction, &self.model)?;
         }
         Ok(())
-    }
-
-    fn finish_on(mut self, server: &Postgres) -> Outcome<()> {
-        let is_worth_a_look = self.gathered.len() >= 100 || server.change() % 16 == 0;
-        self.gathered.write(server, self.model.id)?;
-        if self.model.is_fitted
-            || !is_worth_a_look
-            || !vectors::has_many(server, self.model.id, FITTED_FROM)?
-        {
-            return Ok(());
-        }
-        let mean = mean_of(self.model.dims, &vectors::some(server, self.model.id, 4_000)?);
-        self.transaction.execute(SET_MEAN, params![self.model.id, mean])?;
-        rebuild_model(self.transaction, self.model.id)
     }
 
     fn write(&self, open: &OpenSegment) -> Outcome<()> {
@@ -206,12 +115,9 @@ impl OpenSegment {
     }
 }
 
-/// From how many vectors on the middle of a model is taken from them.
-const FITTED_FROM: i64 = 2_000;
-
 /// Takes the middle of a model from the vectors that are there, once there are enough, and makes the
 /// codes anew: without it 97 instead of 99.9 of 100 nearest texts are among the best by code.
-fn fit(transaction: &Transaction<'_>, model: &Model) -> Outcome<()> {
+fn fit(transaction: &Connection, model: &Model) -> Outcome<()> {
     let used: i64 = transaction.prepare_cached(USED)?.query_row([model.id], |row| row.get(0))?;
     if used < FITTED_FROM {
         return Ok(());
@@ -225,23 +131,13 @@ fn fit(transaction: &Transaction<'_>, model: &Model) -> Outcome<()> {
     rebuild_model(transaction, model.id)
 }
 
-/// The middle of some vectors, as bytes.
-fn mean_of(dims: usize, vectors: &[Vec<f32>]) -> Vec<u8> {
-    let mut sum = vec![0.0_f64; dims];
-    for vector in vectors {
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
-    }
-    let count = vectors.len().max(1) as f64;
-    sum.iter().flat_map(|sum| ((sum / count) as f32).to_le_bytes()).collect()
-}
-
 /// The first segments are small: most users of a shared memory say little.
 fn capacity(number: i64) -> usize {
     128 << number.clamp(0, 5)
 }
 
 fn last_or_new(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     model: &Model,
     (user, kind): (UserNumber, ItemKind),
 ) -> Outcome<OpenSegment> {
@@ -268,7 +164,7 @@ fn last_or_new(
 }
 
 fn new_segment(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     model: &Model,
     (user, kind): (UserNumber, ItemKind),
     number: i64,
@@ -285,19 +181,19 @@ const CODES: (&str, &str) = ("vector_codes", "codes");
 const SLOTS: (&str, &str) = ("vector_slots", "slots");
 
 fn write_blob(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (table, column): (&str, &str),
     row: i64,
     at: usize,
     bytes: &[u8],
 ) -> backend::Result<()> {
-    let Some(file) = transaction.sqlite() else { return Ok(()) };
-    Ok(file.blob_open("main", table, column, row, false)?.write_at(bytes, at)?)
+    let Some(file) = transaction.file() else { return Ok(()) };
+    Ok(file.connection.blob_open("main", table, column, row, false)?.write_at(bytes, at)?)
 }
 
 /// Removes the vectors and codes of chunks, of every model; reads each segment that can hold one of
 /// them once, whatever their number.
-pub(super) fn remove(transaction: &Transaction<'_>, keys: &[ChunkKey]) -> Outcome<()> {
+pub(super) fn remove(transaction: &Connection, keys: &[ChunkKey]) -> Outcome<()> {
     let mut gone: HashMap<(UserNumber, ItemKind), Vec<i64>> = HashMap::new();
     for key in keys {
         transaction.prepare_cached(REMOVE_VECTOR)?.execute([key.get()])?;
@@ -329,7 +225,7 @@ struct Shape {
 }
 
 /// Empties the slots of chunks that are gone (sorted); a segment with nothing left is removed.
-fn clear_slots(transaction: &Transaction<'_>, segment: &Shape, gone: &[i64]) -> Outcome<()> {
+fn clear_slots(transaction: &Connection, segment: &Shape, gone: &[i64]) -> Outcome<()> {
     let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return Ok(()) };
     let slots: Vec<u8> =
         transaction.prepare_cached(READ_SLOTS)?.query_row([segment.id], |row| row.get(0))?;
@@ -361,13 +257,13 @@ fn clear_slots(transaction: &Transaction<'_>, segment: &Shape, gone: &[i64]) -> 
 
 /// Writes the same bytes at several places of one blob.
 fn fill_places(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     (table, column): (&str, &str),
     (row, places): (i64, &[usize]),
     bytes: &[u8],
 ) -> backend::Result<()> {
-    let Some(file) = transaction.sqlite() else { return Ok(()) };
-    let mut blob = file.blob_open("main", table, column, row, false)?;
+    let Some(file) = transaction.file() else { return Ok(()) };
+    let mut blob = file.connection.blob_open("main", table, column, row, false)?;
     Ok(places.iter().try_for_each(|place| blob.write_at(bytes, place * bytes.len()))?)
 }
 
@@ -381,29 +277,8 @@ pub(super) fn slot_factor(slot: &[u8]) -> f32 {
     slot.last_chunk::<4>().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
 }
 
-/// Makes all segments anew from the vectors; returns how many there are then.
-pub(super) fn rebuild(transaction: &Transaction<'_>) -> Outcome<u64> {
-    let models: Vec<i64> = transaction
-        .prepare("select id from embed_model")?
-        .query_map([], |row| row.get(0))?
-        .collect::<backend::Result<_>>()?;
-    for id in &models {
-        rebuild_model(transaction, *id)?;
-    }
-    if transaction.postgres().is_some() {
-        return Ok(models.len() as u64);
-    }
-    let count: i64 =
-        transaction.query_row("select count(*) from vector_segment", [], |row| row.get(0))?;
-    Ok(u64::try_from(count).unwrap_or(0))
-}
-
 /// Makes the segments of one model anew.
-fn rebuild_model(transaction: &Transaction<'_>, id: i64) -> Outcome<()> {
-    if let Some(server) = transaction.postgres() {
-        let Some(model) = model(transaction, id)? else { return Ok(()) };
-        return Ok(vectors::recode(server, &model)?);
-    }
+pub(super) fn rebuild_model(transaction: &Connection, id: i64) -> Outcome<()> {
     for sql in [DROP_CODES, DROP_SLOTS, DROP_SEGMENTS] {
         transaction.execute(sql, [id])?;
     }
@@ -423,11 +298,6 @@ fn rebuild_model(transaction: &Transaction<'_>, id: i64) -> Outcome<()> {
     keeper.finish()
 }
 
-const ACTIVE: &str = "
-    select id, name, dims, mean, calibration is not null, provider from embed_model
-    where state = 'active'";
-const BY_ID: &str =
-    "select id, name, dims, mean, calibration is not null, provider from embed_model where id = ?1";
 const PUT_VECTOR: &str = "
     insert or replace into vector (model, chunk, v, sum) values (?1, ?2, ?3, row_sum(?3))";
 const LAST_SEGMENT: &str = "
@@ -440,7 +310,6 @@ const ADD_CODES: &str = "insert into vector_codes (segment, codes) values (?1, z
 const ADD_SLOTS: &str = "insert into vector_slots (segment, slots) values (?1, zeroblob(?2))";
 const USED: &str = "select coalesce(sum(used), 0) from vector_segment where model = ?1";
 const SOME_VECTORS: &str = "select v from vector where model = ?1 order by chunk desc limit 4000";
-const SET_MEAN: &str = "update embed_model set mean = ?2, calibration = 'fitted' where id = ?1";
 const SET_USED: &str = "
     update vector_segment set used = ?2,
       low = case when used = 0 then ?3 when low is not null then min(low, ?3) end,
@@ -464,21 +333,7 @@ const READ_SLOTS: &str = "select slots from vector_slots where segment = ?1";
 const VECTORS_WITH_TIME: &str = "
     select v.chunk, v.v, m.at from vector v left join message m on m.id = v.chunk >> 8
     where v.model = ?1 order by v.chunk";
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn bytes_keep_a_vector_nearly(vector in prop::collection::vec(-1.0_f32..1.0, 1..300)) {
-            let back = from_bytes(&to_bytes(&vector));
-            prop_assert_eq!(back.len(), vector.len());
-            for (kept, value) in back.iter().zip(&vector) {
-                prop_assert!((kept - value).abs() <= 1.0 / 254.0 + 1e-6);
-            }
-        }
-    }
-}
+pub(super) const DROP_RETIRED: &str = "
+    delete from vector_codes where segment in (select s.id from vector_segment s join embed_model m on m.id = s.model where m.state = 'retired');
+    delete from vector_slots where segment in (select s.id from vector_segment s join embed_model m on m.id = s.model where m.state = 'retired');
+    delete from vector_segment where model in (select id from embed_model where state = 'retired');";

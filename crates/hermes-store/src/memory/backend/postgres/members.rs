@@ -4,7 +4,7 @@ use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Transaction};
 use postgres_protocol::password::scram_sha_256;
 
-use super::server::{PROFILE, TELL_NAME, TELL_NUMBER};
+use super::open::{PROFILE, TELL_NAME, TELL_NUMBER};
 use crate::Result;
 use crate::postgres::Pool;
 

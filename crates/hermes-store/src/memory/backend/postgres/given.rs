@@ -5,15 +5,6 @@ use rusqlite::types::Value;
 
 use super::cells::{Sent, type_of};
 
-/// Many values that are asked for at once.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum List<'a> {
-    /// Numbers of rows.
-    Numbers(&'a [i64]),
-    /// Texts.
-    Words(&'a [&'a str]),
-}
-
 /// The values of a statement with the types they are announced with.
 pub(super) struct Given<'v>(Vec<(Sent<'v>, Type)>);
 

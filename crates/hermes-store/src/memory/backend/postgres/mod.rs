@@ -1,26 +1,55 @@
-//! A server as the store sees it: one transaction at a time, who asks told inside it, cuts survived.
+//! A memory on a PostgreSQL server: one transaction at a time, who asks told inside it, cuts survived.
 
+mod ahead;
+mod cells;
+mod given;
+mod members;
+mod near;
+mod open;
+mod recorded;
+mod search;
+mod told;
+mod upkeep;
+mod vectors;
+mod words;
+mod writing;
+
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
+use jiff::Timestamp;
 use rusqlite::types::Value;
 
-use super::given::{Given, List};
+use self::given::Given;
+use self::near::Near;
+use self::open::{LOCK_TO_WRITE, refuse_other_schema};
+use self::told::{is_cancelled, tell, time_setting, user_setting};
 use super::statement::numbered;
-use super::told::{tell, time_setting, user_setting};
-use super::{Error, Result, Who};
+use super::{
+    Backend, Begin, Both, Connection, Error, Index, List, Many, Recording, Result, Row, Statement,
+    Who,
+};
 use crate::Stop;
-use crate::memory::near::Near;
-use crate::memory::server::{LOCK_TO_WRITE, refuse_other_schema};
-use crate::memory::{Episode, Message};
-use crate::postgres::{Delays, Pool, Pooled, is_retriable};
+use crate::memory::{ChunkKey, Episode, Message};
+use crate::postgres::{Delays, Pool, Pooled};
+use crate::sqlite::Access;
+
+pub(in crate::memory::backend) use self::cells::Received;
+pub use self::members::{Invitation, invitation_sql, invite};
+pub use self::open::{
+    ServerMemory, ServerState, SharedView, has_profile, has_profile_number, migrate_server,
+    server_sql, server_state,
+};
+pub(in crate::memory) use self::words::Stems;
 
 /// A memory on a server.
 #[derive(Debug)]
-pub(crate) struct Postgres {
+pub(in crate::memory) struct Server {
     pool: Pool,
     /// The role to work as, where that is not the one that logged in.
     works_as: Option<String>,
@@ -44,14 +73,14 @@ pub(crate) struct Postgres {
 
 /// Rows that were fetched before they were asked for, of one asker in one held state.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+struct Ahead {
     asker: Option<Who>,
-    pub(crate) messages: HashMap<i64, Message>,
-    pub(crate) episodes: HashMap<i64, Episode>,
+    messages: HashMap<i64, Message>,
+    episodes: HashMap<i64, Episode>,
     /// All messages of an episode.
-    pub(crate) of_episode: HashMap<i64, Vec<Message>>,
+    of_episode: HashMap<i64, Vec<Message>>,
     /// Whether facts were drawn from an episode.
-    pub(crate) has_facts: HashMap<i64, bool>,
+    has_facts: HashMap<i64, bool>,
 }
 
 /// What is going on at one moment.
@@ -81,14 +110,19 @@ enum Mode {
     Writing,
 }
 
-impl Postgres {
-    pub(crate) fn new(
+impl Server {
+    /// Seen as what a statement is run on.
+    fn as_backend(&self) -> &Connection {
+        self
+    }
+
+    fn new(
         pool: Pool,
         (profile, mark): (i64, String),
         works_as: Option<String>,
         wait: Duration,
-    ) -> Postgres {
-        Postgres {
+    ) -> Server {
+        Server {
             pool,
             works_as,
             profile,
@@ -103,19 +137,8 @@ impl Postgres {
         }
     }
 
-    /// Waits so long at most for a connection and for others who write, from now on.
-    pub(crate) fn wait_at_most(&mut self, wait: Duration) {
-        self.wait = wait;
-        self.pool = self.pool.impatient(wait);
-    }
-
-    /// Ends what is read from now on when its time is over.
-    pub(crate) fn heed(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
-    }
-
     /// What the server finds the nearest vectors with, if it can.
-    pub(crate) fn near(&self) -> Result<Option<&Near>> {
+    fn near(&self) -> Result<Option<&Near>> {
         if self.lost_near.get() {
             return Ok(None);
         }
@@ -130,7 +153,7 @@ impl Postgres {
     }
 
     /// Notes that the server cannot find the nearest vectors any more, if that is why it refused.
-    pub(crate) fn loses_near(&self, error: &Error) -> bool {
+    pub(super) fn loses_near(&self, error: &Error) -> bool {
         let Error::Postgres(source) = error else { return false };
         let is_lost = source.code().is_some_and(|code| LOST.contains(&code.code()));
         self.lost_near.set(self.lost_near.get() || is_lost);
@@ -138,12 +161,12 @@ impl Postgres {
     }
 
     /// Whether one state is held for reading.
-    pub(crate) fn holds_state(&self) -> bool {
+    pub(super) fn holds_state(&self) -> bool {
         self.state.borrow().mode == Mode::Reading
     }
 
     /// What was fetched ahead for the one who asks now; empty if nothing was.
-    pub(crate) fn ahead(&self) -> RefMut<'_, Ahead> {
+    fn ahead(&self) -> RefMut<'_, Ahead> {
         let mut ahead = self.ahead.borrow_mut();
         if ahead.asker != Some(self.who.get()) || !self.holds_state() {
             *ahead = Ahead { asker: Some(self.who.get()), ..Ahead::default() };
@@ -152,32 +175,27 @@ impl Postgres {
     }
 
     /// Where the connections come from.
-    pub(crate) fn pool(&self) -> &Pool {
+    pub(super) fn pool(&self) -> &Pool {
         &self.pool
     }
 
     /// The number of the profile.
-    pub(crate) fn profile(&self) -> i64 {
+    pub(super) fn profile(&self) -> i64 {
         self.profile
     }
 
     /// What no other memory on any server is called.
-    pub(crate) fn mark(&self) -> &str {
+    pub(super) fn mark(&self) -> &str {
         &self.mark
     }
 
     /// The number that all changes of the present transaction carry; later ones have higher numbers.
-    pub(crate) fn change(&self) -> i64 {
+    pub(super) fn change(&self) -> i64 {
         self.state.borrow().change
     }
 
-    /// Says who asks from now on.
-    pub(crate) fn asks(&self, who: Who) {
-        self.who.set(who);
-    }
-
     /// Does something for the whole memory in the middle of what one user does.
-    pub(crate) fn as_keeper<T>(&self, deed: impl FnOnce() -> T) -> T {
+    fn as_keeper_of<T>(&self, deed: impl FnOnce() -> T) -> T {
         let who = self.who.replace(Who::All);
         let done = deed();
         self.who.set(who);
@@ -195,13 +213,8 @@ impl Postgres {
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
-    /// Several statements without values.
-    pub(super) fn batch(&self, text: &str) -> Result<()> {
-        self.run(true, &mut |client| client.batch_execute(text))
-    }
-
     /// The rows of a statement in the common words whose last value is a list.
-    pub(crate) fn rows_of(
+    pub(super) fn rows_of(
         &self,
         sql: &str,
         values: &[i64],
@@ -217,7 +230,7 @@ impl Postgres {
     }
 
     /// The rows of a statement that is written for PostgreSQL, by names with their schema.
-    pub(crate) fn ask(
+    pub(super) fn ask(
         &self,
         text: &str,
         params: &[(&(dyn ToSql + Sync), Type)],
@@ -226,7 +239,7 @@ impl Postgres {
     }
 
     /// Changes rows by a statement that is written for PostgreSQL.
-    pub(crate) fn change_rows(
+    pub(super) fn change_rows(
         &self,
         text: &str,
         params: &[(&(dyn ToSql + Sync), Type)],
@@ -235,7 +248,7 @@ impl Postgres {
     }
 
     /// Runs a statement that settles how the following ones of the held state are answered.
-    pub(crate) fn settle(&self, text: &str) -> Result<()> {
+    pub(super) fn settle(&self, text: &str) -> Result<()> {
         self.run(false, &mut |client| client.batch_execute(text))
     }
 
@@ -263,14 +276,14 @@ impl Postgres {
             self.begin_writing()?;
             let done = self.inside(deed);
             return match done {
-                Ok(done) => self.commit().map(|()| done),
+                Ok(done) => self.keep().map(|()| done),
                 Err(error) => {
-                    self.roll_back();
+                    self.give_up();
                     Err(error)
                 }
             };
         }
-        let mut delays = self.delays();
+        let mut delays = self.tries();
         loop {
             let read = || -> Result<T> {
                 if self.state.borrow().mode == Mode::Idle {
@@ -281,10 +294,10 @@ impl Postgres {
             let mut read = read;
             let done = read();
             if mode == Mode::Idle || done.is_err() {
-                if done.is_ok() { self.end()? } else { self.roll_back() }
+                if done.is_ok() { self.end()? } else { self.give_up() }
             }
             match (done, delays.next()) {
-                (Err(error), Some(delay)) if can_pass(&error) => std::thread::sleep(delay),
+                (Err(error), Some(delay)) if error.can_pass() => std::thread::sleep(delay),
                 (done, _) => return done,
             }
         }
@@ -311,7 +324,7 @@ impl Postgres {
     }
 
     /// Holds on to the present state for reading; false if a state is held already.
-    pub(super) fn begin_reading(&self) -> Result<bool> {
+    fn begin_reading(&self) -> Result<bool> {
         if self.state.borrow().mode != Mode::Idle {
             return Ok(false);
         }
@@ -325,7 +338,7 @@ impl Postgres {
     }
 
     /// Begins to write, as the only one in this profile.
-    pub(super) fn begin_writing(&self) -> Result<()> {
+    fn begin_writing(&self) -> Result<()> {
         let key = new_key();
         let begin = format!(
             "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
@@ -340,7 +353,7 @@ impl Postgres {
     }
 
     /// Begins to write beside others, for rows that are claimed one by one.
-    pub(super) fn begin_claiming(&self) -> Result<()> {
+    fn begin_claiming(&self) -> Result<()> {
         let key = new_key();
         let begin = format!(
             "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
@@ -404,7 +417,7 @@ impl Postgres {
     }
 
     /// Ends a transaction that only read.
-    pub(super) fn end(&self) -> Result<()> {
+    fn end(&self) -> Result<()> {
         let state = std::mem::take(&mut *self.state.borrow_mut());
         let Some(mut client) = state.client else { return Ok(()) };
         if client.batch_execute("commit").is_err() {
@@ -414,37 +427,37 @@ impl Postgres {
     }
 
     /// Keeps what was written. If the answer is lost, the server is asked whether it was done.
-    pub(super) fn commit(&self) -> Result<()> {
+    fn keep(&self) -> Result<()> {
         let state = std::mem::take(&mut *self.state.borrow_mut());
         let Some(mut client) = state.client else { return Ok(()) };
         let Err(error) = client.batch_execute("commit") else { return Ok(()) };
         client.give_up();
         drop(client);
         let error = Error::Postgres(error);
-        let Some(key) = state.key.filter(|_| can_pass(&error)) else { return Err(error) };
+        let Some(key) = state.key.filter(|_| error.can_pass()) else { return Err(error) };
         if self.was_done(key)? { Ok(()) } else { Err(error) }
     }
 
     /// Whether a transaction came to its end, once nobody works on it any more.
     fn was_done(&self, key: i64) -> Result<bool> {
-        let mut delays = self.delays();
+        let mut delays = self.tries();
         loop {
             let look = || -> Result<bool> {
                 self.begin_writing()?;
                 let params: [(&(dyn ToSql + Sync), Type); 2] =
                     [(&self.profile, Type::INT8), (&key, Type::INT8)];
                 let found = self.inside(&mut |client| client.query_typed(WAS_DONE, &params));
-                self.roll_back();
+                self.give_up();
                 Ok(!found?.is_empty())
             };
             match (look(), delays.next()) {
-                (Err(error), Some(delay)) if can_pass(&error) => std::thread::sleep(delay),
+                (Err(error), Some(delay)) if error.can_pass() => std::thread::sleep(delay),
                 (done, _) => return done,
             }
         }
     }
 
-    pub(super) fn roll_back(&self) {
+    fn give_up(&self) {
         let state = std::mem::take(&mut *self.state.borrow_mut());
         let Some(mut client) = state.client else { return };
         if client.is_closed() || client.batch_execute("rollback").is_err() {
@@ -453,7 +466,7 @@ impl Postgres {
     }
 
     /// How long to wait before each further try.
-    pub(crate) fn delays(&self) -> Delays {
+    fn tries(&self) -> Delays {
         Delays::usual(new_key().unsigned_abs())
     }
 }
@@ -463,16 +476,7 @@ fn only_reads(text: &str) -> bool {
     matches!(text.split_whitespace().next(), Some("select" | "with"))
 }
 
-/// Whether the same may work a moment later.
-pub(crate) fn can_pass(error: &Error) -> bool {
-    match error {
-        Error::Sqlite(_) => false,
-        Error::Postgres(source) => is_retriable(source),
-        Error::Unreached(source) => source.is_retriable(),
-    }
-}
-
-pub(crate) fn new_key() -> i64 {
+pub(super) fn new_key() -> i64 {
     let mut bytes = [0; 8];
     for part in bytes.chunks_mut(3) {
         part.copy_from_slice(&crate::sessions::random_bytes()[..part.len()]);
@@ -485,3 +489,141 @@ const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
 /// Part of a statement behind the one that waits for migrations, so that it sees what they did.
 const TELL_SCHEMA: &str = "returning (select max(number) from hermes.migration) as schema";
 const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";
+
+impl Backend for Server {
+    fn statement(&self, sql: &str, _: bool) -> Result<Statement<'_>> {
+        Ok(Statement::on_server(self, sql))
+    }
+
+    fn execute_batch(&self, sql: &str) -> Result<()> {
+        self.run(true, &mut |client| client.batch_execute(sql))
+    }
+
+    fn choose(&self, both: &Both) -> &'static str {
+        both.server
+    }
+
+    fn many(
+        &self,
+        many: &Many,
+        first: &[i64],
+        list: List<'_>,
+        read: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let rows = self.rows_of(many.all, first, list)?;
+        rows.iter().try_for_each(|row| read(&Row::Server(row)))
+    }
+
+    fn asks(&self, who: Who) {
+        self.who.set(who);
+    }
+
+    fn as_keeper(&self, deed: &mut dyn FnMut()) {
+        self.as_keeper_of(deed);
+    }
+
+    fn begin(&self, what: Begin) -> Result<bool> {
+        match what {
+            Begin::Reading => self.begin_reading(),
+            Begin::Writing => self.begin_writing().map(|()| true),
+            Begin::Claiming => self.begin_claiming().map(|()| true),
+        }
+    }
+
+    fn commit(&self) -> Result<()> {
+        self.keep()
+    }
+
+    fn roll_back(&self) {
+        self.give_up();
+    }
+
+    fn delays(&self) -> Option<Delays> {
+        Some(self.tries())
+    }
+
+    fn heed(&mut self, stop: &Stop) -> Result<()> {
+        self.stop = stop.clone();
+        Ok(())
+    }
+
+    /// For a connection too.
+    fn wait_at_most(&mut self, wait: Duration) -> Result<()> {
+        self.wait = wait;
+        self.pool = self.pool.impatient(wait);
+        Ok(())
+    }
+
+    fn explained(&self, error: Error, path: &Path) -> crate::Error {
+        match error {
+            // The server ended it because its time was over.
+            Error::Postgres(source) if self.stop.is_asked() && is_cancelled(&source) => {
+                crate::Error::Stopped
+            }
+            Error::Postgres(source) => self.pool.address().refused(&source),
+            Error::Unreached(error) => *error,
+            Error::Sqlite(source) => crate::Error::from_sqlite(path, source),
+        }
+    }
+
+    fn storable<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        cells::storable(text)
+    }
+
+    fn recording(&self) -> Box<dyn Recording + '_> {
+        Box::new(recorded::ServerRecording::new(self))
+    }
+
+    fn index(&self) -> &dyn Index {
+        self
+    }
+
+    fn episodes(&self, ids: &[i64]) -> Result<Vec<Episode>> {
+        ahead::episodes(self, ids)
+    }
+
+    fn messages(&self, keys: &[i64]) -> Result<Vec<Message>> {
+        ahead::messages(self, keys)
+    }
+
+    fn expect(&self, chunks: &[ChunkKey]) -> Result<()> {
+        ahead::fetch(self, chunks)
+    }
+
+    fn messages_at_hand(&self, episode: i64) -> Option<Vec<Message>> {
+        self.ahead().of_episode.get(&episode).cloned()
+    }
+
+    fn has_no_facts(&self, episode: i64) -> bool {
+        self.ahead().has_facts.get(&episode) == Some(&false)
+    }
+
+    /// They are there, and empty between imports.
+    fn make_import_tables(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn rename(&self, name: &str) -> Result<()> {
+        open::rename(self, name)
+    }
+
+    fn size(&self) -> Result<u64> {
+        upkeep::size(self)
+    }
+
+    fn vacuum(&self, now: Timestamp) -> Result<()> {
+        upkeep::clean_up(self, now)
+    }
+
+    fn problems(&self, _: Access) -> Result<(Vec<String>, Vec<String>)> {
+        Ok((upkeep::problems(self)?, Vec::new()))
+    }
+
+    fn file(&self) -> Option<&super::sqlite::File> {
+        None
+    }
+
+    fn server(&self) -> Option<&Server> {
+        Some(self)
+    }
+}
