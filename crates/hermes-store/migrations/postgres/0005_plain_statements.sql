@@ -34,3 +34,54 @@ begin
     revoke all on hermes.member from hermes_rows;
   end if;
 end $$;
+
+-- Those who record do not wait for each other. What all of them changed from the first statement on is changed late, or
+-- in rows of their own.
+
+-- A row that brings its own number raises the count only where it must: the row of the count would be held till the end.
+create or replace function hermes.give_number() returns trigger language plpgsql as $$
+begin
+  -- The number of a name that is gone may be given again: nothing outside the memory names it.
+  if new.id is null and tg_table_name = 'entity' then
+    new.id := hermes.next_entity(new.profile);
+  elsif new.id is null then
+    insert into hermes.number as n (profile, name, seq) values (new.profile, tg_table_name, 1)
+    on conflict (profile, name) do update set seq = n.seq + 1 returning n.seq into new.id;
+  elsif not exists (
+      select 1 from hermes.number n
+      where n.profile = new.profile and n.name = tg_table_name and n.seq >= new.id) then
+    insert into hermes.number as n (profile, name, seq) values (new.profile, tg_table_name, new.id)
+    on conflict (profile, name) do update set seq = excluded.seq where n.seq < excluded.seq;
+  end if;
+  return new;
+end $$;
+
+-- Each connection counts chunks in a row of its own among sixteen; the count is their sum.
+alter table hermes.chunk_count add column slot bigint not null default pg_backend_pid() % 16;
+alter table hermes.chunk_count drop constraint chunk_count_pkey;
+alter table hermes.chunk_count add primary key (profile, part, slot);
+create or replace function hermes.count_added() returns trigger language plpgsql as $$
+begin
+  insert into hermes.chunk_count as c (profile, part, chunks)
+  select profile, id >> 40, count(*) from added group by 1, 2 order by 1, 2
+  on conflict (profile, part, slot) do update set chunks = c.chunks + excluded.chunks;
+  return null;
+end $$;
+create or replace function hermes.count_removed() returns trigger language plpgsql as $$
+begin
+  insert into hermes.chunk_count as c (profile, part, chunks)
+  select profile, id >> 40, -count(*) from removed group by 1, 2 order by 1, 2
+  on conflict (profile, part, slot) do update set chunks = c.chunks + excluded.chunks;
+  return null;
+end $$;
+
+-- A vector carries the number of the transaction that wrote it. Whoever keeps codes at hand asks for those that a
+-- transaction wrote which was not over yet when they asked last; nobody has to write in turn for that.
+alter table hermes.vector no force row level security;
+update hermes.vector set changed = 0;
+alter table hermes.vector force row level security;
+alter table hermes.vector_gone no force row level security;
+delete from hermes.vector_gone;
+alter table hermes.vector_gone force row level security;
+alter table hermes.vector_gone add column at timestamptz not null default now();
+create index vector_gone_by_time on hermes.vector_gone (profile, at);

@@ -27,6 +27,7 @@ pub(super) fn append(
     before: Option<&Hash>,
     after: Option<&Hash>,
 ) -> Outcome<()> {
+    transaction.await_turn()?;
     let previous: Option<Hash> =
         transaction.prepare_cached(LAST_HASH)?.query_row([], |row| row.get(0)).optional()?;
     let entry = Entry {

@@ -29,7 +29,7 @@ impl Memory {
         if messages.is_empty() {
             return Ok(Recorded::default());
         }
-        self.write(scope, |transaction| Recorder::new(transaction, scope, change)?.record(messages))
+        self.add(scope, |transaction| Recorder::new(transaction, scope, change)?.record(messages))
     }
 
     /// The latest episodes, newest first.

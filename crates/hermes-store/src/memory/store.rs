@@ -89,6 +89,15 @@ impl Memory {
         self.in_transaction(who.into(), Begin::Writing, deed)
     }
 
+    /// The same for messages that are added: on a server others may add theirs meanwhile.
+    pub(super) fn add<T>(
+        &mut self,
+        who: impl Into<Who>,
+        deed: impl FnMut(&Connection) -> std::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        self.in_transaction(who.into(), Begin::Recording, deed)
+    }
+
     /// The same for rows that are claimed one by one: on a server others may write meanwhile.
     pub(super) fn claim<T>(
         &mut self,
@@ -129,7 +138,11 @@ impl Memory {
                 Err(Refusal::Rule(error)) => return Err(error),
                 Err(Refusal::Database(source)) => source,
             };
-            match delays.as_mut().filter(|_| refusal.can_pass()).and_then(Iterator::next) {
+            match delays
+                .as_mut()
+                .filter(|_| refusal.can_pass() || (what == Begin::Recording && refusal.is_taken()))
+                .and_then(Iterator::next)
+            {
                 Some(delay) => std::thread::sleep(delay),
                 None => return Err(self.failed(refusal)),
             }

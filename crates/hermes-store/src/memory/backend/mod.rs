@@ -16,6 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
+use ::postgres::error::SqlState;
 use jiff::Timestamp;
 use rusqlite::types::FromSqlError;
 
@@ -23,7 +24,7 @@ use super::recorder::Row as MessageRow;
 use super::vector_model::Model;
 use super::{
     Admin, ChunkKey, ChunkRow, Episode, Extent, ItemKind, Message, MessageHead, Near, NewChunk,
-    Outcome, Postings, QuestionVector, RecallFilter, Scope, graves,
+    Outcome, Postings, QuestionVector, RecallFilter, Scope, UserNumber, graves,
 };
 use crate::Stop;
 use crate::postgres::{Delays, is_retriable};
@@ -87,6 +88,12 @@ impl Error {
             Error::Postgres(source) => is_retriable(source),
             Error::Unreached(source) => source.is_retriable(),
         }
+    }
+
+    /// Whether somebody else added the same at the same time.
+    pub(super) fn is_taken(&self) -> bool {
+        let Error::Postgres(source) = self else { return false };
+        source.code() == Some(&SqlState::UNIQUE_VIOLATION)
     }
 
     /// What the database said, without the statement.
@@ -188,6 +195,8 @@ pub(super) enum Begin {
     Writing,
     /// Changes of rows that are claimed one by one: others may write meanwhile.
     Claiming,
+    /// Messages that are added: others may add theirs meanwhile.
+    Recording,
 }
 
 /// Many values that are asked for at once.
@@ -242,6 +251,12 @@ pub(super) trait Backend: std::fmt::Debug + Send {
     /// What went wrong, for people.
     fn explained(&self, error: Error, path: &Path) -> crate::Error;
 
+    /// Holds off others who record, from here to the end: for what each of them follows.
+    fn await_turn(&self) -> Result<()>;
+    /// Holds off others who begin sessions of a user; false where nobody else can.
+    fn hold_sessions(&self, user: UserNumber) -> Result<bool>;
+    /// A number for a row of a table, where the database does not give it in time.
+    fn number_for(&self, table: &'static str) -> Result<Option<i64>>;
     /// A text as it is kept.
     fn storable<'t>(&self, text: &'t str) -> Cow<'t, str>;
     /// Records messages inside the transaction.

@@ -9,7 +9,7 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use self::known::Lookup;
-use super::backend::Recording;
+use super::backend::{self, Both, Recording};
 use super::graves::{self, GraveKind};
 use super::index::Indexer;
 use super::{Outcome, Refusal, audit, new_uid, people};
@@ -266,7 +266,8 @@ impl<'t> Recorder<'t> {
             agent,
             project,
             at,
-            message.trust.number()
+            message.trust.number(),
+            self.transaction.number_for("episode")?
         ];
         Ok(OpenEpisode {
             id: self.transaction.insert(ADD_EPISODE, row)?,
@@ -279,9 +280,20 @@ impl<'t> Recorder<'t> {
     }
 
     fn open_session(&mut self, message: &NewMessage<'_>) -> Outcome<OpenSession> {
-        let found = self
+        let mut found = self.last_part(message)?;
+        if found.is_none() && self.transaction.hold_sessions(self.user)? {
+            // Somebody else may have begun it just now.
+            found = self.last_part(message)?;
+        }
+        let Some(mut session) = found else { return self.new_session(message, 0) };
+        session.episode = self.last_episode(&session)?;
+        Ok(session)
+    }
+
+    fn last_part(&self, message: &NewMessage<'_>) -> Outcome<Option<OpenSession>> {
+        Ok(self
             .transaction
-            .prepare_cached(LAST_PART)?
+            .prepare_both(&LAST_PART)?
             .query_row(params![message.session_id, self.user.get()], |row| {
                 Ok(OpenSession {
                     key: SessionKey::from_row(row.get(0)?),
@@ -292,9 +304,11 @@ impl<'t> Recorder<'t> {
                     episode: None,
                 })
             })
-            .optional()?;
-        let Some(mut session) = found else { return self.new_session(message, 0) };
-        session.episode = self
+            .optional()?)
+    }
+
+    fn last_episode(&self, session: &OpenSession) -> Outcome<Option<OpenEpisode>> {
+        Ok(self
             .transaction
             .prepare_cached(LAST_EPISODE)?
             .query_row([session.key.get(), session.next_place - 1], |row| {
@@ -307,11 +321,11 @@ impl<'t> Recorder<'t> {
                     has_grown: false,
                 })
             })
-            .optional()?;
-        Ok(session)
+            .optional()?)
     }
 
     fn new_session(&mut self, message: &NewMessage<'_>, part: i64) -> Outcome<OpenSession> {
+        self.transaction.hold_sessions(self.user)?;
         let all = SessionKey::all_of(self.user);
         let last: Option<i64> = self
             .transaction
@@ -341,24 +355,40 @@ impl<'t> Recorder<'t> {
         if let Some(id) = self.labels.get(text) {
             return Ok(Some(*id));
         }
-        self.transaction.prepare_cached(ADD_LABEL)?.execute([text])?;
-        let id = self.transaction.prepare_cached(LABEL)?.query_row([text], |row| row.get(0))?;
+        let find = || -> backend::Result<Option<i64>> {
+            let mut label = self.transaction.prepare_cached(LABEL)?;
+            label.query_row([text], |row| row.get(0)).optional()
+        };
+        let id = match find()? {
+            Some(id) => Some(id),
+            None => {
+                self.transaction.prepare_cached(ADD_LABEL)?.execute([text])?;
+                find()?
+            }
+        };
+        let Some(id) = id else { return Ok(None) };
         self.labels.insert(text.to_owned(), id);
         Ok(Some(id))
     }
 }
 
 const ADD_EPISODE: &str = "
-    insert into episode (uid, user_id, session, first_place, last_place, channel, agent, project,
+    insert into episode (id, uid, user_id, session, first_place, last_place, channel, agent, project,
       state, started_at, ended_at, tokens, trust)
-    values (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9) returning id";
+    values (?10, ?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, 'raw', ?8, ?8, 0, ?9) returning id";
 const ADD_STEP: &str = "
     insert into step (message, number, tool, arguments, failed) values (?1, ?2, ?3, ?4, ?5)";
 const ADD_SPEAKER: &str =
     "insert into speaker (user_id, word, name) values (?1, ?2, ?3) on conflict do nothing";
-const LAST_PART: &str = "
+// On a server others may go on with the same session: they wait for its row.
+const LAST_PART: Both = Both {
+    file: "
     select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
-    order by part desc limit 1";
+    order by part desc limit 1",
+    server: "
+    select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
+    order by part desc limit 1 for update",
+};
 // Only the one that ends where the session ends can go on: a later one may have been told by a
 // summary since, or taken back.
 const LAST_EPISODE: &str = "

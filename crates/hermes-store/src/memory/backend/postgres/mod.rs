@@ -5,6 +5,7 @@ mod cells;
 mod given;
 mod members;
 mod near;
+mod numbers;
 mod open;
 mod recorded;
 mod search;
@@ -27,6 +28,7 @@ use rusqlite::types::Value;
 
 use self::given::Given;
 use self::near::Near;
+use self::numbers::Reserved;
 use self::open::{LOCK_TO_WRITE, refuse_other_schema};
 use self::told::{is_cancelled, tell, time_setting, user_setting};
 use super::statement::numbered;
@@ -35,7 +37,7 @@ use super::{
     Who,
 };
 use crate::Stop;
-use crate::memory::{ChunkKey, Episode, Message};
+use crate::memory::{ChunkKey, Episode, Message, UserNumber};
 use crate::postgres::{Delays, Pool, Pooled};
 use crate::sqlite::Access;
 
@@ -92,8 +94,12 @@ struct State {
     told: Option<Who>,
     /// What this transaction is known by, should the answer to its commit be lost.
     key: Option<i64>,
-    /// The number that all changes of this transaction carry.
-    change: i64,
+    /// What the transaction is for.
+    begun: Option<Begin>,
+    /// Whether others who record were held off.
+    has_turn: bool,
+    /// Numbers that were reserved, free for others once this is kept.
+    reserved: Reserved,
 }
 
 impl std::fmt::Debug for State {
@@ -189,11 +195,6 @@ impl Server {
         &self.mark
     }
 
-    /// The number that all changes of the present transaction carry; later ones have higher numbers.
-    pub(super) fn change(&self) -> i64 {
-        self.state.borrow().change
-    }
-
     /// Does something for the whole memory in the middle of what one user does.
     fn as_keeper_of<T>(&self, deed: impl FnOnce() -> T) -> T {
         let who = self.who.replace(Who::All);
@@ -238,6 +239,15 @@ impl Server {
         self.rows(text, params, false)
     }
 
+    /// The rows that a changing statement gives back.
+    fn write_rows(
+        &self,
+        text: &str,
+        params: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<::postgres::Row>> {
+        self.rows(text, params, true)
+    }
+
     /// Changes rows by a statement that is written for PostgreSQL.
     pub(super) fn change_rows(
         &self,
@@ -273,7 +283,7 @@ impl Server {
             return self.inside(deed);
         }
         if writes {
-            self.begin_writing()?;
+            self.begin_writing(Begin::Writing)?;
             let done = self.inside(deed);
             return match done {
                 Ok(done) => self.keep().map(|()| done),
@@ -333,36 +343,35 @@ impl Server {
             self.settings(),
             time_setting(&self.stop)
         );
-        self.begin(&begin, Mode::Reading)?;
+        self.begin_with(&begin, Mode::Reading)?;
         Ok(true)
     }
 
-    /// Begins to write, as the only one in this profile.
-    fn begin_writing(&self) -> Result<()> {
+    /// Begins to write: as the only one in this profile, or beside others who record or claim rows.
+    fn begin_writing(&self, what: Begin) -> Result<()> {
         let key = new_key();
+        let profile = self.profile;
+        let hold = match what {
+            Begin::Writing => format!(
+                "select pg_advisory_xact_lock({WRITERS}, {lock}); \
+                 update hermes.profile set changed = changed + 1 where profile = {profile};",
+                lock = lock_number(profile)
+            ),
+            Begin::Recording => {
+                format!("select pg_advisory_xact_lock_shared({WRITERS}, {});", lock_number(profile))
+            }
+            Begin::Claiming | Begin::Reading => String::new(),
+        };
         let begin = format!(
-            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
-             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}; \
-             update hermes.profile set changed = changed + 1 where profile = {profile} returning changed",
+            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; {hold} \
+             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}",
             self.settings(),
-            profile = self.profile,
         );
-        self.begin(&begin, Mode::Writing)?;
-        self.state.borrow_mut().key = Some(key);
-        Ok(())
-    }
-
-    /// Begins to write beside others, for rows that are claimed one by one.
-    fn begin_claiming(&self) -> Result<()> {
-        let key = new_key();
-        let begin = format!(
-            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; \
-             insert into hermes.done (profile, key) values ({}, {key}) {TELL_SCHEMA}",
-            self.settings(),
-            self.profile,
-        );
-        self.begin(&begin, Mode::Writing)?;
-        self.state.borrow_mut().key = Some(key);
+        self.begin_with(&begin, Mode::Writing)?;
+        let mut state = self.state.borrow_mut();
+        state.key = Some(key);
+        state.begun = Some(what);
+        state.has_turn = what == Begin::Writing;
         Ok(())
     }
 
@@ -382,7 +391,7 @@ impl Server {
         )
     }
 
-    fn begin(&self, begin: &str, mode: Mode) -> Result<()> {
+    fn begin_with(&self, begin: &str, mode: Mode) -> Result<()> {
         let mut client = self.pool.get()?;
         let begun = client.simple_query(begin);
         let answers = match begun {
@@ -406,13 +415,8 @@ impl Server {
         }
         self.ahead.take();
         let mut state = self.state.borrow_mut();
-        *state = State {
-            client: Some(client),
-            mode,
-            told: Some(self.who.get()),
-            key: None,
-            change: found("changed").unwrap_or(0),
-        };
+        *state =
+            State { client: Some(client), mode, told: Some(self.who.get()), ..State::default() };
         Ok(())
     }
 
@@ -430,12 +434,17 @@ impl Server {
     fn keep(&self) -> Result<()> {
         let state = std::mem::take(&mut *self.state.borrow_mut());
         let Some(mut client) = state.client else { return Ok(()) };
-        let Err(error) = client.batch_execute("commit") else { return Ok(()) };
-        client.give_up();
-        drop(client);
-        let error = Error::Postgres(error);
-        let Some(key) = state.key.filter(|_| error.can_pass()) else { return Err(error) };
-        if self.was_done(key)? { Ok(()) } else { Err(error) }
+        if let Err(error) = client.batch_execute("commit") {
+            client.give_up();
+            drop(client);
+            let error = Error::Postgres(error);
+            let Some(key) = state.key.filter(|_| error.can_pass()) else { return Err(error) };
+            if !self.was_done(key)? {
+                return Err(error);
+            }
+        }
+        numbers::give_back(&self.mark, state.reserved);
+        Ok(())
     }
 
     /// Whether a transaction came to its end, once nobody works on it any more.
@@ -443,7 +452,7 @@ impl Server {
         let mut delays = self.tries();
         loop {
             let look = || -> Result<bool> {
-                self.begin_writing()?;
+                self.begin_writing(Begin::Writing)?;
                 let params: [(&(dyn ToSql + Sync), Type); 2] =
                     [(&self.profile, Type::INT8), (&key, Type::INT8)];
                 let found = self.inside(&mut |client| client.query_typed(WAS_DONE, &params));
@@ -484,6 +493,15 @@ pub(super) fn new_key() -> i64 {
     i64::from_le_bytes(bytes)
 }
 
+/// The number of a lock, as the server takes it.
+fn lock_number(number: i64) -> i64 {
+    number.rem_euclid(1 << 31)
+}
+
+/// Locks of those who write in a profile, and of those who begin sessions of one user in it.
+const WRITERS: i32 = 4_839_209;
+const SESSIONS: i32 = 4_839_210;
+const TAKE_TURN: &str = "update hermes.profile set changed = changed + 1 where profile = $1";
 /// A function, type, table or column that is not there, or may not be used.
 const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
 /// Part of a statement behind the one that waits for migrations, so that it sees what they did.
@@ -525,8 +543,7 @@ impl Backend for Server {
     fn begin(&self, what: Begin) -> Result<bool> {
         match what {
             Begin::Reading => self.begin_reading(),
-            Begin::Writing => self.begin_writing().map(|()| true),
-            Begin::Claiming => self.begin_claiming().map(|()| true),
+            what => self.begin_writing(what).map(|()| true),
         }
     }
 
@@ -564,6 +581,29 @@ impl Backend for Server {
             Error::Unreached(error) => *error,
             Error::Sqlite(source) => crate::Error::from_sqlite(path, source),
         }
+    }
+
+    fn await_turn(&self) -> Result<()> {
+        if self.state.borrow().has_turn {
+            return Ok(());
+        }
+        self.change_rows(TAKE_TURN, &[(&self.profile, Type::INT8)])?;
+        self.state.borrow_mut().has_turn = true;
+        Ok(())
+    }
+
+    fn hold_sessions(&self, user: UserNumber) -> Result<bool> {
+        let whose = lock_number(self.profile.wrapping_mul(1_000_003).wrapping_add(user.get()));
+        self.settle(&format!("select pg_advisory_xact_lock({SESSIONS}, {whose})"))?;
+        Ok(true)
+    }
+
+    fn number_for(&self, table: &'static str) -> Result<Option<i64>> {
+        match self.state.borrow().begun {
+            Some(Begin::Recording) => {}
+            _ => return Ok(None),
+        }
+        numbers::next(self, table).map(Some)
     }
 
     fn storable<'t>(&self, text: &'t str) -> Cow<'t, str> {

@@ -4,7 +4,7 @@ use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::Server;
+use super::{Server, vectors};
 use crate::memory::Admin;
 use crate::memory::backend::{Backend, Begin, Connection, Result};
 use crate::memory::upkeep::NOTE_TIME;
@@ -22,6 +22,7 @@ pub(super) fn clean_up(server: &Server, now: Timestamp) -> Result<()> {
     transaction.put(&NOTE_TIME, params!["last_vacuum", now.as_millisecond().to_string()])?;
     let asked: [(&(dyn ToSql + Sync), Type); 1] = [(&server.profile(), Type::INT8)];
     server.change_rows(FORGET_DONE, &asked)?;
+    vectors::forget_gone(server)?;
     transaction.commit()
 }
 

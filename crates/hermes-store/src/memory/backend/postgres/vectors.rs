@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use ::postgres::types::{ToSql, Type};
 
@@ -10,6 +11,9 @@ use crate::memory::backend::Result;
 use crate::memory::code::{self, QuestionCode};
 use crate::memory::vector_model::{Model, from_bytes};
 use crate::memory::{ChunkKey, kernel};
+
+/// Codes that nobody asked for in so long are fetched anew: by then it may be forgotten which are gone.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// How many rows go to the server at once.
 const BATCH: usize = 5_000;
@@ -37,13 +41,12 @@ impl NewVectors {
         if self.chunks.is_empty() {
             return Ok(());
         }
-        let given: [(&(dyn ToSql + Sync), Type); 6] = [
+        let given: [(&(dyn ToSql + Sync), Type); 5] = [
             (&server.profile(), Type::INT8),
             (&model, Type::INT8),
             (&self.chunks, Type::INT8_ARRAY),
             (&self.vectors, Type::BYTEA_ARRAY),
             (&self.codes, Type::BYTEA_ARRAY),
-            (&server.change(), Type::INT8),
         ];
         server.change_rows(PUT, &given)?;
         *self = NewVectors::default();
@@ -60,13 +63,10 @@ fn code_bytes(code: &code::Code) -> Vec<u8> {
 
 /// Removes the vectors of chunks, of every model.
 pub(super) fn remove(server: &Server, chunks: &[i64]) -> Result<()> {
-    let given: [(&(dyn ToSql + Sync), Type); 3] = [
-        (&server.profile(), Type::INT8),
-        (&chunks, Type::INT8_ARRAY),
-        (&server.change(), Type::INT8),
-    ];
+    let given: [(&(dyn ToSql + Sync), Type); 2] =
+        [(&server.profile(), Type::INT8), (&chunks, Type::INT8_ARRAY)];
     server.change_rows(NOTE_GONE, &given)?;
-    server.change_rows(REMOVE, &given[..2])?;
+    server.change_rows(REMOVE, &given)?;
     Ok(())
 }
 
@@ -115,12 +115,11 @@ pub(super) fn recode(server: &Server, model: &Model) -> Result<()> {
             if chunks.is_empty() {
                 return Ok(());
             }
-            let given: [(&(dyn ToSql + Sync), Type); 5] = [
+            let given: [(&(dyn ToSql + Sync), Type); 4] = [
                 (&server.profile(), Type::INT8),
                 (&model.id, Type::INT8),
                 (&chunks, Type::INT8_ARRAY),
                 (&codes, Type::BYTEA_ARRAY),
-                (&server.change(), Type::INT8),
             ];
             server.change_rows(RECODE, &given)?;
         }
@@ -134,10 +133,12 @@ pub(super) fn kept(server: &Server, model: i64, chunks: &[i64]) -> Result<Vec<::
     server.ask(KEPT, &asked)
 }
 
-/// The codes of one user's vectors of one model, as they were at a change.
-#[derive(Debug, Default)]
+/// The codes of one user's vectors of one model, as they were when the server was asked last.
+#[derive(Debug)]
 struct Codes {
-    changed: i64,
+    /// The oldest transaction that was not over then.
+    since: i64,
+    asked_at: Instant,
     chunks: Vec<i64>,
     factors: Vec<f32>,
     codes: Vec<u8>,
@@ -179,10 +180,15 @@ pub(super) fn scan(
 
 /// Fetches what changed since the codes were looked at last.
 fn freshen(server: &Server, model: &Model, all: &[(i64, Shared)]) -> Result<()> {
-    let changed_of =
-        |shared: &Shared| shared.read().unwrap_or_else(PoisonError::into_inner).changed;
+    for (_, shared) in all {
+        let mut codes = shared.write().unwrap_or_else(PoisonError::into_inner);
+        if codes.asked_at.elapsed() > LONGEST {
+            *codes = Codes::default();
+        }
+    }
+    let since_of = |shared: &Shared| shared.read().unwrap_or_else(PoisonError::into_inner).since;
     let users: Vec<i64> = all.iter().map(|(user, _)| *user).collect();
-    let since: Vec<i64> = all.iter().map(|(_, shared)| changed_of(shared)).collect();
+    let since: Vec<i64> = all.iter().map(|(_, shared)| since_of(shared)).collect();
     let asked: [(&(dyn ToSql + Sync), Type); 4] = [
         (&server.profile(), Type::INT8),
         (&model.id, Type::INT8),
@@ -195,24 +201,41 @@ fn freshen(server: &Server, model: &Model, all: &[(i64, Shared)]) -> Result<()> 
     }
     for (user, shared) in all {
         let mut codes = shared.write().unwrap_or_else(PoisonError::into_inner);
-        let before = codes.changed;
+        codes.asked_at = Instant::now();
         for row in &rows {
-            if row.try_get::<_, i64>(0)? != *user {
+            // Another thread may have asked later and been faster.
+            if row.try_get::<_, i64>(0)? != *user || row.try_get::<_, i64>(3)? < codes.since {
                 continue;
             }
-            let changed: i64 = row.try_get(1)?;
-            // Another thread may have been faster.
-            if changed <= before {
-                continue;
+            match row.try_get::<_, Option<&[u8]>>(2)? {
+                Some(code) => codes.put(row.try_get(1)?, code, model.code_bytes()),
+                None => codes.take_out(row.try_get(1)?, model.code_bytes()),
             }
-            codes.changed = codes.changed.max(changed);
-            match row.try_get::<_, Option<&[u8]>>(3)? {
-                Some(code) => codes.put(row.try_get(2)?, code, model.code_bytes()),
-                None => codes.take_out(row.try_get(2)?, model.code_bytes()),
-            }
+        }
+        if let Some(row) = rows.first() {
+            codes.since = codes.since.max(row.try_get(3)?);
         }
     }
     Ok(())
+}
+
+/// Forgets which vectors are gone, once nobody can have them at hand any more.
+pub(super) fn forget_gone(server: &Server) -> Result<()> {
+    server.change_rows(FORGET_GONE, &[(&server.profile(), Type::INT8)])?;
+    Ok(())
+}
+
+impl Default for Codes {
+    fn default() -> Codes {
+        Codes {
+            since: 0,
+            asked_at: Instant::now(),
+            chunks: Vec::new(),
+            factors: Vec::new(),
+            codes: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
 }
 
 impl Codes {
@@ -252,12 +275,12 @@ impl Codes {
 
 const PUT: &str = "
     insert into hermes.vector (profile, model, chunk, v, code, changed)
-    select $1, $2, chunk, v, code, $6 from unnest($3, $4, $5) as given (chunk, v, code)
+    select $1, $2, chunk, v, code, pg_current_xact_id()::text::bigint from unnest($3, $4, $5) as given (chunk, v, code)
     on conflict (profile, model, chunk)
       do update set v = excluded.v, code = excluded.code, changed = excluded.changed";
 const NOTE_GONE: &str = "
     insert into hermes.vector_gone (profile, model, chunk, changed)
-    select profile, model, chunk, $3 from hermes.vector where profile = $1 and chunk = any ($2)
+    select profile, model, chunk, pg_current_xact_id()::text::bigint from hermes.vector where profile = $1 and chunk = any ($2)
       and model in (select id from hermes.embed_model where profile = $1)
     on conflict do nothing";
 const REMOVE: &str = "
@@ -271,21 +294,24 @@ const AFTER: &str = "
     select chunk, v from hermes.vector
     where profile = $1 and model = $2 and chunk > $3 order by chunk limit $4";
 const RECODE: &str = "
-    update hermes.vector set code = given.code, changed = $5
+    update hermes.vector set code = given.code, changed = pg_current_xact_id()::text::bigint
     from unnest($3, $4) as given (chunk, code)
     where profile = $1 and model = $2 and vector.chunk = given.chunk";
 const KEPT: &str = "
     select chunk, v from hermes.vector where profile = $1 and model = $2 and chunk = any ($3)";
-// What went and came in one change is there: the gone are first.
+// What went and came again is there. The oldest transaction that is not over yet is where the next question begins.
 const NEWER: &str = "
-    select user_id, changed, chunk, code
+    select user_id, chunk, code, pg_snapshot_xmin(pg_current_snapshot())::text::bigint
     from unnest($3, $4) as asked (who, since), lateral (
-      select user_id, changed, chunk, code from hermes.vector
-      where profile = $1 and model = $2 and user_id = who and changed > since
+      select user_id, chunk, code from hermes.vector
+      where profile = $1 and model = $2 and user_id = who and changed >= since
       union all
-      select user_id, changed, chunk, null from hermes.vector_gone
-      where profile = $1 and model = $2 and user_id = who and changed > since) newer
-    order by changed, code is not null";
+      select user_id, chunk, null from hermes.vector_gone g
+      where profile = $1 and model = $2 and user_id = who and changed >= since and not exists (
+        select 1 from hermes.vector v
+        where v.profile = g.profile and v.model = g.model and v.chunk = g.chunk)) newer";
+const FORGET_GONE: &str = "
+    delete from hermes.vector_gone where profile = $1 and at < now() - interval '30 days'";
 
 #[cfg(test)]
 mod tests {

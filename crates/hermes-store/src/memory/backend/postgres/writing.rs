@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::Server;
 use super::vectors::{self, NewVectors};
 use super::words::{NewChunks, NewWords};
+use super::{Server, new_key};
 use crate::Error;
 use crate::memory::backend::{Index as _, IndexWriter};
 use crate::memory::vector_model::{FITTED_FROM, Model, SET_MEAN, mean_of, to_bytes};
@@ -34,7 +34,7 @@ impl<'s> ServerWriter<'s> {
     /// Takes the middle of a model from the vectors that are there, once there are enough. Counting them is not worth
     /// it each time.
     fn fit(&self, model: &Model, added: usize) -> Outcome<()> {
-        let is_worth_a_look = added >= 100 || self.server.change() % 16 == 0;
+        let is_worth_a_look = added >= 100 || new_key() % 16 == 0;
         if model.is_fitted
             || !is_worth_a_look
             || !vectors::has_many(self.server, model.id, FITTED_FROM)?

@@ -22,7 +22,7 @@ use super::{
     Result, Row, Statement, Who,
 };
 use crate::memory::episodes::{MESSAGES, ONE, episode_of, message_of};
-use crate::memory::{ChunkKey, Episode, Message};
+use crate::memory::{ChunkKey, Episode, Message, UserNumber};
 use crate::migrate;
 use crate::postgres::Delays;
 use crate::sqlite::{Access, OpenedFile};
@@ -135,6 +135,20 @@ impl Backend for File {
             Error::Unreached(error) => *error,
             Error::Postgres(_) => crate::Error::from_sqlite(path, rusqlite::Error::InvalidQuery),
         }
+    }
+
+    /// Nobody else writes meanwhile.
+    fn await_turn(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn hold_sessions(&self, _: UserNumber) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// SQLite gives it.
+    fn number_for(&self, _: &'static str) -> Result<Option<i64>> {
+        Ok(None)
     }
 
     fn storable<'t>(&self, text: &'t str) -> Cow<'t, str> {
