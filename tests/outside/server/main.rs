@@ -15,7 +15,13 @@ mod compared;
 mod cutting;
 #[path = "../../../crates/hermes-store/tests/memory/drawing.rs"]
 mod drawing;
+#[path = "../../../crates/hermes-store/tests/life/forgetting.rs"]
+mod forgetting;
 mod isolation;
+#[path = "../../../crates/hermes-store/tests/memory/life_story.rs"]
+mod life_story;
+#[path = "../../../crates/hermes-store/tests/life/lifecycle.rs"]
+mod lifecycle;
 mod members;
 #[path = "../../../crates/hermes-store/tests/memory/model.rs"]
 mod model;
@@ -30,6 +36,8 @@ mod model_upkeep;
 mod near;
 #[path = "../../../crates/hermes-store/tests/memory/operations.rs"]
 mod operations;
+#[path = "../../../crates/hermes-store/tests/memory/people.rs"]
+mod people;
 #[path = "../pg_server/mod.rs"]
 #[allow(dead_code, reason = "the tests of connections use the rest")]
 mod pg_server;

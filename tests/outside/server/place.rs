@@ -7,6 +7,7 @@ use hermes_store::Error;
 use hermes_store::memory::{Memory, ServerMemory, migrate_server, server_sql};
 use hermes_store::postgres::{Address, Pool, PoolSettings, Surroundings};
 use hermes_store::sqlite::{Access, DEFAULT_WAIT};
+use postgres::SimpleQueryMessage;
 
 use crate::pg_server::{self, Flavour};
 use crate::support::by;
@@ -65,6 +66,44 @@ impl Place {
 
     pub(crate) fn read(&self) -> Memory {
         self.open(Access::Read).unwrap()
+    }
+
+    /// Runs statements beside the program, as the role of the home; each row is a line with `|` between its values.
+    pub(crate) fn sql(&self, statements: &str) -> String {
+        let mut client = self.pool.get().unwrap();
+        let tell = format!(
+            "begin; select set_config('hermes.profile_name', '{}', true), \
+             set_config('search_path', 'hermes', true), set_config('hermes.user', '*', true)",
+            self.profile
+        );
+        client.batch_execute(&tell).unwrap();
+        client
+            .batch_execute(
+                "select set_config('hermes.profile', (select max(profile) from profile)::text, true)",
+            )
+            .unwrap();
+        let answers = client.simple_query(statements).unwrap();
+        client.batch_execute("commit").unwrap();
+        let lines = answers.iter().filter_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => {
+                let values = (0..row.len()).map(|column| row.get(column).unwrap_or_default());
+                Some(values.collect::<Vec<_>>().join("|"))
+            }
+            _ => None,
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Everything in the rows of the profile.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let tables = self.sql(
+            "select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+             where c.relnamespace = 'hermes'::regnamespace and c.relkind = 'r'
+               and a.attname = 'profile' and c.relname <> 'member'",
+        );
+        let rows =
+            tables.lines().map(|table| self.sql(&format!("select t::text from \"{table}\" t")));
+        rows.collect::<Vec<_>>().join("\n").into_bytes()
     }
 
     pub(crate) fn profile(&self) -> &str {

@@ -8,6 +8,9 @@ mod memories;
 #[allow(dead_code, reason = "the tests of other parts use it")]
 mod place;
 mod sessions;
+#[path = "../sql/mod.rs"]
+#[allow(dead_code, reason = "the tests of transcripts use the rest")]
+mod sql;
 #[path = "../memory/support.rs"]
 #[allow(dead_code, unused_imports, reason = "the tests of other parts use the rest")]
 mod support;

@@ -4,7 +4,6 @@ use hermes_store::memory::{
     Admin, ChainState, Choice, Depth, FactFilter, Forgotten, ItemKind, Memory, NewFact, NewMessage,
     NewReceipt, NewSource, NewSummary, RecallFilter, RecentFilter, Recorded, Scope, UserNumber,
 };
-use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 
 use crate::support::{Place, alice, at, by, chunk, event, fact, message, procedure};
 
@@ -142,16 +141,9 @@ fn what_is_forgotten_is_buried_with_its_session_and_statements() {
     memory.forget(Admin, &one(), Depth::Erase, by("user", 10)).unwrap();
     let source = Choice::Source(UserNumber::OWNER, "journal.md".to_owned());
     memory.forget(Admin, &source, Depth::Erase, by("user", 10)).unwrap();
-    let raw = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
-    let graves: Vec<(i64, i64)> = raw
-        .prepare("select kind, count(*) from grave where user_id = 1 group by kind order by kind")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let graves = "select kind, count(*) from grave where user_id = 1 group by kind order by kind";
     // Two facts and an earlier text of one, the words they came from, the messages, the session.
-    assert_eq!(graves, [(0, 3), (2, 2), (3, 2), (4, 1)]);
+    assert_eq!(place.sql(graves), "0|3\n2|2\n3|2\n4|1");
     assert_eq!(memory.receipts_of(alice(), "two").unwrap(), []);
 }
 
@@ -165,10 +157,7 @@ fn a_retired_session_can_be_brought_back() {
     memory.restore_episode(alice(), 1, Vec::new(), by("user", 12)).unwrap();
     memory.restore_fact(alice(), 1, by("user", 12)).unwrap();
     assert_eq!(recent(&memory, alice()), [1, 2, 3]);
-    let raw = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
-    let sessions: i64 =
-        raw.query_row("select count(*) from grave where kind = 4", [], |row| row.get(0)).unwrap();
-    assert_eq!(sessions, 0);
+    assert_eq!(place.sql("select count(*) from grave where kind = 4"), "0");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use hermes_store::memory::{
     NewSummary, NewTask, QuestionVector, RecallFilter, RecentFilter, Recorded, Scope,
     SessionChoice, TakenIn,
 };
-use hermes_store::sqlite::{self, Access, DEFAULT_WAIT};
 use proptest::prelude::*;
 
 use crate::support::{Place, alice, at, by, chunk, event, message, procedure, small_model};
@@ -150,8 +149,7 @@ fn nothing_is_dropped_for_a_summary_that_reads_otherwise() {
     let place = Place::new();
     let mut memory = filled(&place);
     let summary = keep(&mut memory, &[1, 2], "two talks").unwrap();
-    let raw = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
-    raw.execute("update episode set body = 'two walks' where id = ?1", [summary]).unwrap();
+    place.sql(&format!("update episode set body = 'two walks' where id = {summary}"));
     let refused = memory.drop_raw(alice(), summary, "two talks", by("compress", 91)).unwrap_err();
     assert!(refused.to_string().ends_with("it does not read as it should"), "{refused}");
     for other in [1, 99] {
@@ -331,11 +329,12 @@ fn tasks_receipts_and_outcomes_are_kept() {
     assert_eq!((receipts.len(), &receipts[0].items[..]), (1, &items[..]));
     assert_eq!(memory.receipts_of(alice(), "tuesday").unwrap(), []);
     memory.add_event(alice(), &event("the net was mended", 7), by("extract", 8)).unwrap();
-    let raw = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
     let monday = memory.sessions_named(alice(), "monday").unwrap()[0].key;
-    raw.execute("update event set session = ?1", [monday.get()]).unwrap();
-    raw.execute("insert into step values (?1, 0, 'shell', '{}', 1)", [message_key(&memory, "0b")])
-        .unwrap();
+    place.sql(&format!("update event set session = {}", monday.get()));
+    place.sql(&format!(
+        "insert into step (message, number, tool, arguments, failed) values ({}, 0, 'shell', '{{}}', 1)",
+        message_key(&memory, "0b")
+    ));
     assert_eq!(memory.events_of_session(alice(), monday, None).unwrap().len(), 1);
     let episode = memory.episodes(alice(), &[1]).unwrap().remove(0);
     let steps = memory.steps_of(alice(), &episode).unwrap();
@@ -343,7 +342,7 @@ fn tasks_receipts_and_outcomes_are_kept() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::place::cases(48)))]
     #[test]
     fn every_message_is_readable_or_its_episode_told_by_a_summary(
         sessions in prop::collection::vec(0..3_usize, 1..20),

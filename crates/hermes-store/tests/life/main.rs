@@ -6,5 +6,8 @@ mod lifecycle;
 #[path = "../memory/place.rs"]
 #[allow(dead_code, reason = "the tests of other parts use the rest")]
 mod place;
+#[path = "../sql/mod.rs"]
+#[allow(dead_code, reason = "the tests of transcripts use the rest")]
+mod sql;
 #[path = "../memory/support.rs"]
 mod support;

@@ -124,18 +124,8 @@ fn what_a_person_edited_superseded_or_erased_is_buried_and_what_an_agent_did_is_
             let said = source(7, "elsewhere");
             assert_eq!(draw(&mut memory, &drawn(text, &said, Standing::New)), expected, "{text}");
         }
-        let graves = hermes_store::sqlite::open(
-            &place.path(),
-            hermes_store::sqlite::Access::Read,
-            hermes_store::sqlite::DEFAULT_WAIT,
-        );
-        let items: i64 = graves
-            .unwrap()
-            .query_row("select count(distinct item) from grave where length(key) = 16", [], |row| {
-                row.get(0)
-            })
-            .unwrap();
-        assert_eq!(items, 3);
+        let items = "select count(distinct item) from grave where length(key) = 16";
+        assert_eq!(place.sql(items), "3");
     }
     let place = Place::new();
     let mut memory = place.write();

@@ -19,5 +19,8 @@ mod place;
 mod reads;
 mod rot;
 mod safety;
+#[path = "../sql/mod.rs"]
+#[allow(dead_code, reason = "the tests of transcripts use the rest")]
+mod sql;
 mod story;
 mod support;

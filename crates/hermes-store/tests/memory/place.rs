@@ -46,6 +46,11 @@ impl Place {
         self.open(Access::Read).unwrap()
     }
 
+    /// Runs statements beside the program; each row is a line with `|` between its values.
+    pub(crate) fn sql(&self, statements: &str) -> String {
+        crate::sql::run_on(&self.path(), statements)
+    }
+
     /// Every byte of the database and of its log.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = std::fs::read(self.path()).unwrap();
