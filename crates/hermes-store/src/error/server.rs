@@ -1,5 +1,7 @@
 //! What can go wrong with a PostgreSQL server, and the hint for each.
 
+use std::path::PathBuf;
+
 use super::ErrorKind;
 
 /// What went wrong with a PostgreSQL server. No password and no statement is ever part of it.
@@ -31,6 +33,28 @@ pub enum ServerError {
         user: String,
         /// What the server said.
         why: String,
+    },
+    /// Our own certificate or its key cannot be used.
+    #[error("could not use {} to log in to PostgreSQL: {why}", file.display())]
+    BadIdentity {
+        /// The file of the certificate or of the key.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The server lets nobody in who comes so: without a certificate that it knows, say.
+    #[error("could not log in to PostgreSQL at {server} as {user}: {why}")]
+    NotLetIn {
+        /// Host and port, or the socket.
+        server: String,
+        /// As whom.
+        user: String,
+        /// What the server said.
+        why: String,
+        /// What to do about it.
+        hint: String,
     },
     /// The server has no such database.
     #[error("could not use PostgreSQL at {server}: there is no database {database}")]
@@ -134,7 +158,9 @@ impl ServerError {
             ServerError::PoolExhausted { .. } | ServerError::WriteConflict { .. } => {
                 ErrorKind::Locked
             }
-            ServerError::WrongPassword { .. } => ErrorKind::Unauthorized,
+            ServerError::WrongPassword { .. }
+            | ServerError::BadIdentity { .. }
+            | ServerError::NotLetIn { .. } => ErrorKind::Unauthorized,
             ServerError::Unreachable { .. }
             | ServerError::ConnectionCut { .. }
             | ServerError::TlsRefused { .. } => ErrorKind::Unreachable,
@@ -152,6 +178,9 @@ impl ServerError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             ServerError::BadAddress { hint, .. } => return hint.clone(),
+            ServerError::BadIdentity { hint, .. } | ServerError::NotLetIn { hint, .. } => {
+                return Some(hint.clone());
+            }
             ServerError::Unreachable { .. } => {
                 "see whether the server runs and the host and port are right: `hermes db status`"
             }

@@ -10,6 +10,7 @@
 
 mod address;
 mod connect;
+mod identity;
 mod notices;
 mod pool;
 mod refusal;

@@ -22,6 +22,8 @@ const KEYS: &[(&str, Option<&str>)] = &[
     ("connect_timeout", Some("PGCONNECT_TIMEOUT")),
     ("sslmode", Some("PGSSLMODE")),
     ("sslrootcert", Some("PGSSLROOTCERT")),
+    ("sslcert", Some("PGSSLCERT")),
+    ("sslkey", Some("PGSSLKEY")),
     ("channel_binding", Some("PGCHANNELBINDING")),
     ("target_session_attrs", Some("PGTARGETSESSIONATTRS")),
     ("keepalives", None),

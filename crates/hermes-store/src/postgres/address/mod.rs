@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use self::found::Found;
-pub(super) use self::protection::Roots;
+pub(super) use self::protection::{Identity, Roots};
 pub use self::protection::{SslMode, Warning};
 use crate::error::ServerError;
 use crate::{Error, Result};
@@ -34,7 +34,7 @@ const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Surroundings<'a> {
     /// A variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The user's own folder, for `.pgpass`, `.pg_service.conf` and `.postgresql/root.crt`.
+    /// The user's own folder, for `.pgpass`, `.pg_service.conf` and the files in `.postgresql`.
     pub home: Option<&'a Path>,
     /// The name of the user on this machine.
     pub user: &'a str,
@@ -53,6 +53,7 @@ pub struct Address {
     pub(super) password: Option<Password>,
     pub(super) ssl_mode: SslMode,
     pub(super) roots: Roots,
+    pub(super) identity: Option<Identity>,
     pub(super) connect_timeout: Duration,
     pub(super) application_name: String,
     pub(super) options: Option<String>,
@@ -120,6 +121,7 @@ impl Address {
             password: password.map(Password),
             ssl_mode,
             roots: protection::roots(&found, around),
+            identity: protection::identity(&found, around)?,
             connect_timeout: found.seconds("connect_timeout")?.unwrap_or(CONNECT_TIMEOUT),
             application_name: found
                 .text("application_name")
@@ -203,6 +205,11 @@ impl Address {
         )
     }
 
+    /// Whether a connection to it may be encrypted: one by a socket never is.
+    pub(super) fn may_be_encrypted(&self) -> bool {
+        self.ssl_mode != SslMode::Disable && !self.hosts.iter().all(Host::is_socket)
+    }
+
     /// Whether only this machine reaches it so.
     pub fn is_local(&self) -> bool {
         self.hosts.iter().all(Host::is_local)
@@ -235,6 +242,10 @@ impl Address {
                 variables.push(("PGSSLROOTCERT", "system".to_owned()))
             }
             Roots::Public => {}
+        }
+        if let Some(Identity { certificate, key }) = &self.identity {
+            variables.push(("PGSSLCERT", certificate.display().to_string()));
+            variables.push(("PGSSLKEY", key.display().to_string()));
         }
         if let Some(Password(password)) = &self.password {
             variables.push(("PGPASSWORD", password.clone()));

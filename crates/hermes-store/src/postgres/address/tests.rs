@@ -196,3 +196,24 @@ fn programs_of_postgresql_get_the_same_address() {
         assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
     }
 }
+
+#[test]
+fn a_certificate_of_ones_own_comes_from_the_string_the_variable_or_the_usual_files() {
+    let files = |address: &Address| {
+        let files = address.identity.as_ref();
+        files.map(|files| format!("{} {}", files.certificate.display(), files.key.display()))
+    };
+    assert_eq!(files(&Desk::new().parse("host=db")), None);
+    let said = Desk::new().parse("host=db sslcert=/a.crt sslkey=/a.key");
+    assert_eq!(files(&said).as_deref(), Some("/a.crt /a.key"));
+    let variables: BTreeMap<_, _> = said.as_variables().into_iter().collect();
+    assert_eq!((&*variables["PGSSLCERT"], &*variables["PGSSLKEY"]), ("/a.crt", "/a.key"));
+    let variable = Desk::new().with("PGSSLCERT", "/b.crt").with("PGSSLKEY", "/b.key");
+    assert_eq!(files(&variable.parse("host=db")).as_deref(), Some("/b.crt /b.key"));
+    let usual = Desk::new().file(".postgresql/postgresql.crt", "a certificate");
+    let folder = usual.folder.path().join(".postgresql").display().to_string();
+    let wanted = format!("{folder}/postgresql.crt {folder}/postgresql.key");
+    assert_eq!(files(&usual.parse("host=db")), Some(wanted));
+    let error = Desk::new().try_parse("host=db sslkey=/a.key").unwrap_err();
+    assert_eq!(error.hint().unwrap(), "name the certificate of the key with sslcert=FILE");
+}
