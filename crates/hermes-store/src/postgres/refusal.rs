@@ -76,8 +76,23 @@ fn settled(address: &Address, server: String, error: &postgres::Error) -> Server
         code if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
             ServerError::NoRights { server, user: address.user().to_owned(), why }
         }
+        code if *code == SqlState::PROTOCOL_VIOLATION && why.contains("startup parameter") => {
+            no_options(address)
+        }
         code if *code == SqlState::QUERY_CANCELED => ServerError::StatementTooSlow { server, why },
         _ => ServerError::Refused { server, why },
+    }
+}
+
+/// A pooler lends a connection for one transaction, and so takes nothing that holds for a whole one.
+fn no_options(address: &Address) -> ServerError {
+    ServerError::BadAddress {
+        why: "what stands in between (PgBouncer) takes no options and no statement_timeout"
+            .to_owned(),
+        hint: Some(format!(
+            "take them out and let the server set them for the role: `alter role {} set statement_timeout = '2min'`",
+            address.user()
+        )),
     }
 }
 

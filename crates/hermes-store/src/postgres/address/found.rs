@@ -31,7 +31,7 @@ const KEYS: &[(&str, Option<&str>)] = &[
     ("keepalives_interval", None),
     ("keepalives_count", None),
     ("tcp_user_timeout", None),
-    // Ours: libpq says these with `options`, which a pooler refuses.
+    // Ours: libpq says these with `options`.
     ("statement_timeout", None),
     ("idle_in_transaction_session_timeout", None),
 ];

@@ -22,8 +22,6 @@ use crate::{Error, Result};
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
-const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(60);
 const KEEPALIVES_IDLE: Duration = Duration::from_secs(60);
 const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVES_COUNT: u32 = 3;
@@ -60,7 +58,6 @@ pub struct Address {
     pub(super) channel_binding: Option<String>,
     pub(super) target_session_attrs: Option<String>,
     pub(super) keepalives: Keepalives,
-    limits: Limits,
     warnings: Vec<Warning>,
 }
 
@@ -84,15 +81,6 @@ pub(super) struct Keepalives {
     pub(super) interval: Duration,
     pub(super) count: u32,
     pub(super) unanswered: Duration,
-}
-
-/// How long the server may take, set inside each transaction because a pooler may stand in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The longest a statement may run.
-    pub statement: Duration,
-    /// The longest a transaction may wait for us.
-    pub idle_in_transaction: Duration,
 }
 
 impl Address {
@@ -127,7 +115,7 @@ impl Address {
                 .text("application_name")
                 .unwrap_or(around.application)
                 .to_owned(),
-            options: found.text("options").map(str::to_owned),
+            options: options(&found)?,
             channel_binding: found.one_of("channel_binding", &["disable", "prefer", "require"])?,
             target_session_attrs: found
                 .one_of("target_session_attrs", &["any", "read-write", "read-only"])?,
@@ -138,22 +126,11 @@ impl Address {
                 count: found.number("keepalives_count")?.unwrap_or(KEEPALIVES_COUNT),
                 unanswered: found.milliseconds("tcp_user_timeout")?.unwrap_or(TCP_USER_TIMEOUT),
             },
-            limits: Limits {
-                statement: found.milliseconds("statement_timeout")?.unwrap_or(STATEMENT_TIMEOUT),
-                idle_in_transaction: found
-                    .milliseconds("idle_in_transaction_session_timeout")?
-                    .unwrap_or(IDLE_IN_TRANSACTION),
-            },
             hosts,
             database,
             user,
             warnings,
         })
-    }
-
-    /// The limits that each transaction sets for itself.
-    pub fn limits(&self) -> Limits {
-        self.limits
     }
 
     /// What the owner of this address should know.
@@ -247,6 +224,9 @@ impl Address {
             variables.push(("PGSSLCERT", certificate.display().to_string()));
             variables.push(("PGSSLKEY", key.display().to_string()));
         }
+        if let Some(options) = &self.options {
+            variables.push(("PGOPTIONS", options.clone()));
+        }
         if let Some(Password(password)) = &self.password {
             variables.push(("PGPASSWORD", password.clone()));
         }
@@ -310,18 +290,6 @@ impl fmt::Debug for Password {
     }
 }
 
-impl Limits {
-    /// The statement that sets them for the transaction it runs in, and for nothing after it.
-    pub fn set_locally(&self) -> String {
-        format!(
-            "select set_config('statement_timeout', '{}', true), \
-             set_config('idle_in_transaction_session_timeout', '{}', true)",
-            self.statement.as_millis(),
-            self.idle_in_transaction.as_millis(),
-        )
-    }
-}
-
 fn hosts(found: &Found) -> Result<Vec<Host>> {
     let list = |key: &str| -> Vec<String> {
         found
@@ -354,6 +322,18 @@ fn hosts(found: &Found) -> Result<Vec<Host>> {
             })
         })
         .collect()
+}
+
+/// What is said of the session when it begins: in the words of the server's own programs, and the two limits of time
+/// that have keys of their own.
+fn options(found: &Found) -> Result<Option<String>> {
+    let mut options = Vec::from_iter(found.text("options").map(str::to_owned));
+    for limit in ["statement_timeout", "idle_in_transaction_session_timeout"] {
+        if let Some(time) = found.milliseconds(limit)? {
+            options.push(format!("-c {limit}={}", time.as_millis()));
+        }
+    }
+    Ok((!options.is_empty()).then(|| options.join(" ")))
 }
 
 /// For whom a password is looked up.
