@@ -118,6 +118,34 @@ pub enum ServerError {
         /// How long was waited.
         seconds: f32,
     },
+    /// The server itself is of a version that the tables are not made for.
+    #[error(
+        "could not use PostgreSQL at {server}: it is version {found}, and {needed} or newer is needed"
+    )]
+    TooOld {
+        /// Host and port, or the socket.
+        server: String,
+        /// The version there.
+        found: u32,
+        /// The oldest version that will do.
+        needed: u32,
+    },
+    /// There is no room left on the disk of the server.
+    #[error("could not write to PostgreSQL at {server}: {why}")]
+    DiskFull {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The server takes no changes: it follows another one, or was told so.
+    #[error("could not write to PostgreSQL at {server}: {why}")]
+    ReadOnly {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
     /// The tables on the server were made by a later version of this program.
     #[error(
         "could not use PostgreSQL at {server}: its schema is {found}, this build knows {known}"
@@ -166,11 +194,13 @@ impl ServerError {
             | ServerError::TlsRefused { .. } => ErrorKind::Unreachable,
             ServerError::BadAddress { .. }
             | ServerError::NoRights { .. }
+            | ServerError::TooOld { .. }
+            | ServerError::ReadOnly { .. }
             | ServerError::NewerSchema { .. }
             | ServerError::OlderSchema { .. } => ErrorKind::Refused,
-            ServerError::StatementTooSlow { .. } | ServerError::Refused { .. } => {
-                ErrorKind::Failure
-            }
+            ServerError::StatementTooSlow { .. }
+            | ServerError::DiskFull { .. }
+            | ServerError::Refused { .. } => ErrorKind::Failure,
         }
     }
 
@@ -193,6 +223,9 @@ impl ServerError {
             ServerError::NoRights { .. } => {
                 "let its owner run what `hermes db migrate --print-sql` prints"
             }
+            ServerError::TlsRefused { why, .. } if why.contains("does not support TLS") => {
+                "let whoever runs the server turn it on there (`ssl = on`), or name a server that has it"
+            }
             ServerError::TlsRefused { .. } => {
                 "name the server's authority with sslrootcert=…, or see which host its certificate is for"
             }
@@ -203,6 +236,15 @@ impl ServerError {
             }
             ServerError::PoolExhausted { .. } => {
                 "raise `memory.pool_size`, or see what holds them: `hermes db status`"
+            }
+            ServerError::TooOld { .. } => {
+                "upgrade the server, or name another one: `hermes config set HERMES_DB_URL -`"
+            }
+            ServerError::DiskFull { .. } => {
+                "make room on the disk of the server, then `hermes memory catch-up`"
+            }
+            ServerError::ReadOnly { .. } => {
+                "name the server that takes changes, `hermes config set HERMES_DB_URL -`, or let it take them; then `hermes memory catch-up`"
             }
             ServerError::NewerSchema { .. } => "upgrade hermes on this machine",
             ServerError::OlderSchema { .. } => "bring it up to date with `hermes db migrate`",

@@ -79,6 +79,10 @@ fn settled(address: &Address, server: String, error: &postgres::Error) -> Server
         code if *code == SqlState::PROTOCOL_VIOLATION && why.contains("startup parameter") => {
             no_options(address)
         }
+        code if *code == SqlState::DISK_FULL => ServerError::DiskFull { server, why },
+        code if *code == SqlState::READ_ONLY_SQL_TRANSACTION => {
+            ServerError::ReadOnly { server, why }
+        }
         code if *code == SqlState::QUERY_CANCELED => ServerError::StatementTooSlow { server, why },
         _ => ServerError::Refused { server, why },
     }
