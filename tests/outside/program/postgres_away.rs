@@ -1,12 +1,15 @@
-//! A server that cannot be used as it is: what is said about it, and that no turn is lost.
+//! A server that is away or cannot be used as it is: what is said about it, and that no turn is lost.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
 
+use crate::listening::Listening;
+use crate::model_server::{ModelServer, Reply};
 use crate::pg_server::{self, Flavour, Server};
 use crate::postgres::{database, found, home_on, join};
 use crate::sandbox::Sandbox;
-use crate::talks::{said, turn};
+use crate::talks::{said, state, talk, turn};
 
 /// A server for one test, and a home on it that has a fact and no turn yet.
 struct Place {
@@ -244,4 +247,75 @@ fn a_server_that_is_of_no_use_is_said_in_one_sentence_and_no_turn_is_lost() {
         assert_eq!(place.kept("The parrot is called Rio"), "owner", "{name}");
         assert!(found(&place.sandbox, "which port does staging use").contains("5433"));
     }
+}
+
+#[test]
+fn a_user_whom_the_home_has_seen_talks_while_the_server_is_away() {
+    let Place { mut server, url, sandbox } = Place::new();
+    sandbox.ok(&["user", "add", "bob"]);
+    let listening = Listening::at(sandbox);
+    let sandbox = &listening.sandbox;
+    let models = ModelServer::start(vec![Reply::text("I cannot look that up.")]);
+    halt(&mut server);
+    let ran = talk(sandbox, &models, &["--user", "bob", "-q", "My parrot is called Rio."], &[]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("I cannot look that up."), "{}", ran.stdout);
+    assert!(ran.stderr.contains("nothing could be recalled"), "{}", ran.stderr);
+    let ran = talk(sandbox, &models, &["--user", "mallory", "-q", "Who am I?"], &[]);
+    ran.failed(13, &["could not find out who mallory is", "hermes db status"]);
+    let bob = "X-Hermes-User: bob";
+    let kind = "Content-Type: application/json";
+    let turn = said("api", "My boat is called Nina.", "Noted.").to_string();
+    let answer = listening.ask("POST", "/api/v1/turns", &[&listening.bearer(), kind, bob], &turn);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let mut messages = state(sandbox);
+    let named: i64 = messages
+        .transaction()
+        .unwrap()
+        .query_row("select count(*) from sessions where user_id like '%bob'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(named, 2);
+    server.resume();
+    for _ in 0..2 {
+        sandbox.ok(&["memory", "catch-up"]);
+    }
+    let whose = |words: &str| {
+        let sql = format!("{WHOSE} where m.text like '%{words}%'");
+        server.sql(database(&url), &sql).trim().to_owned()
+    };
+    assert_eq!(
+        (whose("parrot is called Rio"), whose("boat is called Nina")),
+        ("bob".into(), "bob".into())
+    );
+    assert_eq!(
+        server
+            .sql(database(&url), "select count(*) from hermes.\"user\" where name = 'mallory'")
+            .trim(),
+        "0"
+    );
+    // Who was forgotten is no longer known here either.
+    sandbox.ok(&["user", "forget", "bob", "--yes"]);
+    assert!(!sandbox.read("hermesd/users.json").contains("bob"));
+}
+
+#[test]
+fn a_user_is_known_again_when_the_server_comes_back_in_the_middle_of_a_conversation() {
+    let Place { mut server, sandbox, .. } = Place::new();
+    sandbox.ok(&["user", "add", "bob"]);
+    sandbox.ok(&["memory", "fact", "add", "--user", "bob", "The parrot of Bob is called Rio"]);
+    halt(&mut server);
+    let server = Mutex::new(server);
+    let models = ModelServer::answering(move |number, _| {
+        if number == 0 {
+            server.lock().unwrap().resume();
+        }
+        Reply::text("Let me see.")
+    });
+    let question = "What is the parrot of Bob called?";
+    let ran = talk(&sandbox, &models, &["--user", "bob"], &[question, question]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let asked = models.requests();
+    assert!(!asked[0].prompt().contains("called Rio"), "{}", asked[0].prompt());
+    let second = asked[1].prompt();
+    assert!(second.contains("called Rio") && !second.contains("5433"), "{}{second}", ran.stderr);
 }

@@ -15,6 +15,7 @@ use super::schedule::{self, Known};
 use super::work;
 use crate::app::App;
 use crate::hooks::finish;
+use crate::known_users;
 use crate::memory::OpenMemory;
 use crate::process::Signals;
 
@@ -113,6 +114,8 @@ impl Watched {
                 let waker = signals.waker()?;
                 self.notices = memory.store.notices(move || waker.wake());
             }
+            // What cannot be noted now is noted the next time.
+            drop(known_users::note(&self.home, &memory.store));
         }
         self.next = match seen {
             Seen::Due => Some(now),
