@@ -1,13 +1,15 @@
-//! A server that is away or cannot be used as it is: what is said about it, and that no turn is lost.
+//! A server that cannot be used as it is, or is another one than before: what is said about it, and that no turn is lost.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
+use serde_json::{Value, json};
+
 use crate::listening::Listening;
 use crate::model_server::{ModelServer, Reply};
 use crate::pg_server::{self, Flavour, Server};
-use crate::postgres::{database, found, home_on, join};
+use crate::postgres::{as_app_role, database, found, home_on, join};
 use crate::sandbox::Sandbox;
 use crate::talks::{said, state, talk, turn};
 
@@ -318,4 +320,40 @@ fn a_user_is_known_again_when_the_server_comes_back_in_the_middle_of_a_conversat
     assert!(!asked[0].prompt().contains("called Rio"), "{}", asked[0].prompt());
     let second = asked[1].prompt();
     assert!(second.contains("called Rio") && !second.contains("5433"), "{}{second}", ran.stderr);
+}
+
+/// What the daemon of a home finds.
+fn asked(listening: &Listening, question: &str) -> String {
+    let answer = listening.post("/api/v1/search", &json!({ "query": question }));
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json().to_string()
+}
+
+#[test]
+fn a_daemon_of_another_home_goes_on_with_the_memory_that_took_the_place_of_its_own() {
+    let server = pg_server::shared(Flavour::Plain);
+    let url = server.fresh_database();
+    let sandbox = home_on(&url);
+    let url = as_app_role(server, &url, &sandbox);
+    join(&sandbox, &url);
+    sandbox.ok(&["memory", "fact", "add", "The staging database listens on port 5433"]);
+    sandbox.ok(&["backup", "create", "--plaintext"]);
+    sandbox.ok(&["memory", "fact", "add", "The cat is called Kipper"]);
+    let other = Listening::at(home_on(&url));
+    let note = |text: &str| {
+        let added = other.post("/api/v1/facts", &json!({ "text": text }));
+        assert!(added.status < 300, "{}", added.text);
+    };
+    note("The boat is called Nina");
+    assert!(asked(&other, "what is the cat called").contains("Kipper"));
+    let done: Value = sandbox.json(&["backup", "restore", "latest", "--yes", "--replace-memory"]);
+    assert!(done["memories"][0]["how"].is_string(), "{done}");
+    // Nothing was restarted, and the connections of the daemon are those from before.
+    assert!(!asked(&other, "what is the cat called").contains("Kipper"));
+    assert!(asked(&other, "which port does staging use").contains("5433"));
+    note("The dog is called Bello");
+    assert!(found(&sandbox, "what is the dog called").contains("Bello"));
+    let told = other.post("/api/v1/turns", &said("s9", "The crane came by ship.", "Good."));
+    assert_eq!(told.status, 200, "{}", told.text);
+    assert!(found(&sandbox, "how did the crane come").contains("by ship"));
 }

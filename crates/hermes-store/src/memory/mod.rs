@@ -34,6 +34,7 @@ mod recall_server;
 mod recorded;
 mod recorder;
 mod redacting;
+mod replaced;
 mod rows;
 mod segments;
 mod server;
