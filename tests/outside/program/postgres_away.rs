@@ -237,7 +237,6 @@ fn a_server_that_is_of_no_use_is_said_in_one_sentence_and_no_turn_is_lost() {
         let reported = format!("The parrot is called Rio, said while it was {name}.");
         let told = turn(&place.sandbox, &said("s1", &reported, "Noted."));
         assert_ne!(told["kept_in"], "memory", "{name}: {told}");
-        assert!(told["because"].as_str().unwrap().contains(words), "{name}: {told}");
         let arguments = ["memory", "catch-up"];
         let ran = place.sandbox.fails(&arguments, *code, &[words, hint]);
         assert_eq!(ran.stderr.lines().filter(|line| line.starts_with("hermes: ")).count(), 1);
