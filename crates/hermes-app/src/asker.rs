@@ -1,11 +1,14 @@
 //! Who asks something of a home, and what they may see.
 
 use hermes_home::UserId;
-use hermes_store::memory::{Admin, Chat, Memory, Scope, User, UserNumber};
+use hermes_store::memory::{Admin, Chat, MOST_USERS, Memory, Scope, User, UserNumber};
 use hermes_store::sessions::Whose;
 
 /// How many bytes a name has at most: of somebody or something, a kind, a session, a project.
 pub const LONGEST_NAME: usize = 1_000;
+
+/// The number of somebody whose number is not known: the last one, which nobody gets before a million others.
+const UNASKED: i64 = MOST_USERS - 1;
 
 /// Who asks: the scope of what may be read, and whose USER.md is loaded.
 #[derive(Debug, Clone)]
@@ -28,6 +31,17 @@ impl Asker {
         // A name that leads to another is not the name of a file.
         let name = if is_owner { None } else { user.name.parse().ok() };
         Asker { scope: Scope::of(user.number), user: name }
+    }
+
+    /// Somebody whom the memory would know if it could be asked: their words are kept by their name, and nothing is read
+    /// or changed as theirs before their number is known.
+    pub fn unasked(user: &UserId) -> Asker {
+        Asker { scope: Scope::of(UserNumber::new(UNASKED)), user: Some(user.clone()) }
+    }
+
+    /// Whether their number is not known yet.
+    pub fn is_unasked(&self) -> bool {
+        self.scope.user().get() == UNASKED
     }
 
     /// Whose sessions of state.db they may see; none for the owner, who may see all.

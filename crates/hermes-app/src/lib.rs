@@ -35,6 +35,7 @@ pub mod hooks;
 pub mod in_step;
 pub mod integrate;
 pub mod items;
+pub mod known_users;
 pub mod later;
 pub mod lost;
 pub mod memory;

@@ -14,6 +14,7 @@ use hermes_store::{Error as StoreError, Result as StoreResult};
 
 use crate::app::{App, OWNER_NAME, keep_before_upgrade};
 use crate::problem::{Kind, Problem};
+use crate::process::{self, Identity};
 
 /// An opened memory.db.
 pub struct OpenMemory {
@@ -24,6 +25,14 @@ pub struct OpenMemory {
     /// Whether there is such a file; if not, the store is an empty one that is gone afterwards.
     pub exists: bool,
     _scratch: Option<tempfile::TempDir>,
+}
+
+impl OpenMemory {
+    /// Whether this is still the memory that is meant: its file is the one that was opened, and on a server no other
+    /// has its name. Where that cannot be found out it is to be opened anew, and whoever does is told why it fails.
+    pub(crate) fn is_in_place(&self, opened: Option<Identity>) -> bool {
+        process::identity(&self.path) == opened && self.store.is_in_place().unwrap_or(false)
+    }
 }
 
 impl App {

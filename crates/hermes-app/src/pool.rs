@@ -174,7 +174,9 @@ impl Seat {
 
     /// The settings, the home and the memory to read; a missing one is read as an empty one.
     pub fn reader(&mut self) -> anyhow::Result<(&App, &Home, &OpenMemory)> {
-        self.close_replaced();
+        self.close_still();
+        // One that was put in the place of ours is opened anew.
+        self.read.take_if(|(memory, identity)| !memory.is_in_place(*identity));
         if self.read.as_ref().is_none_or(|(memory, _)| !memory.exists) {
             let memory = self.app.memory(&self.home, Access::Read)?;
             if self.is_lasting {
@@ -191,7 +193,8 @@ impl Seat {
 
     /// The same through the connection that writes, where it is open: its own changes cost it nothing to see.
     pub fn either(&mut self) -> anyhow::Result<(&App, &Home, &OpenMemory)> {
-        self.close_replaced();
+        self.close_still();
+        self.write.close_replaced();
         if self.write.opened().is_none() {
             return self.reader();
         }
@@ -203,7 +206,7 @@ impl Seat {
 
     /// The same to write; a missing memory is made.
     pub fn writer(&mut self) -> anyhow::Result<(&App, &Home, &mut OpenMemory)> {
-        self.close_replaced();
+        self.close_still();
         let Seat { app, home, write, .. } = self;
         let memory = write.memory(app, home, app.lock_wait(home)?)?;
         Ok((app, home, memory))
@@ -242,13 +245,6 @@ impl Seat {
     /// A database that is read as it stands, because nothing can be written beside it, is opened anew for each question.
     fn close_still(&mut self) {
         self.read.take_if(|(memory, _)| memory.store.is_still());
-    }
-
-    /// A database that was put in the place of ours is opened anew: nothing goes to the old one.
-    fn close_replaced(&mut self) {
-        self.close_still();
-        self.read.take_if(|(memory, identity)| process::identity(&memory.path) != *identity);
-        self.write.close_replaced();
     }
 }
 

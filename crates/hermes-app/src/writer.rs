@@ -50,6 +50,6 @@ impl Writer {
 
     /// Lets go of a database in whose place another one is: nothing goes to the old one.
     pub(crate) fn close_replaced(&mut self) {
-        self.0.take_if(|(memory, identity)| process::identity(&memory.path) != *identity);
+        self.0.take_if(|(memory, identity)| !memory.is_in_place(*identity));
     }
 }

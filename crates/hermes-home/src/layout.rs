@@ -260,6 +260,11 @@ impl Home {
         self.own().join("spool")
     }
 
+    /// The names of the users of a memory on a server, for when the server is away.
+    pub fn known_users(&self) -> PathBuf {
+        self.own().join("users.json")
+    }
+
     /// Which state.db the transcript is, where the database cannot say so itself.
     pub fn transcript_note(&self) -> PathBuf {
         self.own().join("transcript.json")

@@ -90,19 +90,22 @@ fn the_next_host_is_asked_when_the_first_is_away() {
 }
 
 #[test]
-fn limits_hold_inside_a_transaction_and_nothing_is_left_after_it() {
+fn what_the_address_says_of_a_session_holds_in_it() {
     let server = pg_server::shared(Flavour::Plain);
-    let pool = pool(&format!("{}?statement_timeout=200ms", server.url("postgres")));
-    let limits = pool.address().limits();
-    let mut client = pool.get().unwrap();
-    let show = "select current_setting('statement_timeout')";
-    let mut transaction = client.transaction().unwrap();
-    transaction.batch_execute(&limits.set_locally()).unwrap();
-    let inside: String = transaction.query_typed(show, &[]).unwrap()[0].get(0);
-    let error = transaction.batch_execute("select pg_sleep(20)").unwrap_err();
-    drop(transaction);
-    assert_eq!((inside.as_str(), asked(&mut client, show).unwrap().as_str()), ("200ms", "0"));
-    let error = client.refused(&error);
-    assert!(matches!(error, Error::Server(ServerError::StatementTooSlow { .. })), "{error}");
-    assert!(!error.is_retriable());
+    let cases = [
+        ("statement_timeout=200ms", "statement_timeout", "200ms"),
+        ("options=-c%20statement_timeout%3D200ms", "statement_timeout", "200ms"),
+        ("options=-c%20work_mem%3D5MB&statement_timeout=200ms", "work_mem", "5MB"),
+        ("idle_in_transaction_session_timeout=7s", "idle_in_transaction_session_timeout", "7s"),
+    ];
+    for (parameters, setting, wanted) in cases {
+        let mut client = pool(&format!("{}?{parameters}", server.url("postgres"))).get().unwrap();
+        let show = format!("select current_setting('{setting}')");
+        assert_eq!(asked(&mut client, &show).unwrap(), wanted, "{parameters}");
+        if parameters.contains("statement") {
+            let error = asked(&mut client, "select pg_sleep(20)::text").unwrap_err();
+            let is_slow = matches!(error, Error::Server(ServerError::StatementTooSlow { .. }));
+            assert!(is_slow && !error.is_retriable(), "{error}");
+        }
+    }
 }

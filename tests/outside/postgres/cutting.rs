@@ -15,10 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Notes a key, once, whatever happens on the way.
 fn note(pool: &Pool, key: i64) -> Result<()> {
     let mut client = pool.get()?;
-    let limits = pool.address().limits();
     let done = (|| {
         let mut transaction = client.transaction()?;
-        transaction.batch_execute(&limits.set_locally())?;
         let insert = "insert into noted (key) values ($1) on conflict do nothing";
         transaction.execute_typed(insert, &[(&key, postgres::types::Type::INT8)])?;
         transaction

@@ -157,3 +157,102 @@ fn an_old_protocol_is_not_spoken() {
     // An alert, or nothing at all: never another step of the greeting.
     assert!(old.join().unwrap().is_ok_and(|first| first == 0x15), "{error}");
 }
+
+/// Keys of every kind with certificates for the user `postgres`, and some that are no good.
+const CLIENTS: &str = r#"
+    openssl ecparam -name prime256v1 -genkey -noout -out sec1.key
+    openssl pkcs8 -topk8 -nocrypt -in sec1.key -out pkcs8.key
+    openssl genrsa -traditional -out pkcs1.key 2048
+    openssl pkcs8 -topk8 -nocrypt -in pkcs1.key -out rsa.key
+    openssl genpkey -algorithm ed25519 -out ed25519.key
+    issue() { openssl req -new -key $1.key -subj /CN=$2 | openssl x509 -req -days 30 \
+        -CA authority.crt -CAkey authority.key -CAcreateserial -out $3.crt; }
+    for kind in sec1 pkcs8 pkcs1 rsa ed25519; do issue $kind postgres $kind; done
+    printf 'basicConstraints=CA:FALSE\n' >extensions
+    openssl req -new -key sec1.key -subj /CN=postgres | openssl x509 -req -days 30 -CA authority.crt \
+        -CAkey authority.key -extfile extensions -out extended.crt
+    openssl ec -aes128 -passout pass:x -in sec1.key -out legacy.key
+    openssl pkcs8 -topk8 -passout pass:x -in sec1.key -out encrypted.key
+    issue sec1 somebody somebody
+    openssl req -x509 -days 30 -key sec1.key -subj /CN=postgres -out stranger.crt
+    cp sec1.key open.key
+    : >empty.key
+    chmod 600 *.key
+    chmod 644 open.key
+    cat >data/pg_hba.conf <<END
+local all all trust
+hostssl certified all 127.0.0.1/32 cert
+hostssl postgres all 127.0.0.1/32 scram-sha-256 clientcert=verify-full
+END
+    echo "ssl_ca_file = '$PWD/authority.crt'" >>data/postgresql.auto.conf"#;
+
+/// A server that wants certificates of those who come.
+fn asking_for_certificates() -> Server {
+    let mut server = pg_server::start(Flavour::Plain);
+    pg_server::run(Command::new("sh").args(["-e", "-c", CLIENTS]).current_dir(server.folder()));
+    pg_server::open_to_server(server.folder());
+    server.sql("postgres", "create database certified");
+    server.halt();
+    server.resume();
+    server
+}
+
+/// A database of it by TCP, with this certificate and key of its folder.
+fn certified(server: &Server, database: &str, files: &str) -> String {
+    let folder = server.folder().display();
+    let files = files.replace("{in}", &folder.to_string());
+    let url = url(server, "localhost", &format!("sslmode=verify-full&sslrootcert={{ca}}{files}"));
+    url.replace("/postgres?", &format!("/{database}?"))
+}
+
+#[test]
+fn who_has_the_right_certificate_is_let_in() {
+    let server = asking_for_certificates();
+    let pairs = ["sec1", "pkcs8", "pkcs1", "rsa", "ed25519"].map(|kind| (kind, kind));
+    for (certificate, key) in pairs.into_iter().chain([("extended", "pkcs8")]) {
+        let files = format!("&sslcert={{in}}/{certificate}.crt&sslkey={{in}}/{key}.key");
+        for database in ["certified", "postgres"] {
+            let mut client = pool(&certified(&server, database, &files)).get().unwrap();
+            assert_eq!(asked(&mut client, IS_ENCRYPTED).unwrap(), "true", "{certificate}");
+        }
+    }
+    // A socket has no use for it.
+    let socket = format!("{}?sslcert=/nowhere&sslkey=/nowhere", server.url("postgres"));
+    assert!(pool(&socket).get().is_ok());
+}
+
+#[test]
+fn who_has_no_right_certificate_is_told_what_to_do() {
+    let server = asking_for_certificates();
+    let cases = [
+        ("certified", "", "connection requires a valid client certificate", "with sslcert=… and"),
+        (
+            "certified",
+            "somebody sec1",
+            "certificate authentication failed",
+            "for the user postgres",
+        ),
+        ("certified", "stranger sec1", "UnknownCA", "an authority that the server trusts"),
+        ("postgres", "somebody sec1", "password authentication failed", "somebody.crt"),
+        ("certified", "nowhere sec1", "nowhere.crt to log in", "with sslcert=…"),
+        ("certified", "sec1 nowhere", "nowhere.key to log in", "with sslkey=…"),
+        ("certified", "sec1 pkcs1", "it is not the key of", "that belong together"),
+        ("certified", "sec1 open", "others may read it", "chmod 600"),
+        ("certified", "sec1 encrypted", "its key is encrypted", "openssl pkey -in"),
+        ("certified", "sec1 legacy", "its key is encrypted", "openssl pkey -in"),
+        ("certified", "sec1 empty", "there is no private key in it", "with sslkey=…"),
+    ];
+    for (database, files, words, hint) in cases {
+        let files = match files.split_once(' ') {
+            Some((certificate, key)) => {
+                format!("&sslcert={{in}}/{certificate}.crt&sslkey={{in}}/{key}.key")
+            }
+            None => String::new(),
+        };
+        let error = refusal(&certified(&server, database, &files));
+        assert_eq!(error.kind(), ErrorKind::Unauthorized, "{files}: {error}");
+        assert!(error.to_string().contains(words), "{files}: {error}");
+        assert!(error.hint().unwrap().contains(hint), "{files}: {:?}", error.hint());
+        assert!(!error.is_retriable());
+    }
+}

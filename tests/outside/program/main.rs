@@ -39,6 +39,7 @@ mod peer;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod pg_server;
 mod postgres;
+mod postgres_away;
 mod postgres_backup;
 mod postgres_people;
 mod programs;

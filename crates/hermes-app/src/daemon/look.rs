@@ -15,6 +15,7 @@ use super::schedule::{self, Known};
 use super::work;
 use crate::app::App;
 use crate::hooks::finish;
+use crate::known_users;
 use crate::memory::OpenMemory;
 use crate::process::Signals;
 
@@ -35,8 +36,8 @@ pub struct Watched {
     pub is_held: bool,
     memory: Option<PathBuf>,
     is_on_server: bool,
-    /// Which change of a memory on a server was the last that was seen.
-    pulse: Option<i64>,
+    /// Which memory was last seen on a server, and which change of it.
+    pulse: Option<(String, i64)>,
     /// Wakes the daemon when somebody changes the memory on its server.
     notices: Option<Notices>,
     seen: Option<Stamps>,
@@ -108,17 +109,27 @@ impl Watched {
         };
         let seen = plan(&app, &self.home, &mut memory.store, owner)?;
         if self.is_on_server {
-            self.pulse = Some(memory.store.pulse()?);
-            if self.notices.is_none() {
-                let waker = signals.waker()?;
-                self.notices = memory.store.notices(move || waker.wake());
-            }
+            self.note_server(&memory.store, signals)?;
         }
         self.next = match seen {
             Seen::Due => Some(now),
             Seen::Until(next) => next,
         };
         Ok(seen)
+    }
+
+    /// Notes which memory is on the server now, how far it has come and who is known there.
+    fn note_server(&mut self, store: &Memory, signals: &Signals) -> anyhow::Result<()> {
+        let now = store.pulse_by_mark()?;
+        let is_another = self.pulse.as_ref().is_none_or(|(mark, _)| *mark != now.0);
+        self.pulse = Some(now);
+        if self.notices.is_none() || is_another {
+            let waker = signals.waker()?;
+            self.notices = store.notices(move || waker.wake());
+        }
+        // What cannot be noted now is noted the next time.
+        drop(known_users::note(&self.home, store));
+        Ok(())
     }
 
     /// Whether somebody changed the memory on its server since the last look. A notice only says that there may be
@@ -129,7 +140,7 @@ impl Watched {
         }
         let app = app.for_profile(&self.home);
         let memory = app.memory(&self.home, Access::Read)?;
-        Ok(Some(memory.store.pulse()?) != self.pulse)
+        Ok(Some(memory.store.pulse_by_mark()?) != self.pulse)
     }
 
     /// The next look is a full one.

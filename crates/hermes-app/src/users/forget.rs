@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::backup::holding;
 use crate::catch_up;
 use crate::in_step;
+use crate::known_users;
 use crate::memory::OpenMemory;
 use crate::tokens;
 
@@ -91,6 +92,7 @@ impl UserForget {
         let place = Place { home, agent_sessions: self.agent_sessions };
         let erased = erasure::forget(&mut memory.store, &place, self.user.number, app.change())?;
         revoke_tokens(app, &self.known)?;
+        known_users::note(home, &memory.store)?;
         let mut report = UserForgotten { done: true, erased, ..self.plan };
         let receipt = Receipt {
             format: FORMAT,

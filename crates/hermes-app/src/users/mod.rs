@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::catch_up;
+use crate::known_users;
 use crate::problem::{Kind, Problem};
 
 /// Everybody whom the memory knows.
@@ -130,6 +131,7 @@ pub fn add(
     }
     let is_known = found.is_some();
     let number = store.user_or_new(name.as_str(), app.change())?;
+    known_users::note(home, &store)?;
     if let Some(zone) = zone {
         store.set_timezone(number, Some(zone), app.change())?;
     }

@@ -117,6 +117,7 @@ impl Place {
             (Place::Own, "backup-schedule.json") => {
                 Some("what makes backups on this machine is this machine's own")
             }
+            (Place::Own, "users.json") => Some("who is known on the server is asked there again"),
             (Place::Own, sign::KEY) => Some("the key that signs backups stays in the home"),
             (Place::Own, "backup-manifest.json") => {
                 Some("the list of a backup that this home was restored from")

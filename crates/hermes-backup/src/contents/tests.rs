@@ -70,6 +70,7 @@ fn rules_are_anchored_to_the_home_and_each_profile() {
         "hermesd/checkpoints/log/00000001.json",
         "profiles/coder/hermesd/checkpoints/contents/ab/cd",
         "hermesd/daemon.json",
+        "hermesd/users.json",
         "profiles/coder/hermesd/backup-manifest.json",
         "skills/x/node_modules/a/index.js",
         "skills/x/scripts/__pycache__/a.pyc",

@@ -1,5 +1,7 @@
 //! What can go wrong with a PostgreSQL server, and the hint for each.
 
+use std::path::PathBuf;
+
 use super::ErrorKind;
 
 /// What went wrong with a PostgreSQL server. No password and no statement is ever part of it.
@@ -31,6 +33,28 @@ pub enum ServerError {
         user: String,
         /// What the server said.
         why: String,
+    },
+    /// Our own certificate or its key cannot be used.
+    #[error("could not use {} to log in to PostgreSQL: {why}", file.display())]
+    BadIdentity {
+        /// The file of the certificate or of the key.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The server lets nobody in who comes so: without a certificate that it knows, say.
+    #[error("could not log in to PostgreSQL at {server} as {user}: {why}")]
+    NotLetIn {
+        /// Host and port, or the socket.
+        server: String,
+        /// As whom.
+        user: String,
+        /// What the server said.
+        why: String,
+        /// What to do about it.
+        hint: String,
     },
     /// The server has no such database.
     #[error("could not use PostgreSQL at {server}: there is no database {database}")]
@@ -104,6 +128,34 @@ pub enum ServerError {
         /// The role that logged in.
         role: String,
     },
+    /// The server itself is of a version that the tables are not made for.
+    #[error(
+        "could not use PostgreSQL at {server}: it is version {found}, and {needed} or newer is needed"
+    )]
+    TooOld {
+        /// Host and port, or the socket.
+        server: String,
+        /// The version there.
+        found: u32,
+        /// The oldest version that will do.
+        needed: u32,
+    },
+    /// There is no room left on the disk of the server.
+    #[error("could not write to PostgreSQL at {server}: {why}")]
+    DiskFull {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
+    /// The server takes no changes: it follows another one, or was told so.
+    #[error("could not write to PostgreSQL at {server}: {why}")]
+    ReadOnly {
+        /// Host and port, or the socket.
+        server: String,
+        /// What the server said.
+        why: String,
+    },
     /// The tables on the server were made by a later version of this program.
     #[error(
         "could not use PostgreSQL at {server}: its schema is {found}, this build knows {known}"
@@ -144,18 +196,22 @@ impl ServerError {
             ServerError::PoolExhausted { .. } | ServerError::WriteConflict { .. } => {
                 ErrorKind::Locked
             }
-            ServerError::WrongPassword { .. } => ErrorKind::Unauthorized,
+            ServerError::WrongPassword { .. }
+            | ServerError::BadIdentity { .. }
+            | ServerError::NotLetIn { .. } => ErrorKind::Unauthorized,
             ServerError::Unreachable { .. }
             | ServerError::ConnectionCut { .. }
             | ServerError::TlsRefused { .. } => ErrorKind::Unreachable,
             ServerError::BadAddress { .. }
             | ServerError::NoRights { .. }
             | ServerError::PastRules { .. }
+            | ServerError::TooOld { .. }
+            | ServerError::ReadOnly { .. }
             | ServerError::NewerSchema { .. }
             | ServerError::OlderSchema { .. } => ErrorKind::Refused,
-            ServerError::StatementTooSlow { .. } | ServerError::Refused { .. } => {
-                ErrorKind::Failure
-            }
+            ServerError::StatementTooSlow { .. }
+            | ServerError::DiskFull { .. }
+            | ServerError::Refused { .. } => ErrorKind::Failure,
         }
     }
 
@@ -163,6 +219,9 @@ impl ServerError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             ServerError::BadAddress { hint, .. } => return hint.clone(),
+            ServerError::BadIdentity { hint, .. } | ServerError::NotLetIn { hint, .. } => {
+                return Some(hint.clone());
+            }
             ServerError::Unreachable { .. } => {
                 "see whether the server runs and the host and port are right: `hermes db status`"
             }
@@ -174,6 +233,9 @@ impl ServerError {
             }
             ServerError::NoRights { .. } => {
                 "let its owner run what `hermes db migrate --print-sql` prints"
+            }
+            ServerError::TlsRefused { why, .. } if why.contains("does not support TLS") => {
+                "let whoever runs the server turn it on there (`ssl = on`), or name a server that has it"
             }
             ServerError::TlsRefused { .. } => {
                 "name the server's authority with sslrootcert=…, or see which host its certificate is for"
@@ -188,6 +250,15 @@ impl ServerError {
             }
             ServerError::PastRules { .. } => {
                 "log in as another role: `hermes db invite NAME` makes one for this home"
+            }
+            ServerError::TooOld { .. } => {
+                "upgrade the server, or name another one: `hermes config set HERMES_DB_URL -`"
+            }
+            ServerError::DiskFull { .. } => {
+                "make room on the disk of the server, then `hermes memory catch-up`"
+            }
+            ServerError::ReadOnly { .. } => {
+                "name the server that takes changes, `hermes config set HERMES_DB_URL -`, or let it take them; then `hermes memory catch-up`"
             }
             ServerError::NewerSchema { .. } => "upgrade hermes on this machine",
             ServerError::OlderSchema { .. } => "bring it up to date with `hermes db migrate`",

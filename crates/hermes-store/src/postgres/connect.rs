@@ -30,7 +30,9 @@ pub(super) fn open(address: &Address, tls: &MakeRustlsConnect, time: Duration) -
                 ) if address.ssl_mode != SslMode::Allow => {
                     return Err(error);
                 }
-                Err(error) => last = error,
+                // Who is not let in learns why from the host and the way that were tried first.
+                Err(error) if !matches!(last, ServerError::NotLetIn { .. }) => last = error,
+                Err(_) => {}
             }
         }
     }

@@ -1,10 +1,11 @@
 //! A few connections that are kept and lent out. There is no thread behind it: whoever asks looks after it.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use postgres::Client;
+use postgres::{Client, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
@@ -39,6 +40,9 @@ impl Default for PoolSettings {
 /// How long a connection that lay unused may take to answer.
 const LOOK: Duration = Duration::from_secs(3);
 
+/// The oldest version of PostgreSQL that the tables and the statements were tried with.
+const OLDEST: u32 = 15;
+
 /// No server answers quicker than this, however short the patience is.
 const LEAST_WAIT: Duration = Duration::from_millis(250);
 
@@ -62,6 +66,8 @@ struct Shared {
     tls: MakeRustlsConnect,
     state: Mutex<State>,
     returned: Condvar,
+    /// Whether the server said which version it is, and that one will do.
+    is_new_enough: AtomicBool,
 }
 
 /// What there is at one moment.
@@ -91,7 +97,9 @@ impl Pool {
         let tls = tls::connector(&address)?;
         let state = Mutex::new(State { idle: Vec::new(), open: 0 });
         let patience = Patience { lent: settings.wait, server: address.connect_timeout };
-        let shared = Shared { address, settings, tls, state, returned: Condvar::new() };
+        let returned = Condvar::new();
+        let is_new_enough = AtomicBool::new(false);
+        let shared = Shared { address, settings, tls, state, returned, is_new_enough };
         Ok(Pool { shared: Arc::new(shared), patience })
     }
 
@@ -151,7 +159,9 @@ impl Pool {
 
     fn opened(&self) -> Result<Pooled> {
         let seat = Seat { shared: &self.shared };
-        let client = connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?;
+        let mut client =
+            connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?;
+        self.shared.refuse_old(&mut client)?;
         std::mem::forget(seat);
         let now = Instant::now();
         Ok(self.lent(Kept { client, made: now, used: now }))
@@ -195,6 +205,30 @@ impl Shared {
     fn one_less(&self) {
         self.lock().open -= 1;
         self.returned.notify_one();
+    }
+
+    /// Fails for a server that is older than what the tables are made for; asked once.
+    fn refuse_old(&self, client: &mut Client) -> Result<()> {
+        if self.is_new_enough.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let asked = client.simple_query("show server_version_num");
+        let answers = asked.map_err(|error| self.address.refused(&error))?;
+        let number = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse::<u32>().ok(),
+            _ => None,
+        });
+        // Thousands count the versions within one: 150013 is the thirteenth of 15.
+        match number.map(|number| number / 10_000) {
+            Some(found) if found < OLDEST => {
+                let server = self.address.place();
+                Err(ServerError::TooOld { server, found, needed: OLDEST }.into())
+            }
+            _ => {
+                self.is_new_enough.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+        }
     }
 
     /// The connection if it can still be used; else it is closed.

@@ -1,4 +1,4 @@
-//! How a server proves who it is: rustls with ring, as strictly as the address asks.
+//! How a server proves who it is, and how we do: rustls with ring, as strictly as the address asks.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use rustls::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Roots, SslMode};
+use super::identity;
 use crate::error::ServerError;
 use crate::{Error, Result};
 
@@ -22,11 +23,14 @@ use crate::{Error, Result};
 pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(address, &provider)?;
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| untrusted(address, error.to_string()))?;
-    let config =
-        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
+    let config = match address.identity.as_ref().filter(|_| address.may_be_encrypted()) {
+        None => builder.with_no_client_auth(),
+        Some(files) => builder.with_client_cert_resolver(identity::read(files, &provider)?),
+    };
     Ok(MakeRustlsConnect::new(config))
 }
 

@@ -206,7 +206,13 @@ impl Conversation {
         self.seat.app.now = clock::now();
         self.cancel.store(false, Ordering::SeqCst);
         self.tools.begin_turn(self.window.exchanges.len() + 1);
-        let recalled = self.recall(text, front)?;
+        let recalled = match self.settle() {
+            Ok(()) => self.recall(text, front)?,
+            Err(error) => {
+                recall::show_failure(&error, front)?;
+                None
+            }
+        };
         self.window.begin(text, recalled);
         self.record_said(text, front)?;
         let taken = self.take(front);
@@ -215,6 +221,15 @@ impl Conversation {
         self.note_spending(&taken);
         self.remember_wishes(front)?;
         self.finish(taken, front)
+    }
+
+    /// Finds out whose memory it is, if the server that knows was away when the conversation began.
+    fn settle(&mut self) -> anyhow::Result<()> {
+        if let (true, Some(user)) = (self.asker.is_unasked(), &self.opening.user) {
+            self.asker = opening::asked(&mut self.seat, user)?;
+            self.tools.asker = self.asker.clone();
+        }
+        Ok(())
     }
 
     /// Runs the model and its tools.
@@ -349,6 +364,9 @@ impl Conversation {
     /// An answer that was not wanted is a sign of how the work went; without it the question is asked all the same.
     fn note_retry(&mut self, question: &str) {
         let (scope, session) = (self.asker.scope, self.session.to_string());
+        if self.asker.is_unasked() {
+            return;
+        }
         let Ok((app, home, memory)) = self.seat.writer() else { return };
         let Ok(zone) = app.zone_of(home, &memory.store, scope.user()) else { return };
         let vectors = embedding::vectors(memory.store.active_model().ok().flatten().as_ref());

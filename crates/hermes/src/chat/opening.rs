@@ -8,7 +8,8 @@ use hermes_agent::window::{Row, Window, size_of};
 use hermes_home::{Home, UserId};
 use hermes_llm::chat::ChatLimits;
 use hermes_memory::record::summaries;
-use hermes_store::memory::Scope;
+use hermes_store::Error as StoreError;
+use hermes_store::memory::{Memory, Scope};
 use hermes_store::sessions::{
     Message, MessageState, OUR_SUMMARY, SessionFilter, SessionId, SessionKind, SessionStore,
     Spending, Whose, Window as Shown, random_bytes,
@@ -17,12 +18,13 @@ use hermes_store::sessions::{
 use super::front::Figures;
 use super::tools::Tools;
 use super::{Conversation, Opening, Talker, Which, outside, parts};
-use hermes_app::app::App;
+use hermes_app::app::{App, OWNER_NAME};
 use hermes_app::asker::Asker;
 use hermes_app::clock;
+use hermes_app::known_users;
 use hermes_app::models::{Chosen, ModelName, Purpose};
 use hermes_app::pool::Seat;
-use hermes_app::problem::{Kind, Problem};
+use hermes_app::problem::{self, Kind, Problem};
 use hermes_app::turn;
 
 /// Who makes the changes of a conversation.
@@ -158,16 +160,50 @@ fn nothing_to_resume() -> Problem {
         .hint("begin one with `hermes chat`")
 }
 
-/// Who talks; somebody who is named for the first time becomes a user.
+/// Who talks. While the memory cannot be asked, somebody whom it knew before is let talk all the same.
 fn asker(seat: &mut Seat, user: Option<&UserId>) -> anyhow::Result<Asker> {
     let Some(user) = user else { return Ok(Asker::owner()) };
-    let (_, _, memory) = seat.reader()?;
+    let error = match asked(seat, user) {
+        Err(error) if is_away(&error) => error,
+        asked => return asked,
+    };
+    match known_users::has(&seat.home, user) {
+        true if user.as_str() == OWNER_NAME => Ok(Asker::owner()),
+        true => Ok(Asker::unasked(user)),
+        false => Err(Problem::new(
+            Kind::Unavailable,
+            format!("could not find out who {user} is: {}", problem::message(&error)),
+        )
+        .hint("say it again when `hermes db status` answers; users whom this home has seen can talk meanwhile")
+        .into()),
+    }
+}
+
+/// Who somebody is by the memory; one who is named for the first time becomes a user.
+pub(super) fn asked(seat: &mut Seat, user: &UserId) -> anyhow::Result<Asker> {
+    let (_, home, memory) = seat.reader()?;
     if let Some(known) = memory.store.user(user.as_str())? {
+        note_users(home, &memory.store);
         return Ok(Asker::of(&known));
     }
-    let (app, _, memory) = seat.writer()?;
+    let (app, home, memory) = seat.writer()?;
     let number = memory.store.user_or_new(user.as_str(), app.change())?;
+    note_users(home, &memory.store);
     Ok(Asker { scope: Scope::of(number), user: Some(user.clone()) })
+}
+
+/// Notes who is known, for when the server is away; what cannot be noted now is noted the next time.
+fn note_users(home: &Home, store: &Memory) {
+    drop(known_users::note(home, store));
+}
+
+/// Whether the memory cannot be asked now.
+fn is_away(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<StoreError>()
+            .is_some_and(|error| matches!(error, StoreError::Server(_)))
+    })
 }
 
 /// The sessions of one user, newest first.

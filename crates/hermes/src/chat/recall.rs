@@ -32,8 +32,7 @@ impl Conversation {
         let given = match self.given(text) {
             Ok(given) => given,
             Err(error) => {
-                let why = hermes_app::problem::message(&error);
-                front.show(&Event::Notice(&format!("nothing could be recalled: {why}")))?;
+                show_failure(&error, front)?;
                 return Ok(None);
             }
         };
@@ -88,6 +87,12 @@ impl Conversation {
         let name = |line: &str| Some(line.strip_prefix('[')?.split_once(']')?.0.to_owned());
         lines.filter_map(name).collect()
     }
+}
+
+/// Shows why nothing is recalled; the conversation goes on without.
+pub(super) fn show_failure(error: &anyhow::Error, front: &mut dyn Front) -> anyhow::Result<()> {
+    let why = hermes_app::problem::message(error);
+    front.show(&Event::Notice(&format!("nothing could be recalled: {why}")))
 }
 
 /// Leaves out what is in the window already.

@@ -33,6 +33,10 @@ impl Conversation {
     }
 
     fn keep_wishes(&mut self) -> anyhow::Result<AtOnce> {
+        if self.asker.is_unasked() {
+            // Where the turn waits, the daemon reads the wish when it takes the turn in.
+            return Ok(AtOnce::default());
+        }
         let (scope, session) = (self.asker.scope, self.session.to_string());
         let (app, home, memory) = self.seat.writer()?;
         let rules = rules::of_learning(app, home, &memory.store)?;

@@ -22,6 +22,8 @@ const KEYS: &[(&str, Option<&str>)] = &[
     ("connect_timeout", Some("PGCONNECT_TIMEOUT")),
     ("sslmode", Some("PGSSLMODE")),
     ("sslrootcert", Some("PGSSLROOTCERT")),
+    ("sslcert", Some("PGSSLCERT")),
+    ("sslkey", Some("PGSSLKEY")),
     ("channel_binding", Some("PGCHANNELBINDING")),
     ("target_session_attrs", Some("PGTARGETSESSIONATTRS")),
     ("keepalives", None),
@@ -29,7 +31,7 @@ const KEYS: &[(&str, Option<&str>)] = &[
     ("keepalives_interval", None),
     ("keepalives_count", None),
     ("tcp_user_timeout", None),
-    // Ours: libpq says these with `options`, which a pooler refuses.
+    // Ours: libpq says these with `options`.
     ("statement_timeout", None),
     ("idle_in_transaction_session_timeout", None),
 ];

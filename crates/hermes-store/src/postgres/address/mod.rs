@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use self::found::Found;
-pub(super) use self::protection::Roots;
+pub(super) use self::protection::{Identity, Roots};
 pub use self::protection::{SslMode, Warning};
 use crate::error::ServerError;
 use crate::{Error, Result};
@@ -22,8 +22,6 @@ use crate::{Error, Result};
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
-const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(60);
 const KEEPALIVES_IDLE: Duration = Duration::from_secs(60);
 const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(10);
 const KEEPALIVES_COUNT: u32 = 3;
@@ -34,7 +32,7 @@ const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Surroundings<'a> {
     /// A variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The user's own folder, for `.pgpass`, `.pg_service.conf` and `.postgresql/root.crt`.
+    /// The user's own folder, for `.pgpass`, `.pg_service.conf` and the files in `.postgresql`.
     pub home: Option<&'a Path>,
     /// The name of the user on this machine.
     pub user: &'a str,
@@ -53,13 +51,13 @@ pub struct Address {
     pub(super) password: Option<Password>,
     pub(super) ssl_mode: SslMode,
     pub(super) roots: Roots,
+    pub(super) identity: Option<Identity>,
     pub(super) connect_timeout: Duration,
     pub(super) application_name: String,
     pub(super) options: Option<String>,
     pub(super) channel_binding: Option<String>,
     pub(super) target_session_attrs: Option<String>,
     pub(super) keepalives: Keepalives,
-    limits: Limits,
     warnings: Vec<Warning>,
 }
 
@@ -83,15 +81,6 @@ pub(super) struct Keepalives {
     pub(super) interval: Duration,
     pub(super) count: u32,
     pub(super) unanswered: Duration,
-}
-
-/// How long the server may take, set inside each transaction because a pooler may stand in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The longest a statement may run.
-    pub statement: Duration,
-    /// The longest a transaction may wait for us.
-    pub idle_in_transaction: Duration,
 }
 
 impl Address {
@@ -120,12 +109,13 @@ impl Address {
             password: password.map(Password),
             ssl_mode,
             roots: protection::roots(&found, around),
+            identity: protection::identity(&found, around)?,
             connect_timeout: found.seconds("connect_timeout")?.unwrap_or(CONNECT_TIMEOUT),
             application_name: found
                 .text("application_name")
                 .unwrap_or(around.application)
                 .to_owned(),
-            options: found.text("options").map(str::to_owned),
+            options: options(&found)?,
             channel_binding: found.one_of("channel_binding", &["disable", "prefer", "require"])?,
             target_session_attrs: found
                 .one_of("target_session_attrs", &["any", "read-write", "read-only"])?,
@@ -136,22 +126,11 @@ impl Address {
                 count: found.number("keepalives_count")?.unwrap_or(KEEPALIVES_COUNT),
                 unanswered: found.milliseconds("tcp_user_timeout")?.unwrap_or(TCP_USER_TIMEOUT),
             },
-            limits: Limits {
-                statement: found.milliseconds("statement_timeout")?.unwrap_or(STATEMENT_TIMEOUT),
-                idle_in_transaction: found
-                    .milliseconds("idle_in_transaction_session_timeout")?
-                    .unwrap_or(IDLE_IN_TRANSACTION),
-            },
             hosts,
             database,
             user,
             warnings,
         })
-    }
-
-    /// The limits that each transaction sets for itself.
-    pub fn limits(&self) -> Limits {
-        self.limits
     }
 
     /// What the owner of this address should know.
@@ -203,6 +182,11 @@ impl Address {
         )
     }
 
+    /// Whether a connection to it may be encrypted: one by a socket never is.
+    pub(super) fn may_be_encrypted(&self) -> bool {
+        self.ssl_mode != SslMode::Disable && !self.hosts.iter().all(Host::is_socket)
+    }
+
     /// Whether only this machine reaches it so.
     pub fn is_local(&self) -> bool {
         self.hosts.iter().all(Host::is_local)
@@ -235,6 +219,13 @@ impl Address {
                 variables.push(("PGSSLROOTCERT", "system".to_owned()))
             }
             Roots::Public => {}
+        }
+        if let Some(Identity { certificate, key }) = &self.identity {
+            variables.push(("PGSSLCERT", certificate.display().to_string()));
+            variables.push(("PGSSLKEY", key.display().to_string()));
+        }
+        if let Some(options) = &self.options {
+            variables.push(("PGOPTIONS", options.clone()));
         }
         if let Some(Password(password)) = &self.password {
             variables.push(("PGPASSWORD", password.clone()));
@@ -299,18 +290,6 @@ impl fmt::Debug for Password {
     }
 }
 
-impl Limits {
-    /// The statement that sets them for the transaction it runs in, and for nothing after it.
-    pub fn set_locally(&self) -> String {
-        format!(
-            "select set_config('statement_timeout', '{}', true), \
-             set_config('idle_in_transaction_session_timeout', '{}', true)",
-            self.statement.as_millis(),
-            self.idle_in_transaction.as_millis(),
-        )
-    }
-}
-
 fn hosts(found: &Found) -> Result<Vec<Host>> {
     let list = |key: &str| -> Vec<String> {
         found
@@ -343,6 +322,18 @@ fn hosts(found: &Found) -> Result<Vec<Host>> {
             })
         })
         .collect()
+}
+
+/// What is said of the session when it begins: in the words of the server's own programs, and the two limits of time
+/// that have keys of their own.
+fn options(found: &Found) -> Result<Option<String>> {
+    let mut options = Vec::from_iter(found.text("options").map(str::to_owned));
+    for limit in ["statement_timeout", "idle_in_transaction_session_timeout"] {
+        if let Some(time) = found.milliseconds(limit)? {
+            options.push(format!("-c {limit}={}", time.as_millis()));
+        }
+    }
+    Ok((!options.is_empty()).then(|| options.join(" ")))
 }
 
 /// For whom a password is looked up.

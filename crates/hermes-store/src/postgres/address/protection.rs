@@ -34,6 +34,15 @@ pub(in crate::postgres) enum Roots {
     File(PathBuf),
 }
 
+/// The files by which we are known to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::postgres) struct Identity {
+    /// Our certificate, and those between it and its authority.
+    pub(in crate::postgres) certificate: PathBuf,
+    /// The key it belongs to.
+    pub(in crate::postgres) key: PathBuf,
+}
+
 /// Something about an address that its owner should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
@@ -142,5 +151,25 @@ pub(super) fn roots(found: &Found, around: &Surroundings<'_>) -> Roots {
             let own = around.home.map(|home| home.join(".postgresql/root.crt"));
             own.filter(|path| path.is_file()).map_or(Roots::Public, Roots::File)
         }
+    }
+}
+
+/// The certificate that was named, else the one where libpq looks for it, if it is there.
+pub(super) fn identity(found: &Found, around: &Surroundings<'_>) -> Result<Option<Identity>> {
+    let own = |name: &str| around.home.map(|home| home.join(".postgresql").join(name));
+    let named = |key: &str| found.text(key).map(PathBuf::from);
+    let usual = || own("postgresql.crt").filter(|path| path.is_file());
+    let key = named("sslkey");
+    match (named("sslcert").or_else(usual), key.or_else(|| own("postgresql.key"))) {
+        (Some(certificate), Some(key)) => Ok(Some(Identity { certificate, key })),
+        (Some(_), None) => Err(bad_with_hint(
+            "it has sslcert and no sslkey",
+            "name the key of the certificate with sslkey=FILE",
+        )),
+        (None, _) if found.text("sslkey").is_some() => Err(bad_with_hint(
+            "it has sslkey and no sslcert",
+            "name the certificate of the key with sslcert=FILE",
+        )),
+        (None, _) => Ok(None),
     }
 }

@@ -78,7 +78,7 @@ fn nothing_said_is_the_users_own_database_here() {
     assert_eq!((address.user(), address.database()), ("alice", "alice"));
     assert!(address.hosts[0].is_local());
     assert_eq!(address.application_name, "hermes/0.1.0/default");
-    assert_eq!(address.limits().statement, Duration::from_secs(30));
+    assert_eq!(address.options, None);
 }
 
 #[test]
@@ -169,14 +169,14 @@ fn an_unknown_key_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn times_have_units_and_are_set_inside_a_transaction() {
-    let address = Desk::new().parse("postgres://db/x?statement_timeout=2min&idle_in_transaction_session_timeout=1500&connect_timeout=3");
+fn times_have_units_and_are_said_when_a_session_begins() {
+    let address = Desk::new().parse("postgres://db/x?options=-c%20jit%3Doff&statement_timeout=2min&idle_in_transaction_session_timeout=1500&connect_timeout=3");
     assert_eq!(address.connect_timeout, Duration::from_secs(3));
-    assert_eq!(
-        address.limits().set_locally(),
-        "select set_config('statement_timeout', '120000', true), \
-         set_config('idle_in_transaction_session_timeout', '1500', true)"
-    );
+    let options =
+        "-c jit=off -c statement_timeout=120000 -c idle_in_transaction_session_timeout=1500";
+    assert_eq!(address.options.as_deref(), Some(options));
+    let variables: BTreeMap<_, _> = address.as_variables().into_iter().collect();
+    assert_eq!(variables["PGOPTIONS"], options);
 }
 
 #[test]
@@ -195,4 +195,25 @@ fn programs_of_postgresql_get_the_same_address() {
     for (name, value) in wanted {
         assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
     }
+}
+
+#[test]
+fn a_certificate_of_ones_own_comes_from_the_string_the_variable_or_the_usual_files() {
+    let files = |address: &Address| {
+        let files = address.identity.as_ref();
+        files.map(|files| format!("{} {}", files.certificate.display(), files.key.display()))
+    };
+    assert_eq!(files(&Desk::new().parse("host=db")), None);
+    let said = Desk::new().parse("host=db sslcert=/a.crt sslkey=/a.key");
+    assert_eq!(files(&said).as_deref(), Some("/a.crt /a.key"));
+    let variables: BTreeMap<_, _> = said.as_variables().into_iter().collect();
+    assert_eq!((&*variables["PGSSLCERT"], &*variables["PGSSLKEY"]), ("/a.crt", "/a.key"));
+    let variable = Desk::new().with("PGSSLCERT", "/b.crt").with("PGSSLKEY", "/b.key");
+    assert_eq!(files(&variable.parse("host=db")).as_deref(), Some("/b.crt /b.key"));
+    let usual = Desk::new().file(".postgresql/postgresql.crt", "a certificate");
+    let folder = usual.folder.path().join(".postgresql").display().to_string();
+    let wanted = format!("{folder}/postgresql.crt {folder}/postgresql.key");
+    assert_eq!(files(&usual.parse("host=db")), Some(wanted));
+    let error = Desk::new().try_parse("host=db sslkey=/a.key").unwrap_err();
+    assert_eq!(error.hint().unwrap(), "name the certificate of the key with sslcert=FILE");
 }

@@ -30,7 +30,7 @@ pub(crate) struct Tools {
     pub(crate) seat: Seat,
     /// Files and commands.
     pub(crate) hands: Hands,
-    asker: Asker,
+    pub(super) asker: Asker,
     session: SessionId,
     /// How often the memory refused in this turn.
     memory_failures: u32,
@@ -103,6 +103,9 @@ impl Toolbox for Tools {
 
     fn call(&mut self, call: &Call, window: &Window, ask: &mut Ask<'_>) -> Outcome {
         match call.name.as_str() {
+            memory::NAME | sessions::NAME if self.asker.is_unasked() => Outcome::failed(
+                "the memory cannot be reached now: go on without it, and say so if it matters",
+            ),
             memory::NAME => memory::call(self, &call.input, window, ask),
             sessions::NAME => sessions::call(self, &call.input),
             skills::LIST | skills::VIEW | skills::MANAGE => {

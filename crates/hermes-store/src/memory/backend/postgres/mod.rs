@@ -8,6 +8,7 @@ mod near;
 mod numbers;
 mod open;
 mod recorded;
+mod replaced;
 mod search;
 mod told;
 mod upkeep;
