@@ -18,6 +18,7 @@ const ON_SERVERS: &[OldHome] = &[
     OldHome { name: "postgres-2-second-text", schema: 2, rows: [37, 14, 2, 99] },
     OldHome { name: "postgres-2", schema: 2, rows: [37, 14, 2, 99] },
     OldHome { name: "postgres-3", schema: 3, rows: [37, 14, 2, 100] },
+    OldHome { name: "postgres-4", schema: 4, rows: [37, 14, 2, 100] },
 ];
 
 /// The role that the old homes work as.
