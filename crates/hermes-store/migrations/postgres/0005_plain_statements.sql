@@ -85,3 +85,11 @@ delete from hermes.vector_gone;
 alter table hermes.vector_gone force row level security;
 alter table hermes.vector_gone add column at timestamptz not null default now();
 create index vector_gone_by_time on hermes.vector_gone (profile, at);
+-- By the server, also for rows that come from a dump: another server has other numbers.
+create function hermes.stamp() returns trigger language plpgsql as $$
+begin
+  new.changed := pg_current_xact_id()::text::bigint;
+  return new;
+end $$;
+create trigger stamped before insert or update on hermes.vector for each row execute function hermes.stamp();
+create trigger stamped before insert on hermes.vector_gone for each row execute function hermes.stamp();

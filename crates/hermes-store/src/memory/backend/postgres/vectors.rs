@@ -275,12 +275,12 @@ impl Codes {
 
 const PUT: &str = "
     insert into hermes.vector (profile, model, chunk, v, code, changed)
-    select $1, $2, chunk, v, code, pg_current_xact_id()::text::bigint from unnest($3, $4, $5) as given (chunk, v, code)
+    select $1, $2, chunk, v, code, 0 from unnest($3, $4, $5) as given (chunk, v, code)
     on conflict (profile, model, chunk)
-      do update set v = excluded.v, code = excluded.code, changed = excluded.changed";
+      do update set v = excluded.v, code = excluded.code";
 const NOTE_GONE: &str = "
     insert into hermes.vector_gone (profile, model, chunk, changed)
-    select profile, model, chunk, pg_current_xact_id()::text::bigint from hermes.vector where profile = $1 and chunk = any ($2)
+    select profile, model, chunk, 0 from hermes.vector where profile = $1 and chunk = any ($2)
       and model in (select id from hermes.embed_model where profile = $1)
     on conflict do nothing";
 const REMOVE: &str = "
@@ -294,7 +294,7 @@ const AFTER: &str = "
     select chunk, v from hermes.vector
     where profile = $1 and model = $2 and chunk > $3 order by chunk limit $4";
 const RECODE: &str = "
-    update hermes.vector set code = given.code, changed = pg_current_xact_id()::text::bigint
+    update hermes.vector set code = given.code
     from unnest($3, $4) as given (chunk, code)
     where profile = $1 and model = $2 and vector.chunk = given.chunk";
 const KEPT: &str = "
