@@ -45,6 +45,7 @@ mod place;
 #[path = "../../../crates/hermes-store/tests/memory/reads.rs"]
 mod reads;
 mod several;
+mod statements;
 #[path = "../../../crates/hermes-store/tests/memory/story.rs"]
 mod story;
 #[path = "../../../crates/hermes-store/tests/memory/support.rs"]

@@ -118,10 +118,10 @@ const JOIN_FACTS: [&str; 4] = [
      from source where kind = 1 and item = ?1",
     "insert into mention (entity, kind, item)
      select entity, kind, ?2 from mention where kind = 1 and item = ?1
-     on conflict (entity, kind, item) do nothing",
+     on conflict do nothing",
     "insert into file_entry (fact, file, entry, at)
      select ?2, file, entry, at from file_entry where fact = ?1
-     on conflict (fact, file) do nothing",
+     on conflict do nothing",
 ];
 const END_FACT: &str = "
     update fact set retired_at = ?3, valid_to_before = valid_to,
@@ -141,4 +141,4 @@ const MOVE_NAME: &str = "update entity set user_id = ?2 where id = ?1";
 const MOVE_ALIASES: &str = "
     insert into entity_alias (user_id, alias, entity)
     select ?2, alias, entity from entity_alias where user_id = ?1
-    on conflict (user_id, alias) do nothing";
+    on conflict do nothing";

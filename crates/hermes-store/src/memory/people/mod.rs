@@ -310,17 +310,28 @@ const IDENTITIES_OF: &str = "
     select (select count(*) from identity where user_id = ?1)
       + (select count(*) from seen_identity where user_id = ?1)";
 // ?1 is who was, ?2 who is now.
-const MOVE_THE_REST: [&str; 10] = [
+const MOVE_THE_REST: [&str; 12] = [
     "insert into speaker (user_id, word, name)
      select ?2, word, name from speaker where user_id = ?1
-     on conflict (user_id, word, name) do nothing",
+     on conflict do nothing",
+    "update counter set value = value + (
+       select o.value from counter o
+       where o.user_id = ?1 and o.day = counter.day and o.name = counter.name)
+     where user_id = ?2 and exists (
+       select 1 from counter o
+       where o.user_id = ?1 and o.day = counter.day and o.name = counter.name)",
     "insert into counter (day, name, user_id, value)
      select day, name, ?2, value from counter where user_id = ?1
-     on conflict (day, name, user_id) do update set value = counter.value + excluded.value",
+     on conflict do nothing",
+    "update grave set at = (
+       select o.at from grave o
+       where o.user_id = ?1 and o.kind = grave.kind and o.key = grave.key)
+     where user_id = ?2 and exists (
+       select 1 from grave o
+       where o.user_id = ?1 and o.kind = grave.kind and o.key = grave.key and o.at > grave.at)",
     "insert into grave (kind, user_id, key, at, actor, item)
      select kind, ?2, key, at, actor, item from grave where user_id = ?1
-     on conflict (kind, user_id, key) do update set
-       at = case when excluded.at > grave.at then excluded.at else grave.at end",
+     on conflict do nothing",
     "update task set external_id = external_id || ' of user ' || ?1
      where user_id = ?1 and external_id in (select o.external_id from task o where o.user_id = ?2)",
     "update task set user_id = ?2 where user_id = ?1",
@@ -337,7 +348,7 @@ const MOVE_THE_REST: [&str; 10] = [
 const LINK_SEEN: &str = "
     insert into identity (channel, native_id, user_id, linked_at, chat)
     select channel, native_id, ?2, ?3, chat from seen_identity where user_id = ?1
-    on conflict (channel, native_id) do nothing";
+    on conflict do nothing";
 const DROP_THE_REST: [&str; 4] = [
     "delete from speaker where user_id = ?1",
     "delete from counter where user_id = ?1",
@@ -347,7 +358,7 @@ const DROP_THE_REST: [&str; 4] = [
 const MOVE_ENTRIES: &str = "
     insert into file_entry (fact, file, entry, at)
     select fact, ?1, entry, at from file_entry where file = ?2
-    on conflict (fact, file) do nothing";
+    on conflict do nothing";
 const LEAD_ON: &str = "
     update \"user\" set gone_at = coalesce(gone_at, ?3), merged_into = ?2
     where id = ?1 or merged_into = ?1";
