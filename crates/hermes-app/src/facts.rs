@@ -150,7 +150,7 @@ impl Facts<'_> {
         let fact = memory.store.find_fact(scope, id)?;
         let chunks = chunks(&text, &memory.store)?;
         let names = entities(&text, &fact.entities);
-        memory.store.edit_fact(scope, fact.id, &text, chunks, app.change())?;
+        memory.store.edit_fact(scope, fact.id, &text, &chunks, app.change())?;
         memory.store.mention(scope, ItemKind::Fact, fact.id, &names, app.change())?;
         in_step::follow(app, home, memory, scope, &[fact.id])?;
         later::fill_in(home, app, &mut memory.store)?;

@@ -143,7 +143,7 @@ pub fn restore(
                 || Problem::new(Kind::NotFound, format!("could not find {}", wanted.name()));
             let episode = store.any_episode(scope, id)?.ok_or_else(missing)?;
             let chunks = chunks_of(app, home, store, scope, &episode)?;
-            store.restore_episode(scope, id, chunks, change)?;
+            store.restore_episode(scope, id, &chunks, change)?;
         }
     }
     Ok(())

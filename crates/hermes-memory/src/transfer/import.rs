@@ -185,7 +185,7 @@ impl Listener for Taker<'_> {
     fn item(&mut self, item: PortableItem) -> bool {
         *self.items.entry(item.section.name()).or_default() += 1;
         if let Doing::Looking { store } = &self.doing {
-            let found = is_here(*store, &item);
+            let found = is_here(store, &item);
             let found = found.map(|found| self.here_already += u64::from(found));
             return self.noted(found);
         }

@@ -115,7 +115,7 @@ impl Memory {
         &mut self,
         scope: Scope,
         id: i64,
-        chunks: Vec<(ChunkKey, NewChunk)>,
+        chunks: &[(ChunkKey, NewChunk)],
         change: Change<'_>,
     ) -> Result<()> {
         self.write(scope, |transaction| {
@@ -124,7 +124,7 @@ impl Memory {
                 return Ok(());
             }
             let mut indexer = Indexer::new(transaction)?;
-            for (key, chunk) in &chunks {
+            for (key, chunk) in chunks {
                 if key.user() == episode.user {
                     indexer.add(*key, chunk, episode.started_at)?;
                 }

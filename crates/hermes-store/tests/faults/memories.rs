@@ -92,7 +92,7 @@ pub(crate) fn edit_fact() -> Operation {
     operation(
         |store, _| {
             let text = "tea is cold";
-            memory(store).edit_fact(alice(), 2, text, vec![chunk(text, None)], by("user", 7))
+            memory(store).edit_fact(alice(), 2, text, &[chunk(text, None)], by("user", 7))
         },
         1,
     )

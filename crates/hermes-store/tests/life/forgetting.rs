@@ -47,7 +47,7 @@ fn filled(place: &Place) -> (Memory, Scope) {
             alice(),
             1,
             "they love zanzibar",
-            vec![chunk("they love zanzibar", None)],
+            &[chunk("they love zanzibar", None)],
             by("user", 3),
         )
         .unwrap();
@@ -154,7 +154,7 @@ fn a_retired_session_can_be_brought_back() {
     memory.forget(Admin, &one(), Depth::Retire, by("user", 10)).unwrap();
     let known = memory.record(alice(), &[message("one", "1", "again")], by("user", 11)).unwrap();
     assert_eq!(known.added, 0);
-    memory.restore_episode(alice(), 1, Vec::new(), by("user", 12)).unwrap();
+    memory.restore_episode(alice(), 1, &[], by("user", 12)).unwrap();
     memory.restore_fact(alice(), 1, by("user", 12)).unwrap();
     assert_eq!(recent(&memory, alice()), [1, 2, 3]);
     assert_eq!(place.sql("select count(*) from grave where kind = 4"), "0");

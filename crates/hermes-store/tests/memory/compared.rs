@@ -23,6 +23,7 @@ macro_rules! compared {
         changes { $(fn $change:ident($($given:ident: $kind:ty),*) -> $answer:ty;)* }
     ) => {
         /// A memory that can be compared with another.
+        #[allow(clippy::too_many_arguments, reason = "as of the memory")]
         pub(crate) trait Compared {
             $(fn $read(&self, $($asked: $question),*) -> $found;)*
             $(fn $change(&mut self, $($given: $kind),*) -> $answer;)*
@@ -101,7 +102,7 @@ compared! {
     }
     changes {
         fn add_fact(scope: Scope, fact: &NewFact<'_>, change: Change<'_>) -> Result<Added>;
-        fn edit_fact(scope: Scope, id: i64, statement: &str, chunks: Vec<NewChunk>, change: Change<'_>) -> Result<()>;
+        fn edit_fact(scope: Scope, id: i64, statement: &str, chunks: &[NewChunk], change: Change<'_>) -> Result<()>;
         fn supersede_fact(scope: Scope, id: i64, by: &NewFact<'_>, change: Change<'_>) -> Result<i64>;
         fn retire_fact(scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
         fn restore_fact(scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
@@ -111,7 +112,7 @@ compared! {
         fn unlink_file_entry(scope: Scope, fact: i64, file: &str) -> Result<()>;
         fn record(scope: Scope, messages: &[NewMessage<'_>], change: Change<'_>) -> Result<Recorded>;
         fn retire_episode(scope: Scope, id: i64, change: Change<'_>) -> Result<()>;
-        fn restore_episode(scope: Scope, id: i64, chunks: Vec<(ChunkKey, NewChunk)>, change: Change<'_>) -> Result<()>;
+        fn restore_episode(scope: Scope, id: i64, chunks: &[(ChunkKey, NewChunk)], change: Change<'_>) -> Result<()>;
         fn add_model(given: Admin, new: &NewModel<'_>, now: Timestamp) -> Result<EmbedModel>;
         fn put_vectors(given: Admin, model: i64, vectors: &[(ChunkKey, Vec<f32>)]) -> Result<usize>;
         fn activate_model(admin: Admin, model: i64) -> Result<()>;

@@ -117,7 +117,7 @@ fn what_a_person_edited_superseded_or_erased_is_buried_and_what_an_agent_did_is_
             let said = source(number, text);
             assert_eq!(draw(&mut memory, &drawn(text, &said, Standing::New)), Drawn::New(number));
         }
-        memory.edit_fact(alice(), 1, "one, better", vec![chunk("one", None)], change).unwrap();
+        memory.edit_fact(alice(), 1, "one, better", &[chunk("one", None)], change).unwrap();
         memory.supersede_fact(alice(), 2, &fact("two, now"), change).unwrap();
         memory.erase_fact(alice(), 3, change).unwrap();
         for text in ["one", "two", "three"] {
@@ -131,7 +131,7 @@ fn what_a_person_edited_superseded_or_erased_is_buried_and_what_an_agent_did_is_
     let mut memory = place.write();
     let said = source(1, "one");
     draw(&mut memory, &drawn("one", &said, Standing::New));
-    memory.edit_fact(alice(), 1, "one, better", vec![chunk("one", None)], by("agent", 3)).unwrap();
+    memory.edit_fact(alice(), 1, "one, better", &[chunk("one", None)], by("agent", 3)).unwrap();
     assert_eq!(draw(&mut memory, &drawn("one", &said, Standing::New)), Drawn::Known(1));
     let other = source(2, "one");
     assert_eq!(draw(&mut memory, &drawn("one", &other, Standing::New)), Drawn::New(2));
@@ -228,7 +228,7 @@ fn an_edit_a_retirement_and_a_restoration_can_be_undone_again_and_again() {
     let nothing = undo(&mut memory, 1, by("user", 2)).unwrap_err();
     assert!(matches!(nothing, Error::NothingToUndo { .. }) && nothing.hint().is_some());
     memory
-        .edit_fact(alice(), 1, "Tea is cold.", vec![chunk("Tea is cold.", None)], by("user", 3))
+        .edit_fact(alice(), 1, "Tea is cold.", &[chunk("Tea is cold.", None)], by("user", 3))
         .unwrap();
     memory.pin_fact(alice(), 1, true, by("user", 4)).unwrap();
     for (minute, text) in [(5, "Tea is hot."), (6, "Tea is cold."), (7, "Tea is hot.")] {

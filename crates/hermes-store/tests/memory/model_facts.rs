@@ -89,12 +89,13 @@ impl ModelMemory {
         Ok(Added::New(id))
     }
 
+    #[expect(clippy::too_many_arguments, reason = "as of the memory it stands for")]
     pub(crate) fn edit_fact(
         &mut self,
         scope: Scope,
         id: i64,
         statement: &str,
-        chunks: Vec<NewChunk>,
+        chunks: &[NewChunk],
         change: Change<'_>,
     ) -> Result<()> {
         let mut fact = self.held(scope, id, "edit")?;
@@ -106,7 +107,7 @@ impl ModelMemory {
         let earlier = Revision { number, at: change.at, actor, text };
         self.revisions.entry(id).or_default().push(earlier);
         self.remove_text(ChunkKey::of_item(fact.user, ItemKind::Fact, id, 0).text());
-        self.keep(fact.user, (ItemKind::Fact, id), &[], &chunks);
+        self.keep(fact.user, (ItemKind::Fact, id), &[], chunks);
         fact.revision += 1;
         self.facts.insert(id, fact);
         self.note("fact.edit", name(id), change);

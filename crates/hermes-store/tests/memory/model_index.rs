@@ -197,14 +197,14 @@ impl ModelMemory {
         &mut self,
         scope: Scope,
         id: i64,
-        chunks: Vec<(ChunkKey, NewChunk)>,
+        chunks: &[(ChunkKey, NewChunk)],
         change: Change<'_>,
     ) -> Result<()> {
         let one = self.own_episode(scope, id)?;
         if !std::mem::replace(&mut one.is_retired, false) {
             return Ok(());
         }
-        for (key, chunk) in &chunks {
+        for (key, chunk) in chunks {
             self.index(*key, chunk);
         }
         self.note("episode.restore", format!("episode:{id}"), change);

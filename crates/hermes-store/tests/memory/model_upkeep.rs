@@ -84,6 +84,7 @@ impl ModelMemory {
         Ok(all.map(|(_, _, item)| *item).filter(may).take(limit).collect())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "as of the memory it stands for")]
     pub(crate) fn mention(
         &mut self,
         scope: Scope,

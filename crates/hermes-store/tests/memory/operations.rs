@@ -100,8 +100,8 @@ impl Changer {
             let chunks = said
                 .iter()
                 .map(|message| (ChunkKey::of_message(message.key, 0), chunk(&message.text, None)));
-            let chunks = chunks.collect();
-            store.restore_episode(scope, episode.id, chunks, by("user", minute))?;
+            let chunks: Vec<_> = chunks.collect();
+            store.restore_episode(scope, episode.id, &chunks, by("user", minute))?;
             return Ok(String::new());
         }
         let text = self.text(operation);
@@ -156,7 +156,7 @@ impl Changer {
                     return Ok(String::new());
                 }
                 let chunks: Vec<NewChunk> = vec![chunk(&text, None)];
-                store.edit_fact(scope, id, &text, chunks, change).map(|()| String::new())
+                store.edit_fact(scope, id, &text, &chunks, change).map(|()| String::new())
             }
             9 => {
                 let of_others = store.facts(scope, &[id])?.iter().any(|f| f.user != scope.user());

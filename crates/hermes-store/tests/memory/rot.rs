@@ -150,7 +150,7 @@ fn rows_come_back_from_a_copy_that_has_what_was_written() {
     let limits = snapshot::Limits { wait: DEFAULT_WAIT, deadline: DEFAULT_WAIT };
     snapshot::take(&place.path(), &copy, limits, &mut |_, _| {}).unwrap();
     let mut memory = place.write();
-    memory.edit_fact(alice(), 3, "Alice sold the bees.", Vec::new(), by("user", 6)).unwrap();
+    memory.edit_fact(alice(), 3, "Alice sold the bees.", &[], by("user", 6)).unwrap();
     drop(memory);
     let raw = sqlite::open(&place.path(), Access::Write, DEFAULT_WAIT).unwrap();
     raw.execute_batch(

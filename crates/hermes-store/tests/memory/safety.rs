@@ -185,7 +185,7 @@ fn an_erased_fact_is_in_no_byte_of_the_file_after_vacuuming() {
     let change = by("user", 1);
     memory.add_fact(alice(), &fact("the word is xylophone"), change).unwrap();
     memory.add_fact(alice(), &fact("tea is hot"), change).unwrap();
-    memory.edit_fact(alice(), 1, "the word was xylophone", Vec::new(), change).unwrap();
+    memory.edit_fact(alice(), 1, "the word was xylophone", &[], change).unwrap();
     let holds = |bytes: &[u8]| bytes.windows(9).any(|window| window == b"xylophone");
     assert!(holds(&place.bytes()));
     memory.erase_fact(alice(), 1, change).unwrap();

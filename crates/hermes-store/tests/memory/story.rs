@@ -105,7 +105,7 @@ fn conversation(store: &mut dyn Compared, bob: Scope) {
     assert_eq!(store.postings(alice(), &all, "copper", 9).unwrap().chunks, []);
     let chunks =
         messages.iter().map(|one| (ChunkKey::of_message(one.key, 0), chunk(&one.text, None)));
-    store.restore_episode(alice(), 1, chunks.collect(), by("user", 8)).unwrap();
+    store.restore_episode(alice(), 1, &chunks.collect::<Vec<_>>(), by("user", 8)).unwrap();
     assert_eq!(store.postings(alice(), &all, "copper", 9).unwrap().chunks.len(), 1);
     assert!(store.retire_episode(bob, 1, by("user", 9)).is_err());
 }
@@ -129,8 +129,8 @@ fn facts(store: &mut dyn Compared, bob: Scope) {
     assert_eq!(store.sources_of_fact(bob, 1).unwrap(), []);
 
     let better = "The old harbor is north.";
-    store.edit_fact(alice(), 1, better, vec![chunk(better, None)], by("user", 12)).unwrap();
-    assert!(store.edit_fact(bob, 1, "mine", Vec::new(), by("user", 12)).is_err());
+    store.edit_fact(alice(), 1, better, &[chunk(better, None)], by("user", 12)).unwrap();
+    assert!(store.edit_fact(bob, 1, "mine", &[], by("user", 12)).is_err());
     let earlier = store.revisions_of_fact(alice(), 1).unwrap();
     assert_eq!((earlier.len(), earlier[0].text.as_str()), (1, "The harbor is north."));
 

@@ -68,12 +68,12 @@ impl Memory {
         scope: Scope,
         id: i64,
         statement: &str,
-        chunks: Vec<NewChunk>,
+        chunks: &[NewChunk],
         change: Change<'_>,
     ) -> Result<()> {
         self.write(scope, |transaction| {
             let held = change::held(transaction, scope, id, "edit")?;
-            change::edit(transaction, &held, statement, &chunks, change)
+            change::edit(transaction, &held, statement, chunks, change)
         })
     }
 
