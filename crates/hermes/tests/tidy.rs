@@ -77,6 +77,24 @@ fn modules_use_one_another_as_drawn() {
 }
 
 #[test]
+fn only_the_backends_know_which_database_it_is() {
+    let backend = Path::new("hermes-store/src/memory/backend");
+    let mut wrong = Vec::new();
+    for file in sources() {
+        let is_of_store = file.starts_with(root().join("crates/hermes-store/src/memory"));
+        if !is_of_store || file.starts_with(root().join("crates").join(backend)) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let asks = [".file()", ".server()", "is_on_server", "::sqlite::File", "postgres::Server"];
+        for asked in asks.iter().filter(|asked| text.contains(**asked)) {
+            wrong.push(format!("{}: {asked}", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "they ask which database it is: {wrong:#?}");
+}
+
+#[test]
 fn the_walks_lead_from_function_to_function() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let code = |file: &str| {
