@@ -125,7 +125,12 @@ impl Server {
 
     /// Stops it as a power cut would, and keeps its files.
     pub(crate) fn halt(&mut self) {
-        self.end("INT");
+        self.end("USR2");
+    }
+
+    /// Stops it in good order: what is under way is taken back.
+    pub(crate) fn halt_fast(&mut self) {
+        self.end("USR1");
     }
 
     /// Starts it on its files, where it was before.
@@ -145,10 +150,12 @@ impl Server {
     /// Starts it, and waits until it answers; false if it ended because its port is taken.
     fn launch(&mut self) -> bool {
         assert!(self.guard.is_none(), "the server runs");
+        // Signals that nobody ignores: a shell cannot trap what was ignored when it began.
         let script = r#"
-            stopped() { kill -QUIT $server 2>/dev/null; wait $server; }
-            trap 'stopped; rm -rf "$1"; exit' TERM
-            trap 'stopped; exit' INT
+            stopped() { kill -$1 $server 2>/dev/null; wait $server; }
+            trap 'stopped QUIT; rm -rf "$1"; exit' TERM
+            trap 'stopped QUIT; exit' USR2
+            trap 'stopped INT; exit' USR1
             "$2" -D "$1/data" -k "$1" -p "$3" >>"$1/log" 2>&1 &
             server=$!
             wait $server"#;

@@ -24,7 +24,7 @@ fn kills() -> usize {
 }
 
 /// A daemon in the foreground; strace may stand between.
-struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     pid: Pid,
     address: String,
@@ -33,7 +33,7 @@ struct Daemon {
 
 impl Daemon {
     /// Starts one; none if it was killed before it listened.
-    fn start(sandbox: &Sandbox, inject: Option<&str>) -> Option<Daemon> {
+    pub(crate) fn start(sandbox: &Sandbox, inject: Option<&str>) -> Option<Daemon> {
         let _ = std::fs::remove_file(sandbox.path("hermesd/daemon.json"));
         let program = env!("CARGO_BIN_EXE_hermes");
         let mut words = Vec::new();
@@ -74,7 +74,7 @@ impl Daemon {
     }
 
     /// Ends it as a power cut would.
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         // It may be dead already, which is what was wanted.
         let _ = kill(self.pid, Signal::SIGKILL);
         self.child.wait().unwrap();

@@ -245,10 +245,14 @@ fn is_too_late(job: &Job, now: Timestamp) -> bool {
 /// Jobs whose worker is gone wait again, the longer the more often that was so without getting on.
 fn free(store: &mut Memory, own: &str, now: Timestamp) -> anyhow::Result<()> {
     for leased in store.leases(Admin)? {
+        // Whoever looks works on nothing: a server went away before it could be told how the job ended.
+        let is_own = leased.owner == own;
         // Daemons of other homes work on a shared memory too: theirs end by time.
         let is_gone = work::is_gone(&leased.owner, own, !store.is_on_server());
-        if is_gone || leased.until <= now {
+        if is_own || is_gone || leased.until <= now {
             let wait = schedule::wait_after_cut(leased.cut_short.saturating_add(1));
+            // The job did not kill its worker, who is here to try again.
+            let wait = if is_own { wait.min(SOON) } else { wait };
             store.put_back_cut_job(Admin, &leased, now + wait)?;
         }
     }
@@ -420,6 +424,29 @@ mod tests {
         store.retry_job(Admin, id, now).unwrap();
         let job = dies(&mut store, now, false);
         assert_eq!((job.attempts, job.cut_short()), (1, 1));
+    }
+
+    #[test]
+    fn what_this_daemon_still_holds_is_tried_again_within_a_minute_however_often_it_was_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let wanted = Wanted { path: &path, profile: "default" };
+        let mut now = Timestamp::from_millisecond(1_800_000_000_000).unwrap();
+        Memory::create(wanted, "owner", Change { actor: "test", at: now }).unwrap();
+        let mut store = Memory::open(wanted, Access::Write, DEFAULT_WAIT).unwrap();
+        queue(&mut store, "catch_up", now).unwrap();
+        let own = format!("daemon:{}:0", std::process::id());
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            let lease = Lease { owner: &own, until: now + SOON };
+            let job = store.lease_job(Admin, &["catch_up"], lease, now).unwrap().unwrap();
+            free(&mut store, &own, now).unwrap();
+            let job = store.job(Admin, job.id).unwrap();
+            assert_eq!((job.state, job.own_tries()), (JobState::Waiting, 0));
+            waits.push(job.run_at.duration_since(now).as_secs());
+            now = job.run_at;
+        }
+        assert_eq!(waits, [1, 4, 16, 60, 60, 60, 60, 60]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::text;
 const LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// How often a worker says that it goes on.
 const RENEWAL: Duration = Duration::from_secs(60);
+/// How long a job waits whose server was away: as long as the daemon sleeps at most.
+const WHILE_AWAY: SignedDuration = SignedDuration::from_secs(60);
 /// The longest text that is kept of what went wrong.
 const LONGEST_ERROR: usize = 500;
 
@@ -109,6 +111,15 @@ pub enum Ended {
     Done(String),
     /// It failed and is tried again.
     Again {
+        /// When.
+        at: Timestamp,
+        /// What went wrong.
+        error: String,
+        /// The same in a word.
+        kind: String,
+    },
+    /// The server of the memory was away; it is tried again, however often that happens.
+    Away {
         /// When.
         at: Timestamp,
         /// What went wrong.
@@ -229,7 +240,14 @@ fn note(
         Ended::GivenUp { error, .. } => {
             store.fail_job(Admin, job.id, means.owner, failure(error, None))?
         }
-        Ended::Cut(Cut::Stopped) => put_back(store, job.id, means.owner, now)?,
+        Ended::Away { at, error, .. } => {
+            let failure = failure(error, Some(*at));
+            put_back(store, job.id, means.owner, failure, *at)?
+        }
+        Ended::Cut(Cut::Stopped) => {
+            let failure = failure("stopped in the middle", Some(now));
+            put_back(store, job.id, means.owner, failure, now)?
+        }
         Ended::Cut(_) => true,
     };
     if !is_kept {
@@ -242,23 +260,35 @@ fn note(
 fn failed(error: &anyhow::Error, attempts: u32, now: Timestamp) -> Ended {
     let text = text::one_line(&problem::message(error), LONGEST_ERROR);
     let kind = problem::kind_word(error);
+    if is_away(error) {
+        return Ended::Away { at: now + WHILE_AWAY, error: text, kind };
+    }
     match schedule::back_off(attempts) {
         Some(wait) => Ended::Again { at: now + wait, error: text, kind },
         None => Ended::GivenUp { error: text, kind },
     }
 }
 
-/// To be stopped is no failure: the job keeps all its tries.
+/// Whether the server of the memory went away in the middle, or others were in the way each time: nothing is wrong with the
+/// job, and nobody needs to do anything about it.
+fn is_away(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| match cause.downcast_ref() {
+        Some(hermes_memory::Error::Store(error)) => error.is_retriable(),
+        _ => cause.downcast_ref().is_some_and(hermes_store::Error::is_retriable),
+    })
+}
+
+/// To be stopped, or left alone by a server, is no failure: the job keeps all its tries.
 fn put_back(
     store: &mut Memory,
     id: i64,
     owner: &str,
-    now: Timestamp,
+    failure: JobFailure<'_>,
+    at: Timestamp,
 ) -> hermes_store::Result<bool> {
-    let failure = JobFailure { error: "stopped in the middle", again: Some(now), at: now };
     let is_kept = store.fail_job(Admin, id, owner, failure)?;
     if is_kept {
-        store.retry_job(Admin, id, now)?;
+        store.retry_job(Admin, id, at)?;
     }
     Ok(is_kept)
 }
@@ -273,7 +303,7 @@ fn note_schedule(
     let result = match ended {
         Ended::Done(text) => text.clone(),
         Ended::GivenUp { error, .. } => format!("failed: {error}"),
-        Ended::Again { .. } | Ended::Cut(_) => return Ok(()),
+        Ended::Again { .. } | Ended::Away { .. } | Ended::Cut(_) => return Ok(()),
     };
     let config = &means.app.config(means.home)?.config;
     let Some(Comes::ByRule(rule_of)) = jobs::find(&job.kind).map(|kind| kind.comes) else {
@@ -338,5 +368,34 @@ impl Place {
 
     fn refuse_other(&self) -> Result<(), Cut> {
         if process::identity(&self.path) == self.identity { Ok(()) } else { Err(Cut::Replaced) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hermes_store::Error as StoreError;
+    use hermes_store::postgres::ServerError;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_away_never_makes_a_job_wait_longer_than_a_minute() {
+        let now = Timestamp::from_millisecond(1_800_000_000_000).unwrap();
+        let cut = || {
+            let (server, why) = ("db:5432".to_owned(), "reset".to_owned());
+            StoreError::from(ServerError::ConnectionCut { server, why })
+        };
+        let wrapped = || anyhow::Error::from(hermes_memory::Error::Store(cut()));
+        for attempts in [1, 4, 5, 500] {
+            for error in [anyhow::Error::from(cut()), wrapped(), wrapped().context("taking in")] {
+                let Ended::Away { at, .. } = failed(&error, attempts, now) else {
+                    panic!("after {attempts} tries: {error:#}");
+                };
+                assert_eq!(at, now + WHILE_AWAY);
+            }
+        }
+        let wrong = anyhow::anyhow!("no such model");
+        assert!(matches!(failed(&wrong, 2, now), Ended::Again { at, .. } if at > now + WHILE_AWAY));
+        assert!(matches!(failed(&wrong, 5, now), Ended::GivenUp { .. }));
     }
 }

@@ -125,7 +125,7 @@ fn run_now(arguments: &Run, app: &mut Terminal, home: &Home) -> anyhow::Result<O
     };
     match work::run_now(&means, memory, &kind)? {
         Ended::Done(result) => app.out.show(&Ran { kind, result })?,
-        Ended::Again { at, error, .. } => {
+        Ended::Again { at, error, .. } | Ended::Away { at, error, .. } => {
             let at = clock::minute(at, &app.zone(home)?);
             let what = format!("{kind} failed: {error}");
             return Err(Problem::new(Kind::Failure, what)

@@ -287,7 +287,7 @@ impl Daemon<'_> {
     fn tell(&mut self, profile: &str, job: &Job, ended: &Ended) {
         let how = match ended {
             Ended::Done(text) => format!("done: {text}"),
-            Ended::Again { at, kind, .. } => {
+            Ended::Again { at, kind, .. } | Ended::Away { at, kind, .. } => {
                 format!("failed ({kind}), again at {}", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
             }
             Ended::GivenUp { kind, .. } => format!("failed ({kind}), given up"),
