@@ -1,6 +1,6 @@
 //! The daemon of a home that is measured: started, asked, and ended with the measurement.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -72,6 +72,13 @@ impl Daemon {
         Ok(())
     }
 
+    /// A connection that stays open.
+    pub(crate) fn connect(&self) -> anyhow::Result<Connection<'_>> {
+        let stream = TcpStream::connect(&self.address)?;
+        stream.set_nodelay(true)?;
+        Ok(Connection { daemon: self, stream: BufReader::new(stream) })
+    }
+
     /// Asks once, on a connection of its own; what comes back is the body of the answer, which must have this status.
     pub(crate) fn ask(&self, head: &str, body: &str, status: &str) -> anyhow::Result<Vec<u8>> {
         let mut stream = TcpStream::connect(&self.address)?;
@@ -89,6 +96,38 @@ impl Daemon {
         let head = String::from_utf8_lossy(&answer).into_owned();
         let said = head.lines().next().unwrap_or_default();
         ensure!(said.split(' ').nth(1) == Some(status), "{said}");
+        Ok(body)
+    }
+}
+
+/// A connection on which one request follows the other.
+pub(crate) struct Connection<'a> {
+    daemon: &'a Daemon,
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection<'_> {
+    /// Sends a body; what comes back is that of the answer, which must be a good one.
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> anyhow::Result<String> {
+        let Daemon { address, token, .. } = self.daemon;
+        let length = body.len();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let begins = head.len();
+            ensure!(self.stream.read_line(&mut head)? > 0, "the daemon ended the connection");
+            let line = head[begins..].to_ascii_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse()?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        let body = String::from_utf8(body)?;
+        ensure!(head.starts_with("HTTP/1.1 200"), "{head}{body}");
         Ok(body)
     }
 }

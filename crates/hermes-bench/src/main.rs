@@ -16,6 +16,7 @@ mod recall;
 mod scale;
 mod scratch;
 mod serve;
+mod server;
 mod sessions;
 mod text;
 mod transfer;
@@ -69,6 +70,11 @@ enum Command {
     Backup(backup::Arguments),
     /// Ask the daemon, a hook and MCP about a memory of made-up messages, and measure it
     Serve(serve::Arguments),
+    /// Keep the same memory in a file and on a PostgreSQL server, and measure both
+    Server(server::Arguments),
+    /// One of the processes that `server` starts
+    #[command(hide = true)]
+    ServerWorker(server::Worker),
     /// Look at every page of the dashboard on a home of made-up facts and messages, and measure it
     Pages(pages::Arguments),
     /// Export a memory of made-up messages, and take it in elsewhere
@@ -78,7 +84,11 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let json = cli.json;
-    match measure(cli).and_then(|table| table.print(json)) {
+    let done = match &cli.command {
+        Command::ServerWorker(worker) => server::work(worker, clock::now()),
+        _ => measure(cli).and_then(|table| table.print(json)),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let told = problem::told(&error);
@@ -105,6 +115,8 @@ fn measure(cli: Cli) -> anyhow::Result<Table> {
         Command::Turns(arguments) => turns::run(&arguments, now),
         Command::Backup(arguments) => backup::run(&arguments, &program()?, now),
         Command::Serve(arguments) => serve::run(&arguments, &program()?, now),
+        Command::Server(arguments) => server::run(&arguments, &program()?, now),
+        Command::ServerWorker(_) => anyhow::bail!("it measures nothing by itself"),
         Command::Pages(arguments) => pages::run(&arguments, &program()?, now),
         Command::Transfer(arguments) => transfer::run(&arguments, now),
     }

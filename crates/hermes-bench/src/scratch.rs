@@ -97,6 +97,11 @@ impl Scratch {
         self.home.folder()
     }
 
+    /// The profile of its memory.
+    pub(crate) fn profile(&self) -> &str {
+        self.server.as_ref().map_or(self.home.profile_name(), |(_, profile)| profile)
+    }
+
     /// The size of the database and of its log, in bytes.
     pub(crate) fn size(&self) -> anyhow::Result<u64> {
         let log = self.path.with_extension("db-wal");
