@@ -1,17 +1,18 @@
 //! Events: kept once, read, retired, brought back.
 
+use super::retiring::Noun;
 use crate::memory::backend;
-use crate::memory::backend::{OptionalExtension, Row};
+use crate::memory::backend::Row;
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};
 use super::{Memory, audit, new_uid, origins, rows};
+use crate::Result;
 use crate::memory::{
     Added, Change, Event, EventKind, ItemKind, NewEvent, Scope, SessionKey, Source, Trust,
     UserNumber,
 };
-use crate::{Error, Result};
 
 const KINDS: [(&str, EventKind); 4] = [
     ("task", EventKind::Task),
@@ -87,53 +88,22 @@ impl Memory {
 
     /// The events with these numbers that the scope may read, in the order asked for.
     pub fn events(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Event>> {
-        let read = || -> backend::Result<_> {
-            let mut statement = self.asking(scope).prepare_cached(BY_ID)?;
-            let user = scope.user().get();
-            ids.iter()
-                .map(|id| statement.query_row([user, *id], event_of).optional())
-                .filter_map(backend::Result::transpose)
-                .collect()
-        };
-        read().map_err(|source| self.failed(source))
+        self.items(&NOUN, scope, ids, event_of)
     }
 
     /// Takes an event out of every answer; it can be brought back.
     pub fn retire_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(scope, |transaction| {
-            let item = audit::item_name(ItemKind::Event, id);
-            let at = change.at.as_millisecond();
-            if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
-                return Err(Error::NoSuchItem { item }.into());
-            }
-            audit::append(transaction, change, "event.retire", &item, None, None)
-        })
+        self.retire_item(&NOUN, scope, id, change)
     }
 
     /// Brings a retired event back.
     pub fn restore_event(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(scope, |transaction| {
-            let item = audit::item_name(ItemKind::Event, id);
-            if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
-                return audit::append(transaction, change, "event.restore", &item, None, None);
-            }
-            if transaction.prepare_cached(BY_ID)?.exists([scope.user().get(), id])? {
-                let why = "it was not retired".to_owned();
-                return Err(Error::ItemRefused { doing: "restore", item, why }.into());
-            }
-            Err(Error::NoSuchItem { item }.into())
-        })
+        self.restore_item(&NOUN, scope, id, change)
     }
 
     /// Where an event came from.
     pub fn sources_of_event(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
-        let read = || -> backend::Result<_> {
-            self.asking(scope)
-                .prepare_cached(SOURCES)?
-                .query_map([scope.user().get(), id], rows::source)?
-                .collect()
-        };
-        read().map_err(|source| self.failed(source))
+        self.sources_of_item(&NOUN, scope, id)
     }
 }
 
@@ -152,6 +122,15 @@ fn event_of(row: &Row<'_>) -> backend::Result<Event> {
     })
 }
 
+const NOUN: Noun = Noun {
+    kind: ItemKind::Event,
+    by_id: BY_ID,
+    retire: RETIRE,
+    restore: RESTORE,
+    sources: SOURCES,
+    retired: "event.retire",
+    restored: "event.restore",
+};
 const ADD: &str = "
     insert into event (uid, user_id, at, kind, text, why, trust, recorded_at, session)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) returning id";

@@ -28,6 +28,7 @@ mod procedures;
 mod proposals;
 mod recorder;
 mod redacting;
+mod retiring;
 mod rows;
 mod store;
 mod tokens;

@@ -1,16 +1,17 @@
 //! Procedures: kept once, read, retired, brought back.
 
+use super::retiring::Noun;
 use crate::memory::backend;
-use crate::memory::backend::{OptionalExtension, Row};
+use crate::memory::backend::Row;
 use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};
 use super::{Memory, audit, new_uid, origins, rows};
+use crate::Result;
 use crate::memory::{
     Added, Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Scope, Source, Trust,
     UserNumber,
 };
-use crate::{Error, Result};
 
 const KINDS: [(&str, ProcedureKind); 3] = [
     ("reflection", ProcedureKind::Reflection),
@@ -84,53 +85,22 @@ impl Memory {
 
     /// The procedures with these numbers that the scope may read, in the order asked for.
     pub fn procedures(&self, scope: Scope, ids: &[i64]) -> Result<Vec<Procedure>> {
-        let read = || -> backend::Result<_> {
-            let mut statement = self.asking(scope).prepare_cached(BY_ID)?;
-            let user = scope.user().get();
-            ids.iter()
-                .map(|id| statement.query_row([user, *id], procedure_of).optional())
-                .filter_map(backend::Result::transpose)
-                .collect()
-        };
-        read().map_err(|source| self.failed(source))
+        self.items(&NOUN, scope, ids, procedure_of)
     }
 
     /// Takes a procedure out of every answer; it can be brought back.
     pub fn retire_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(scope, |transaction| {
-            let item = audit::item_name(ItemKind::Procedure, id);
-            let at = change.at.as_millisecond();
-            if transaction.execute(RETIRE, params![scope.user().get(), id, at])? == 0 {
-                return Err(Error::NoSuchItem { item }.into());
-            }
-            audit::append(transaction, change, "procedure.retire", &item, None, None)
-        })
+        self.retire_item(&NOUN, scope, id, change)
     }
 
     /// Brings a retired procedure back.
     pub fn restore_procedure(&mut self, scope: Scope, id: i64, change: Change<'_>) -> Result<()> {
-        self.write(scope, |transaction| {
-            let item = audit::item_name(ItemKind::Procedure, id);
-            if transaction.execute(RESTORE, params![scope.user().get(), id])? == 1 {
-                return audit::append(transaction, change, "procedure.restore", &item, None, None);
-            }
-            if transaction.prepare_cached(BY_ID)?.exists([scope.user().get(), id])? {
-                let why = "it was not retired".to_owned();
-                return Err(Error::ItemRefused { doing: "restore", item, why }.into());
-            }
-            Err(Error::NoSuchItem { item }.into())
-        })
+        self.restore_item(&NOUN, scope, id, change)
     }
 
     /// Where a procedure came from.
     pub fn sources_of_procedure(&self, scope: Scope, id: i64) -> Result<Vec<Source>> {
-        let read = || -> backend::Result<_> {
-            self.asking(scope)
-                .prepare_cached(SOURCES)?
-                .query_map([scope.user().get(), id], rows::source)?
-                .collect()
-        };
-        read().map_err(|source| self.failed(source))
+        self.sources_of_item(&NOUN, scope, id)
     }
 }
 
@@ -155,6 +125,15 @@ fn procedure_of(row: &Row<'_>) -> backend::Result<Procedure> {
     })
 }
 
+const NOUN: Noun = Noun {
+    kind: ItemKind::Procedure,
+    by_id: BY_ID,
+    retire: RETIRE,
+    restore: RESTORE,
+    sources: SOURCES,
+    retired: "procedure.retire",
+    restored: "procedure.restore",
+};
 const ADD: &str = "
     insert into procedure (uid, user_id, kind, task_type, title, body, outcome, origin, trust,
       recorded_at, skill_path)
