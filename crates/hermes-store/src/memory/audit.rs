@@ -1,13 +1,12 @@
 //! The chain of changes: every change adds one entry, in its own transaction.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension};
-use crate::memory::numbers;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::{Memory, Outcome, rows};
 use crate::Result;
+use crate::memory::backend::{self, Connection, OptionalExtension};
+use crate::memory::numbers;
 use crate::memory::{Admin, AuditEntry, ChainState, Change, ItemKind};
 use crate::rot::{Behind, Mark};
 

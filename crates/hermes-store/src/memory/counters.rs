@@ -1,13 +1,12 @@
 //! Numbers counted by the day.
 
-use crate::memory::backend::OptionalExtension;
-use crate::memory::backend::Put;
 use jiff::civil::Date;
 use rusqlite::params;
 
 use super::Memory;
 use crate::Result;
 use crate::memory::Admin;
+use crate::memory::backend::{OptionalExtension, Put};
 
 impl Memory {
     /// Adds to a number of a day; returns what it is then.

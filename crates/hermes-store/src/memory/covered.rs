@@ -1,7 +1,6 @@
 //! Episodes whose messages are gone: runs of their numbers, each with the summary that tells of them.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 
 /// Numbers without a gap, of one session, told by one summary.
 struct Run {

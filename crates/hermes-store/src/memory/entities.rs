@@ -1,13 +1,11 @@
 //! Names, the ways they are written, and what mentions them.
 
-use crate::memory::backend;
-use crate::memory::backend::{Many, Put};
 use std::collections::{HashMap, HashSet};
 
-use crate::memory::backend::{Connection, List, OptionalExtension};
 use rusqlite::params;
 
 use super::{Memory, Outcome, audit};
+use crate::memory::backend::{self, Connection, List, Many, OptionalExtension, Put};
 use crate::memory::{Change, Entity, ItemKind, Scope, UserNumber};
 use crate::{Error, Result};
 

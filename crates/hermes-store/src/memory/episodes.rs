@@ -1,7 +1,5 @@
 //! Episodes and their messages: recorded once, read by scope.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Row};
 use rusqlite::params;
 
 use super::index::{self, Indexer};
@@ -9,6 +7,7 @@ use super::passing::message_ranges;
 use super::recorder::{LABEL, Recorder};
 use super::rows::{choice, time, uid};
 use super::{Memory, Outcome, Refusal, audit, graves};
+use crate::memory::backend::{self, Connection, OptionalExtension, Row};
 use crate::memory::{
     Change, ChunkKey, Episode, EpisodeState, ItemKind, Message, MessageKey, NewChunk, NewMessage,
     RecentFilter, Recorded, Scope, SessionKey, UserNumber,

@@ -1,13 +1,11 @@
 //! What a person took back, as hashes: so that it is neither taken in nor drawn again.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::{Outcome, audit, entities};
+use crate::memory::backend::{self, Connection, OptionalExtension, Put};
 use crate::memory::{Change, ItemKind, UserNumber};
 
 /// What a buried thing is known by.

@@ -1,12 +1,10 @@
 //! Jobs: queued once, leased by one worker at a time, tried again.
 
-use crate::memory::backend;
-use crate::memory::backend::{Both, Put};
-use crate::memory::backend::{OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Memory, rows};
+use crate::memory::backend::{self, Both, OptionalExtension, Put, Row};
 use crate::memory::types::job::Cuts;
 use crate::memory::{Admin, Job, JobFailure, JobState, Lease, NewJob, Schedule};
 use crate::{Error, Result};

@@ -1,13 +1,12 @@
 //! Models of embeddings: which one answers, and filling in what another lacks.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::rows::{choice, optional_time};
 use super::vector_model;
 use super::{Memory, Outcome, Refusal};
+use crate::memory::backend::{self, Connection, OptionalExtension, Row};
 use crate::memory::{
     Admin, ChunkKey, Coverage, EmbedModel, ItemKind, ModelState, NewModel, Unembedded,
 };

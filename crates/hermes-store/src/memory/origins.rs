@@ -1,10 +1,9 @@
 //! What makes procedures, events and facts of other memories unique: keeping one again adds nothing, not even when it was retired.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::{Outcome, graves, people};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{ItemKind, OriginId, UserNumber};
 
 /// The thing that was kept with this origin.

@@ -1,11 +1,9 @@
 //! Which chunks pass the filter of a search; a summary passes by the sessions it tells of.
 
-use crate::memory::backend;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::memory::backend::Connection;
-
+use crate::memory::backend::{self, Connection};
 use crate::memory::{ChunkKey, ItemKind, RecallFilter, Scope, SessionKey};
 
 /// Which chunks pass a filter; the sessions of a summary are looked up when one is found.

@@ -1,13 +1,12 @@
 //! Procedures: kept once, read, retired, brought back.
 
-use super::retiring::Noun;
-use crate::memory::backend;
-use crate::memory::backend::Row;
 use rusqlite::params;
 
 use super::facts::{Belongings, keep_belongings};
+use super::retiring::Noun;
 use super::{Memory, audit, new_uid, origins, rows};
 use crate::Result;
+use crate::memory::backend::{self, Row};
 use crate::memory::{
     Added, Change, ItemKind, NewProcedure, Procedure, ProcedureKind, Scope, Source, Trust,
     UserNumber,

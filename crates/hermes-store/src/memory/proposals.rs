@@ -1,10 +1,9 @@
 //! Proposals: made once, decided once.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension, Row};
 use rusqlite::params;
 
 use super::{Memory, audit, new_uid, rows};
+use crate::memory::backend::{self, Connection, OptionalExtension, Row};
 use crate::memory::{
     Added, Change, NewProposal, Proposal, ProposalState, Scope, Trust, UserNumber,
 };

@@ -1,10 +1,9 @@
 //! Columns as values: times, ids, words that stand for a choice.
 
-use crate::memory::backend;
-use crate::memory::backend::Row;
 use jiff::Timestamp;
 use rusqlite::types::Type;
 
+use crate::memory::backend::{self, Row};
 use crate::memory::{Source, Uid};
 
 /// A time column.

@@ -1,14 +1,12 @@
 //! Counting, vacuuming, checking, and noting what was handed out.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Memory, Outcome, vector_model};
+use crate::memory::backend::{self, Connection, OptionalExtension, Put};
 use crate::memory::{Admin, Counts, Growth, ItemKind, MemoryFinding, NewReceipt, Scope, Vacuumed};
 use crate::sqlite::Access;
 use crate::{Error, Result};

@@ -1,12 +1,10 @@
 //! Users and the identities they come in with.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{Memory, audit, new_uid, rows};
+use crate::memory::backend::{self, Connection, OptionalExtension, Put, Row};
 use crate::memory::{Admin, Change, Chat, Identity, MOST_USERS, User, UserNumber};
 use crate::{Error, Result};
 

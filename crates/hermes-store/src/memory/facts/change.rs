@@ -1,8 +1,5 @@
 //! How facts change; each function is one step of a transaction and adds one entry to the chain.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
@@ -11,6 +8,7 @@ use super::super::graves::{self, GraveKind, Said};
 use super::super::{Outcome, audit, entities, index, new_uid, rows};
 use super::{Belongings, ORIGINS, index_text, keep_belongings};
 use crate::Error;
+use crate::memory::backend::{self, Connection, OptionalExtension, Put};
 use crate::memory::{Added, Change, ChunkKey, ItemKind, NewChunk, NewFact, Scope, Uid, UserNumber};
 
 /// What a change needs to know of a fact that is kept.

@@ -1,13 +1,12 @@
 //! Facts drawn from conversations: drawing the same words again changes nothing.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, graves, origins, rows};
 use super::change::{self, Kept};
 use super::keep_sources;
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{
     Change, Drawn, DrawnFact, ItemKind, NewFact, OriginId, Scope, Standing, UserNumber,
 };

@@ -1,11 +1,10 @@
 //! What happened to a fact, from the chain of changes and the texts it had.
 
-use crate::memory::backend;
-use crate::memory::backend::{Connection, Row};
 use rusqlite::params;
 
 use super::super::{Outcome, audit, rows};
 use super::read;
+use crate::memory::backend::{self, Connection, Row};
 use crate::memory::{Change, Fact, FactChange, ItemKind, Scope};
 
 /// Every change of a fact, oldest first.

@@ -1,14 +1,12 @@
 //! How facts stand to one another and to the entries of memory files.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, rows};
 use super::change;
 use crate::Error;
+use crate::memory::backend::{self, Connection, Put, Row};
 use crate::memory::{Change, Conflict, FileEntry, ItemKind, Scope};
 
 pub(super) fn pin(

@@ -8,13 +8,12 @@ mod read;
 mod select;
 mod undo;
 
-use crate::memory::backend;
-use crate::memory::backend::Connection;
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::index::Indexer;
 use super::{Memory, Outcome, audit, entities, origins};
+use crate::memory::backend::{self, Connection};
 use crate::memory::{
     Added, Admin, Change, ChunkKey, Conflict, Drawn, DrawnFact, Fact, FactChange, FactFilter,
     FileEntry, ItemKind, NewChunk, NewFact, NewSource, Origin, OriginId, Revision, Scope, Source,

@@ -1,15 +1,13 @@
 //! Reading facts, as far as the scope may.
 
-use crate::memory::backend;
-use crate::memory::backend::{Both, Many};
 use std::collections::HashMap;
 
-use crate::memory::backend::{Connection, List, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{entities, rows};
 use super::ORIGINS;
+use crate::memory::backend::{self, Both, Connection, List, Many, OptionalExtension, Row};
 use crate::memory::{
     Fact, FactFilter, FactOnly, FactOrder, ItemKind, Revision, Scope, Source, Trust, UserNumber,
 };

@@ -1,11 +1,11 @@
 //! Taking back the last change of a fact. Each undoing is a change like any other, so it can be undone.
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::{Outcome, audit, graves};
 use super::change::{self, Kept};
 use crate::Error;
+use crate::memory::backend::{Connection, OptionalExtension};
 use crate::memory::{Change, ItemKind, NewChunk, Scope, Undone};
 
 /// Takes back what happened last to a fact.

@@ -1,14 +1,13 @@
 //! What was taken back in one memory, taken back again in an older copy of it.
 
-use crate::memory::backend;
 use std::collections::HashSet;
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
 use super::super::{Outcome, audit, graves, people};
 use super::choose::{self, Chosen};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Episode, EpisodeState, ItemKind, TakenBack, Uid, UserNumber};
 
 /// The episodes, procedures and events that are out of every answer by a person's word, and those that were erased.

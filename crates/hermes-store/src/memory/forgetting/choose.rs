@@ -1,13 +1,12 @@
 //! What a choice holds, without changing anything.
 
-use crate::memory::backend;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::memory::backend::{Connection, ToSql};
 use rusqlite::params;
 
 use super::super::covered::each_covered;
 use super::super::episodes::{self, episode_of, episode_where};
+use crate::memory::backend::{self, Connection, ToSql};
 use crate::memory::{Choice, Episode, EpisodeState, Forgotten, ItemKind, UserNumber};
 
 /// What is to be forgotten, each thing by its number; what was retired before is among it.

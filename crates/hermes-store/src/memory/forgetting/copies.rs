@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::memory::backend;
-use crate::memory::backend::Connection;
 use serde_json::Value;
 
 use super::super::{Outcome, entities, index};
+use crate::memory::backend::{self, Connection};
 use crate::memory::{ItemKind, echo};
 
 /// Removes what tools answered in turns in which the memory was asked: it is a copy of what was remembered then. The

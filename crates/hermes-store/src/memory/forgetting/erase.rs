@@ -1,10 +1,7 @@
 //! Removing what was chosen from the file, with everything that still tells of it.
 
-use crate::memory::backend;
-use crate::memory::facts::change::ADD_TOMBSTONE;
 use std::collections::HashSet;
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::graves::{self, Grave, GraveKind};
@@ -12,6 +9,8 @@ use super::super::lifecycle::items_of;
 use super::super::{Outcome, audit, entities, index};
 use super::choose::Chosen;
 use super::copies;
+use crate::memory::backend::{self, Connection, OptionalExtension};
+use crate::memory::facts::change::ADD_TOMBSTONE;
 use crate::memory::{Change, Choice, ChunkKey, ItemKind, MessageKey, UserNumber};
 
 /// Buries every message of the chosen sessions by where it came from, and for whole users the sessions too.

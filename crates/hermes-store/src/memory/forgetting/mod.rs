@@ -6,12 +6,11 @@ pub(super) mod copies;
 mod erase;
 mod retire;
 
-use crate::memory::backend::Connection;
-
 use self::choose::Chosen;
 use super::graves::{self, Grave, GraveKind};
 use super::{Memory, Outcome, audit};
 use crate::Result;
+use crate::memory::backend::Connection;
 use crate::memory::{
     Admin, Change, Choice, Depth, Forgotten, ItemKind, TakenBack, ToldElsewhere, UserNumber,
 };

@@ -1,10 +1,10 @@
 //! Taking what was chosen out of every answer; all of it can be brought back.
 
-use crate::memory::backend::Connection;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, episodes};
 use super::choose::Chosen;
+use crate::memory::backend::Connection;
 use crate::memory::{Change, ItemKind};
 
 /// Retires everything that was chosen, with an entry of the chain for each thing that was held.

@@ -1,15 +1,14 @@
 //! Dropping the messages that a summary tells of.
 
-use crate::memory::backend;
 use std::collections::BTreeMap;
 
-use crate::memory::backend::Connection;
 use rusqlite::params;
 
 use super::super::episodes::{self, episode_of, episode_where};
 use super::super::upkeep::NOTE_TIME;
 use super::super::{Outcome, audit, covered, entities, index};
 use crate::Error;
+use crate::memory::backend::{self, Connection};
 use crate::memory::{Change, Dropped, Episode, EpisodeState, ItemKind, Scope};
 
 /// Drops the messages of the raw episodes that a summary tells of, if the summary reads `body`.

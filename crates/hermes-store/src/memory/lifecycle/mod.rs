@@ -8,13 +8,13 @@ mod tasks;
 
 pub(super) use self::tasks::items_of;
 
-use crate::memory::backend::{self, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::episodes::{self, episode_of, episode_where};
 use super::{Memory, graves, people};
 use crate::Result;
+use crate::memory::backend::{self, OptionalExtension};
 use crate::memory::{
     Admin, After, Change, Dropped, Episode, Event, EventKind, MessageKey, NewSummary, NewTask,
     Offered, Receipt, Scope, Session, SessionKey, Step, TakenIn, Task,

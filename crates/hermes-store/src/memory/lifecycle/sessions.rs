@@ -1,13 +1,11 @@
 //! Sessions as they are kept: taken in, over, looked back on.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, OptionalExtension, Row};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::Outcome;
 use super::super::rows::{optional_time, time};
+use crate::memory::backend::{self, Connection, OptionalExtension, Put, Row};
 use crate::memory::{MessageKey, Scope, Session, SessionKey, TakenIn, UserNumber};
 
 pub(super) fn taken_in(connection: &Connection, database: &str) -> backend::Result<Vec<TakenIn>> {

@@ -1,14 +1,13 @@
 //! Summaries: kept beside the raw episodes they tell of, and found through them.
 
-use crate::memory::backend;
 use std::collections::BTreeSet;
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 
 use super::super::index::Indexer;
 use super::super::{Outcome, audit, covered, new_uid};
 use crate::Error;
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Change, ChunkKey, ItemKind, NewSummary, Scope};
 
 /// What a summary takes over from the episodes it tells of.

@@ -1,12 +1,10 @@
 //! Tasks, the steps that led there, and what was handed out for them.
 
-use crate::memory::backend;
-use crate::memory::backend::Put;
-use crate::memory::backend::{Connection, Row};
 use rusqlite::params;
 
 use super::super::rows::{optional_time, time};
 use super::super::{Outcome, audit, new_uid};
+use crate::memory::backend::{self, Connection, Put, Row};
 use crate::memory::{
     Change, Episode, ItemKind, MessageKey, NewTask, Receipt, Scope, Task, UserNumber, lifecycle,
 };

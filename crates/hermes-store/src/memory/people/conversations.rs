@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::memory::backend::{self, Connection};
 use jiff::Timestamp;
 use rusqlite::params;
 use serde_json::Value;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use super::super::{Outcome, Refusal, transfer};
 use super::texts::{Moving, Texts};
 use crate::Error;
+use crate::memory::backend::{self, Connection};
 use crate::memory::{ChunkKey, ItemKind, MessageKey, PortableText, SessionKey, UserNumber};
 
 /// The new numbers of sessions, by the old ones.

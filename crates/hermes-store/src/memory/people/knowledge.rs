@@ -1,11 +1,11 @@
 //! What one user knows becomes another's: facts, procedures, events, names.
 
-use crate::memory::backend::{self, Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, entities};
 use super::texts::{Moving, Texts};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Change, ChunkKey, ItemKind, PortableText, UserNumber};
 
 /// Moves everything; facts that both hold become one.

@@ -4,12 +4,12 @@ mod conversations;
 mod knowledge;
 mod texts;
 
-use crate::memory::backend::{self, Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 
 use self::texts::Texts;
 use super::{Memory, Outcome, audit, forgetting, rows};
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{
     Admin, Change, Chunker, Forgotten, Known, MergedUser, Moved, Passed, Uid, UserNumber,
 };

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::memory::backend::{self, Connection};
 use jiff::Timestamp;
 
 use super::super::Outcome;
 use super::super::index::{self, Indexer};
 use super::super::vector_model::{self, from_bytes};
+use crate::memory::backend::{self, Connection};
 use crate::memory::{ChunkKey, Chunker, ItemKind, NewChunk, PortableText, UserNumber};
 
 /// Gives texts their new numbers inside one transaction.

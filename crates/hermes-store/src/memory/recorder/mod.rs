@@ -4,7 +4,6 @@ mod known;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
@@ -14,6 +13,7 @@ use super::graves::{self, GraveKind};
 use super::index::Indexer;
 use super::{Outcome, Refusal, audit, new_uid, people};
 use crate::Error;
+use crate::memory::backend::{Connection, OptionalExtension};
 use crate::memory::{
     Change, ChunkKey, MessageKey, NewMessage, Recorded, Scope, SessionKey, UserNumber, marks,
 };

@@ -1,14 +1,13 @@
 //! The beginning and the end of an import: what makes it one that can be gone on with.
 
-use crate::memory::backend;
 use std::collections::BTreeMap;
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::importer::Thing;
 use super::values;
+use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Change, ExportHead, Import, Uid};
 use crate::memory::{Outcome, audit, numbers};
 

@@ -1,6 +1,5 @@
 //! What belongs to an item besides its row: where it came from, its earlier texts, its names.
 
-use crate::memory::backend::OptionalExtension;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 use serde_json::Value;
@@ -9,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::importer::{Fields, Importer, Taking, Whose, list, objects};
 use super::{values, writing};
 use crate::memory::ItemKind;
+use crate::memory::backend::OptionalExtension;
 use crate::memory::graves::Key;
 
 impl Importer<'_> {

@@ -1,11 +1,11 @@
 //! The chain of changes of another memory: it comes over as it is into an empty one.
 
-use crate::memory::backend::OptionalExtension;
 use rusqlite::types::Value as Column;
 
 use super::importer::{Fate, Fields, Importer, Taking, integer, needed_text, time};
 use super::values;
 use crate::memory::audit::{self, MadeEntry};
+use crate::memory::backend::OptionalExtension;
 
 impl Importer<'_> {
     /// An entry that follows the last one here is added; of others only the last hash is noted.

@@ -1,8 +1,5 @@
 //! Sessions, episodes and messages: a message keeps its place, and a session that is taken goes on in a next part.
 
-use crate::memory::backend;
-use crate::memory::backend::OptionalExtension;
-use crate::memory::numbers;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 use serde_json::Value;
@@ -13,8 +10,10 @@ use super::importer::{
 };
 use super::tables::Table;
 use super::writing;
+use crate::memory::backend::{self, OptionalExtension};
 use crate::memory::covered;
 use crate::memory::graves::{self, GraveKind, Key};
+use crate::memory::numbers;
 use crate::memory::{
     ChunkKey, ItemKind, MESSAGES, MessageKey, PortableText, SessionKey, UserNumber, marks,
 };

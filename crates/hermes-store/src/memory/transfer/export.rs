@@ -1,14 +1,13 @@
 //! Reads a memory as it is at one moment, row by row, and hands out each item as JSON.
 
-use crate::memory::backend;
-use crate::memory::numbers;
 use std::collections::BTreeMap;
 
-use crate::memory::backend::{Connection, Row, Rows, Statement, params_from_iter};
 use rusqlite::types::{Value as Column, ValueRef};
 
 use super::further::Further;
 use super::{reading, values};
+use crate::memory::backend::{self, Connection, Row, Rows, Statement, params_from_iter};
+use crate::memory::numbers;
 use crate::memory::{
     Admin, EXPORT_VERSION, ExportChoice, ExportHead, Exported, ItemKind, MessageKey, Section,
     SessionKey,

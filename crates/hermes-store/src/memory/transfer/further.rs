@@ -1,11 +1,9 @@
 //! The words by which a summary is found and that do not stand in it, read from the keyword index.
 
-use crate::memory::backend;
-use crate::memory::backend::Both;
 use std::collections::HashMap;
 
-use crate::memory::backend::Connection;
 use crate::memory::backend::postgres::Stems;
+use crate::memory::backend::{self, Both, Connection};
 
 /// The further words of every summary, as the index has them.
 pub(in super::super) struct Further {

@@ -1,11 +1,7 @@
 //! Takes in items inside one transaction: each by itself, so that a bad one costs nothing but itself.
 
-use super::writing::Filled;
-use crate::memory::backend;
-use crate::memory::backend::{Put, params_from_iter};
 use std::collections::HashSet;
 
-use crate::memory::backend::{Connection, OptionalExtension};
 use jiff::Timestamp;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
@@ -14,6 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::tables::Table;
 use super::values;
+use super::writing::Filled;
+use crate::memory::backend::{self, Connection, OptionalExtension, Put, params_from_iter};
 use crate::memory::index::Indexer;
 use crate::memory::{
     Change, ChunkKey, Chunker, Import, Imported, MOST_REASONS, MessageKey, NewChunk, PortableItem,

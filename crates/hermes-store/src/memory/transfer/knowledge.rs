@@ -1,6 +1,5 @@
 //! Facts, procedures, tasks, events and proposals.
 
-use crate::memory::backend::OptionalExtension;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 
@@ -11,6 +10,7 @@ use super::importer::{
 use super::people::added_if;
 use super::tables::Table;
 use super::writing;
+use crate::memory::backend::OptionalExtension;
 use crate::memory::graves::{self, Said};
 use crate::memory::{ChunkKey, ItemKind, PortableText};
 

@@ -1,6 +1,5 @@
 //! Receipts, and the marks that things leave when they are gone.
 
-use crate::memory::backend::OptionalExtension;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 use serde_json::Value;
@@ -12,6 +11,7 @@ use super::people::added_if;
 use super::tables::Table;
 use super::{values, writing};
 use crate::memory::ItemKind;
+use crate::memory::backend::OptionalExtension;
 use crate::memory::graves::Key;
 use crate::memory::lifecycle::items_of;
 

@@ -1,6 +1,5 @@
 //! People, the channels they come in by, and the names the memory knows.
 
-use crate::memory::backend::OptionalExtension;
 use rusqlite::params;
 use rusqlite::types::Value as Column;
 
@@ -9,6 +8,7 @@ use super::importer::{
 };
 use super::tables::Table;
 use super::writing;
+use crate::memory::backend::OptionalExtension;
 use crate::memory::entities;
 use crate::memory::{MOST_USERS, Section, UserNumber};
 

@@ -1,6 +1,7 @@
 //! The statements that write what an import brings.
 
 use crate::memory::backend::Put;
+
 #[cfg(test)]
 use crate::memory::covered;
 use crate::memory::covered::each_covered;
