@@ -1,6 +1,7 @@
 //! A memory on a PostgreSQL server: one transaction at a time, who asks told inside it, cuts survived.
 
 mod ahead;
+mod as_backend;
 mod cells;
 mod given;
 mod members;
@@ -16,31 +17,24 @@ mod vectors;
 mod words;
 mod writing;
 
-use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::collections::HashMap;
-use std::path::Path;
 use std::time::Duration;
 
 use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
-use jiff::Timestamp;
 use rusqlite::types::Value;
 
 use self::given::Given;
 use self::near::Near;
 use self::numbers::Reserved;
 use self::open::{LOCK_TO_WRITE, refuse_other_schema};
-use self::told::{is_cancelled, tell, time_setting, user_setting};
+use self::told::{tell, time_setting, user_setting};
 use super::statement::numbered;
-use super::{
-    Backend, Begin, Both, Connection, Error, Index, List, Many, Recording, Result, Row, Statement,
-    Who,
-};
+use super::{Begin, Connection, Error, List, Result, Who};
 use crate::Stop;
-use crate::memory::{ChunkKey, Episode, Message, UserNumber};
+use crate::memory::{Episode, Message};
 use crate::postgres::{Delays, Pool, Pooled};
-use crate::sqlite::Access;
 
 pub(in crate::memory::backend) use self::cells::Received;
 pub use self::members::{Invitation, invitation_sql, invite};
@@ -508,163 +502,3 @@ const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
 /// Part of a statement behind the one that waits for migrations, so that it sees what they did.
 const TELL_SCHEMA: &str = "returning (select max(number) from hermes.migration) as schema";
 const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";
-
-impl Backend for Server {
-    fn statement(&self, sql: &str, _: bool) -> Result<Statement<'_>> {
-        Ok(Statement::on_server(self, sql))
-    }
-
-    fn execute_batch(&self, sql: &str) -> Result<()> {
-        self.run(true, &mut |client| client.batch_execute(sql))
-    }
-
-    fn choose(&self, both: &Both) -> &'static str {
-        both.server
-    }
-
-    fn many(
-        &self,
-        many: &Many,
-        first: &[i64],
-        list: List<'_>,
-        read: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let rows = self.rows_of(many.all, first, list)?;
-        rows.iter().try_for_each(|row| read(&Row::Server(row)))
-    }
-
-    fn asks(&self, who: Who) {
-        self.who.set(who);
-    }
-
-    fn as_keeper(&self, deed: &mut dyn FnMut()) {
-        self.as_keeper_of(deed);
-    }
-
-    fn begin(&self, what: Begin) -> Result<bool> {
-        match what {
-            Begin::Reading => self.begin_reading(),
-            what => self.begin_writing(what).map(|()| true),
-        }
-    }
-
-    fn commit(&self) -> Result<()> {
-        self.keep()
-    }
-
-    fn roll_back(&self) {
-        self.give_up();
-    }
-
-    fn delays(&self) -> Option<Delays> {
-        Some(self.tries())
-    }
-
-    fn heed(&mut self, stop: &Stop) -> Result<()> {
-        self.stop = stop.clone();
-        Ok(())
-    }
-
-    /// For a connection too.
-    fn wait_at_most(&mut self, wait: Duration) -> Result<()> {
-        self.wait = wait;
-        self.pool = self.pool.impatient(wait);
-        Ok(())
-    }
-
-    fn explained(&self, error: Error, path: &Path) -> crate::Error {
-        match error {
-            // The server ended it because its time was over.
-            Error::Postgres(source) if self.stop.is_asked() && is_cancelled(&source) => {
-                crate::Error::Stopped
-            }
-            Error::Postgres(source) => self.pool.address().refused(&source),
-            Error::Unreached(error) => *error,
-            Error::Sqlite(source) => crate::Error::from_sqlite(path, source),
-        }
-    }
-
-    fn await_turn(&self) -> Result<()> {
-        if self.state.borrow().has_turn {
-            return Ok(());
-        }
-        self.change_rows(TAKE_TURN, &[(&self.profile, Type::INT8)])?;
-        self.state.borrow_mut().has_turn = true;
-        Ok(())
-    }
-
-    fn hold_sessions(&self, user: UserNumber) -> Result<bool> {
-        let whose = lock_number(self.profile.wrapping_mul(1_000_003).wrapping_add(user.get()));
-        self.settle(&format!("select pg_advisory_xact_lock({SESSIONS}, {whose})"))?;
-        Ok(true)
-    }
-
-    fn number_for(&self, table: &'static str) -> Result<Option<i64>> {
-        match self.state.borrow().begun {
-            Some(Begin::Recording) => {}
-            _ => return Ok(None),
-        }
-        numbers::next(self, table).map(Some)
-    }
-
-    fn storable<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        cells::storable(text)
-    }
-
-    fn recording(&self) -> Box<dyn Recording + '_> {
-        Box::new(recorded::ServerRecording::new(self))
-    }
-
-    fn index(&self) -> &dyn Index {
-        self
-    }
-
-    fn episodes(&self, ids: &[i64]) -> Result<Vec<Episode>> {
-        ahead::episodes(self, ids)
-    }
-
-    fn messages(&self, keys: &[i64]) -> Result<Vec<Message>> {
-        ahead::messages(self, keys)
-    }
-
-    fn expect(&self, chunks: &[ChunkKey]) -> Result<()> {
-        ahead::fetch(self, chunks)
-    }
-
-    fn messages_at_hand(&self, episode: i64) -> Option<Vec<Message>> {
-        self.ahead().of_episode.get(&episode).cloned()
-    }
-
-    fn has_no_facts(&self, episode: i64) -> bool {
-        self.ahead().has_facts.get(&episode) == Some(&false)
-    }
-
-    /// They are there, and empty between imports.
-    fn make_import_tables(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn rename(&self, name: &str) -> Result<()> {
-        open::rename(self, name)
-    }
-
-    fn size(&self) -> Result<u64> {
-        upkeep::size(self)
-    }
-
-    fn vacuum(&self, now: Timestamp) -> Result<()> {
-        upkeep::clean_up(self, now)
-    }
-
-    fn problems(&self, _: Access) -> Result<(Vec<String>, Vec<String>)> {
-        Ok((upkeep::problems(self)?, Vec::new()))
-    }
-
-    fn file(&self) -> Option<&super::sqlite::File> {
-        None
-    }
-
-    fn server(&self) -> Option<&Server> {
-        Some(self)
-    }
-}
