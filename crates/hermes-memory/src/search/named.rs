@@ -61,7 +61,7 @@ impl<'a> Named<'a> {
 mod tests {
     use std::path::PathBuf;
 
-    use hermes_store::memory::{Change, UserNumber, Wanted};
+    use hermes_store::memory::{Change, EventKind, NewEvent, Trust, UserNumber, Wanted};
     use hermes_store::sqlite::{Access, DEFAULT_WAIT};
     use jiff::Timestamp;
     use tempfile::TempDir;
@@ -82,6 +82,10 @@ mod tests {
             Memory::create(wanted, "alice", CHANGE).unwrap();
             let mut memory = aviary.open();
             memory.add_alias(SCOPE, "Heron", "the bird", CHANGE).unwrap();
+            for number in 1..=6 {
+                let text = format!("It flew {number} times.");
+                memory.add_event(SCOPE, &event_that(&text), CHANGE).unwrap();
+            }
             aviary.mention(2);
             aviary.mention(4);
             aviary
@@ -100,6 +104,22 @@ mod tests {
         fn mention(&self, number: i64) {
             let names = ["Heron".to_owned()];
             self.open().mention(SCOPE, ItemKind::Event, number, &names, CHANGE).unwrap();
+        }
+    }
+
+    fn event_that(text: &str) -> NewEvent<'_> {
+        NewEvent {
+            at: CHANGE.at,
+            kind: EventKind::Result,
+            text,
+            why: None,
+            trust: Trust::User,
+            shared: false,
+            entities: &[],
+            chunks: Vec::new(),
+            session: None,
+            sources: &[],
+            origin: None,
         }
     }
 

@@ -5,9 +5,21 @@ use std::collections::HashMap;
 use ::postgres::types::{ToSql, Type};
 
 use super::Server;
-use crate::memory::backend::{List, Result, Row};
+use crate::memory::backend::{List, Result, Row, Who};
 use crate::memory::episodes::{SOME, SOME_MESSAGES, episode_of, message_of};
 use crate::memory::{ChunkKey, Episode, ItemKind, Message, MessageKey};
+
+/// Rows that were fetched before they were asked for, of one asker in one held state.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    pub(super) asker: Option<Who>,
+    pub(super) messages: HashMap<i64, Message>,
+    pub(super) episodes: HashMap<i64, Episode>,
+    /// All messages of an episode.
+    pub(super) of_episode: HashMap<i64, Vec<Message>>,
+    /// Whether facts were drawn from an episode.
+    pub(super) has_facts: HashMap<i64, bool>,
+}
 
 /// Fetches the messages and episodes that chunks belong to, the other messages of those episodes, and whether
 /// facts were drawn from them. Kept while one state is held.

@@ -18,13 +18,13 @@ mod words;
 mod writing;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
-use std::collections::HashMap;
 use std::time::Duration;
 
 use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
+use self::ahead::Ahead;
 use self::given::Given;
 use self::near::Near;
 use self::numbers::Reserved;
@@ -33,7 +33,6 @@ use self::told::{tell, time_setting, user_setting};
 use super::statement::numbered;
 use super::{Begin, Connection, Error, List, Result, Who};
 use crate::Stop;
-use crate::memory::{Episode, Message};
 use crate::postgres::{Delays, Pool, Pooled};
 
 pub(in crate::memory::backend) use self::cells::Received;
@@ -66,18 +65,6 @@ pub(in crate::memory) struct Server {
     near: OnceCell<Option<Near>>,
     /// Whether the server no longer has what was found there.
     lost_near: Cell<bool>,
-}
-
-/// Rows that were fetched before they were asked for, of one asker in one held state.
-#[derive(Debug, Default)]
-struct Ahead {
-    asker: Option<Who>,
-    messages: HashMap<i64, Message>,
-    episodes: HashMap<i64, Episode>,
-    /// All messages of an episode.
-    of_episode: HashMap<i64, Vec<Message>>,
-    /// Whether facts were drawn from an episode.
-    has_facts: HashMap<i64, bool>,
 }
 
 /// What is going on at one moment.
