@@ -281,8 +281,6 @@ const RECENT_OF_CHANNEL: &str = episode_where!(
 pub(super) const MESSAGES: &str = "
     select id, episode, at, role, speaker, text, caption from message
     where id between ?1 and ?2 order by id";
-pub(super) const SOME_MESSAGES: &str = "
-    select id, episode, at, role, speaker, text, caption from message where id = any (?1)";
 // By the bounds that the number of its session and its places give.
 const MESSAGE_KEYS: &str =
     "select id from message where id between ?1 and ?2 and episode = ?3 order by id";

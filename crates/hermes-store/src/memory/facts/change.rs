@@ -384,7 +384,7 @@ const RESTORE: &str = "
     where id = ?1";
 const ERASE_SOURCES: &str = "delete from source where kind = ?1 and item = ?2";
 // With the reasons, which stand a hundred above.
-const ERASE_REVISIONS: &str = "delete from revision where kind in (?1, ?1 + 100) and item = ?2";
+const ERASE_REVISIONS: &str = "delete from revision where kind in (cast(?1 as bigint), cast(?1 as bigint) + 100) and item = ?2";
 const ERASE_ORIGIN: &str = "delete from origin where kind = ?1 and item = ?2 and kind <> 0";
 const LET_GO: &str = "
     update fact set superseded_by = null, valid_to = valid_to_before, valid_to_before = null

@@ -213,7 +213,7 @@ const DROP_QUOTES: &str = "delete from source where episode = ?1";
 const DROP_EPISODE: &str = "delete from episode where id = ?1";
 const DROP_SOURCES: &str = "delete from source where kind = ?1 and item = ?2";
 // With the reasons, which stand a hundred above.
-const DROP_REVISIONS: &str = "delete from revision where kind in (?1, ?1 + 100) and item = ?2";
+const DROP_REVISIONS: &str = "delete from revision where kind in (cast(?1 as bigint), cast(?1 as bigint) + 100) and item = ?2";
 // Origins of procedures and events stay: they are hashes, and keep the same from being kept again.
 const ERASE_FACT: [&str; 6] = [
     "select uid, user_id from fact where id = ?1",

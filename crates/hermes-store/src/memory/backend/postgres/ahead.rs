@@ -6,7 +6,7 @@ use ::postgres::types::{ToSql, Type};
 
 use super::Server;
 use crate::memory::backend::{List, Result, Row, Who};
-use crate::memory::episodes::{SOME, SOME_MESSAGES, episode_of, message_of};
+use crate::memory::episodes::{SOME, episode_of, message_of};
 use crate::memory::{ChunkKey, Episode, ItemKind, Message, MessageKey};
 
 /// Rows that were fetched before they were asked for, of one asker in one held state.
@@ -127,5 +127,7 @@ const MESSAGES_OF: &str = "
       where profile = $1 and id between asked.first and asked.last and hermes.message.episode = asked.episode
       order by id offset 0) m
     order by m.id";
+const SOME_MESSAGES: &str = "
+    select id, episode, at, role, speaker, text, caption from message where id = any (?1)";
 const DRAWN_FROM: &str = "
     select distinct episode from source where kind = 1 and episode = any (?1)";
