@@ -62,6 +62,12 @@ impl Account {
         self.turns.len()
     }
 
+    /// The teller with the fewest turns so far.
+    pub(crate) fn last(&self) -> usize {
+        let count = |teller: &usize| self.turns.range((*teller, 0)..(*teller + 1, 0)).count();
+        (0..TELLERS.len()).min_by_key(count).unwrap()
+    }
+
     /// Where they were kept when they were acknowledged.
     pub(crate) fn places(&self) -> &BTreeMap<String, usize> {
         &self.places

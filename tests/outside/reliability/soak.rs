@@ -99,7 +99,8 @@ impl Harness<'_> {
             Fault::Ended => {
                 self.machines.end_connections();
             }
-            Fault::Client => self.leashes[round % TELLERS.len()].pull(),
+            // Whoever has most left to tell: one who is done cannot be ended any more.
+            Fault::Client => self.leashes[self.account.last()].pull(),
             Fault::Daemon => {
                 self.machines.cut_daemon(home);
                 self.machines.start_daemon(home);
