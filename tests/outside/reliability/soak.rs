@@ -92,7 +92,7 @@ impl Harness<'_> {
             Fault::ImmediateRestart => self.restart(Stop::Immediate),
             Fault::Away => {
                 self.machines.stop_server(Stop::Fast);
-                self.hear(self.account.count() + 5 * TELLERS.len());
+                self.hear(self.account.count() + 2 * TELLERS.len());
                 self.machines.server.resume();
             }
             Fault::Cut => self.machines.all[home].line.cut_open(),
