@@ -68,7 +68,8 @@ fn literals(source: &str) -> Vec<String> {
             && !text.contains('{')
             && !text.contains("values ()");
         if is_statement && !is_piece {
-            found.extend(text.split(';').filter(|one| !one.trim().is_empty()).map(str::to_owned));
+            let all = text.replace(";\n", "; ");
+            found.extend(all.split("; ").map(|one| one.trim_end_matches(';').to_owned()));
         }
     }
     found
