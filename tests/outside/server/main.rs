@@ -51,3 +51,4 @@ mod story;
 #[path = "../../../crates/hermes-store/tests/memory/support.rs"]
 mod support;
 mod tables;
+mod trips;

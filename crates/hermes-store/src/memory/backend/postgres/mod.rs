@@ -19,7 +19,7 @@ mod words;
 mod writing;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
@@ -51,6 +51,10 @@ pub(in crate::memory) struct Server {
     profile: i64,
     /// What no other memory on any server is called.
     mark: String,
+    /// What the profile is called; one that a restore moved aside has another name.
+    name: RefCell<String>,
+    /// When it was last seen that this is the memory of its profile.
+    in_place_at: Cell<Option<Instant>>,
     /// How long to wait for another who writes.
     wait: Duration,
     /// Until when what is read is wanted.
@@ -73,7 +77,7 @@ impl Server {
 
     fn new(
         pool: Pool,
-        (profile, mark): (i64, String),
+        (profile, mark, name): (i64, String, String),
         works_as: Option<String>,
         wait: Duration,
     ) -> Server {
@@ -82,6 +86,8 @@ impl Server {
             works_as,
             profile,
             mark,
+            name: RefCell::new(name),
+            in_place_at: Cell::new(None),
             wait,
             stop: Stop::default(),
             state: RefCell::default(),

@@ -74,8 +74,9 @@ impl Memory {
             Some(found) => refuse_other_schema(pool, found)?,
         }
         let path = PathBuf::from(format!("{}/{profile}", pool.address().place()));
-        let number = profile_number(pool, profile)?;
-        let server = Server::new(pool.clone(), number, works_as(pool)?, wait);
+        let (number, mark) = profile_number(pool, profile)?;
+        let known = (number, mark, profile.to_owned());
+        let server = Server::new(pool.clone(), known, works_as(pool)?, wait);
         let mut memory = Memory {
             connection: Box::new(server),
             path,
@@ -193,6 +194,7 @@ pub(super) fn rename(server: &Server, name: &str) -> backend::Result<()> {
     let told: [(&(dyn ToSql + Sync), Type); 2] =
         [(&server.profile(), Type::INT8), (&name, Type::TEXT)];
     server.change_rows(RENAME, &told)?;
+    server.name.replace(name.to_owned());
     Ok(())
 }
 

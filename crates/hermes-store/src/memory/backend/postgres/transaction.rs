@@ -8,6 +8,7 @@ use rusqlite::types::Value;
 use super::given::Given;
 use super::numbers::{self, Reserved};
 use super::open::{LOCK_TO_WRITE, refuse_other_schema};
+use super::replaced::NAME_NOW;
 use super::told::{tell, time_setting, user_setting};
 use super::{Server, WRITERS, lock_number, new_key};
 use crate::memory::backend::statement::numbered;
@@ -221,8 +222,12 @@ impl Server {
         let answers = client.send(&all);
         let is_first = !std::mem::replace(&mut state.is_begun, true);
         let mut answers = answers?;
-        if is_first && let Some(schema) = answers.first().and_then(schema_of) {
+        if is_first
+            && let Some(begun) = answers.first()
+            && let Some(schema) = schema_of(begun)
+        {
             refuse_other_schema(&self.pool, schema)?;
+            self.refuse_replaced(begun)?;
         }
         Ok(answers.split_off(queue.len()))
     }
@@ -256,7 +261,8 @@ impl Server {
         };
         let begin = format!(
             "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; {hold} \
-             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}",
+             insert into hermes.done (profile, key) values ({profile}, {key}) \
+             {TELL_SCHEMA}, {NAME_NOW}{profile}) as name",
             self.settings(),
         );
         self.begin_with(begin, Mode::Writing);
