@@ -98,7 +98,7 @@ fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
     let done = sandbox.json(&["user", "forget", "ana", "--yes"]);
     assert_eq!((&done["done"], &done["erased"]["sessions"]), (&json!(true), &json!(1)), "{done}");
     let ends = done["backups"][0]["ends"].as_str().unwrap();
-    assert!(ends.contains("never by itself"), "{ends}");
+    assert!(ends.contains("never automatically"), "{ends}");
     assert_eq!(names(&sandbox), ["owner", "ben"]);
     for word in ["marmalade", "ana/"] {
         assert_eq!(holding(&sandbox.home(), word), Vec::<String>::new(), "{word}");
