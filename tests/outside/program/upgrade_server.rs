@@ -156,7 +156,7 @@ fn works(home: &OldHome, old: &OldServer) {
     assert!(found.contains("by ship"), "{}: {found}", home.name);
     let ran = old.sandbox.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}: {}{}", home.name, ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("is whole"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("is intact"), "{}", ran.stdout);
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn a_kit_says_how_to_open_the_backups_and_holds_no_secret_unless_it_is_given() -
         assert!(page.contains(std::str::from_utf8(&private)?.trim()), "{page}");
     }
     let page = kit(&[], None);
-    assert!(page.contains("They are opened by a passphrase"), "{page}");
+    assert!(page.contains("They are opened with a passphrase"), "{page}");
     assert!(page.contains("age --decrypt FILE | tar --zstd -x"), "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 100), "fits a page");
     Ok(())

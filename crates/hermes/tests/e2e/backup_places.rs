@@ -220,7 +220,7 @@ fn a_push_that_fails_and_a_folder_that_cannot_be_listed_are_told() {
     private(&outside(&sandbox, "file"), "no folder\n");
     sandbox.ok(&["config", "set", "backup.folder", &text(&outside(&sandbox, "file"))]);
     sandbox.run(&nightly);
-    assert!(alerts().contains("could not be looked at"), "{}", alerts());
+    assert!(alerts().contains("could not be read"), "{}", alerts());
 }
 
 #[test]

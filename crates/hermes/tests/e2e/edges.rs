@@ -298,8 +298,8 @@ fn who_is_unlinked_is_nobody_in_particular_again() {
     };
     says("The heron is back.");
     let told = sandbox.ok(&["user", "unlink", "telegram", "7"]);
-    assert!(told.contains("no longer ana"), "{told}");
-    sandbox.fails(&["user", "unlink", "telegram", "7"], 4, &["linked to nobody"]);
+    assert!(told.contains("no longer linked to ana"), "{told}");
+    sandbox.fails(&["user", "unlink", "telegram", "7"], 4, &["not linked to a user"]);
     says("The beaver is back.");
     let of = |name: &str| {
         let sql = format!(

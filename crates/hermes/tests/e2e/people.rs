@@ -78,7 +78,7 @@ fn an_export_holds_everything_of_one_person_and_nothing_of_another() {
         assert!(!text.contains("porridge") && !text.contains("espresso"), "{name}: {text}");
     }
     assert!(!holding(&folder.join("versions"), "marmalade").is_empty());
-    sandbox.fails(&["user", "export", "ana", "--to", to], 5, &["is there already"]);
+    sandbox.fails(&["user", "export", "ana", "--to", to], 5, &["already exists"]);
     sandbox.fails(&["user", "export", "nobody", "--to", "x"], 4, &["nobody"]);
     let inside = sandbox.path("x");
     sandbox.fails(&["user", "export", "ana", "--to", inside.to_str().unwrap()], 5, &["inside"]);

@@ -130,7 +130,7 @@ fn a_row_that_no_backup_has_can_be_taken_as_it_is() {
     let ran = sandbox.run(&["--yes", "backup", "restore", &id, "--rows"]);
     assert!(ran.stdout.contains("lost") && ran.stdout.contains("0 rows back"), "{}", ran.stdout);
     let rows =
-        || deep(&sandbox).into_iter().filter(|line| line.contains("is not what was written"));
+        || deep(&sandbox).into_iter().filter(|line| line.contains("does not match its checksum"));
     assert_eq!(rows().count(), 2);
     sandbox.run(&["doctor", "--deep", "--accept"]);
     assert_eq!(rows().count(), 0);

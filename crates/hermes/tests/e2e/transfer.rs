@@ -40,7 +40,7 @@ fn an_export_is_private_whole_and_never_written_over() {
     let file = sandbox.folder().join("memory.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(without_time(&fs::read_to_string(&file).unwrap()), without_time(&document));
-    sandbox.fails(&["memory", "export", "--output", "memory.json"], 5, &["exists already"]);
+    sandbox.fails(&["memory", "export", "--output", "memory.json"], 5, &["already exists"]);
     sandbox.ok(&["memory", "export", "--output", "memory.json", "--force"]);
     let inside = sandbox.path("memory.db");
     let inside = inside.to_str().unwrap();
