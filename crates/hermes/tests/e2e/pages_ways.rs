@@ -190,7 +190,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
         daemon.sandbox.ok(&["skills", "restore", "bake-bread"]).contains("is restored and in use")
     );
     assert!(daemon.sandbox.path("skills/kitchen/bake-bread/SKILL.md").exists());
-    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 4, &["taken away"]);
+    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 4, &["deleted or rejected"]);
 
     let before = daemon.sandbox.ok(&["sessions", "export", "s1"]);
     let page = visitor.does("sessions/s1", &[("deed", "delete")]);
