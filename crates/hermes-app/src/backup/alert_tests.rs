@@ -170,7 +170,7 @@ fn the_web_address_gets_json_and_is_in_no_error() {
     let message = message(&failed(3), "box");
     assert_eq!(send(&settings, &message).unwrap(), ["the alert was sent to the webhook"]);
     let refused = send(&settings, &message).unwrap_err().to_string();
-    assert!(refused.contains("answered 500") && !refused.contains("pa55"), "{refused}");
+    assert!(refused.contains("responded with 500") && !refused.contains("pa55"), "{refused}");
     for body in thread.join().unwrap() {
         let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(told["text"], "backups of box are red: the last 3 failed");

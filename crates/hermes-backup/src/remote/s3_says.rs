@@ -189,7 +189,7 @@ mod tests {
         for (status, code, why, hint) in [
             (403, "InvalidAccessKeyId", "the access key is unknown", ".env"),
             (403, "SignatureDoesNotMatch", "does not belong to the access key", ".env"),
-            (403, "AccessDenied", "may not do that: because so", ""),
+            (403, "AccessDenied", "no permission for that: because so", ""),
             (404, "NoSuchBucket", "no such bucket", ""),
             (301, "PermanentRedirect", "another region", "region=eu-1"),
             (400, "EntityTooSmall", "EntityTooSmall: because so", ""),
@@ -222,7 +222,7 @@ mod tests {
             ..answer(403, &complaint)
         };
         let failed = Failed::answered(&late);
-        assert_eq!(failed.why, "the clock of this host is 90 minutes ahead of its own");
+        assert_eq!(failed.why, "the clock of this host is 90 minutes ahead of the server's clock");
         let right = Answer { signed: Some("20261116T080100Z"), ..late };
         assert!(Failed::answered(&right).why.contains("no permission for that"));
     }

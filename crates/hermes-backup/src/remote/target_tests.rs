@@ -81,7 +81,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     for (text, why) in [
         ("backups", "absolute path"),
         ("~/backups", "absolute path"),
-        ("ftp://host/x", "ftp:// is not known"),
+        ("ftp://host/x", "ftp:// is not supported"),
         ("ssh:///x", "no host"),
         ("ssh://host", "no folder"),
         ("ssh://host/", "no folder"),

@@ -42,7 +42,7 @@ fn wrong_keys_and_a_wrong_clock_are_told_in_words_and_without_secrets() {
         (
             "403 Forbidden\r\ndate: Thu, 01 Jan 2015 00:00:00 GMT",
             "<Error><Code>AccessDenied</Code><Message>Request is not valid yet</Message></Error>",
-            "minutes ahead of its own",
+            "minutes ahead of the server's clock",
         ),
         (
             "301 Moved Permanently\r\nx-amz-bucket-region: eu-west-1\r\nlocation: http://127.0.0.1:1/",

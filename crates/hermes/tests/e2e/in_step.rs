@@ -119,7 +119,7 @@ fn without_auto_write_the_entry_waits_for_a_word() {
         "{waiting}"
     );
     let done = sandbox.ok(&["memory", "approve", "--all"]);
-    assert!(done.contains("says now: User lives in Nice"), "{done}");
+    assert!(done.contains(": User lives in Nice"), "{done}");
     assert!(files(&sandbox).contains("- User lives in Nice") && !files(&sandbox).contains("Lyon"));
     sandbox.ok(&["memory", "fact", "delete", "1"]);
     assert!(files(&sandbox).contains("Nice"));

@@ -81,7 +81,7 @@ fn what_holds_a_secret_is_refused_where_the_settings_say_so() {
     sandbox.fails(
         &["memory", "fact", "add", &fact],
         5,
-        &["it holds a secret (github-token)", "recording.secrets"],
+        &["it contains a secret (github-token)", "recording.secrets"],
     );
     tell(&sandbox, "harbour", &format!("the crane wants {TOKEN}"));
     assert!(!has_bytes(&sandbox, "memory.db", TOKEN));
