@@ -212,13 +212,11 @@ impl Error {
                 Some("set it up with `hermes backup setup`, or pass --plaintext".to_owned())
             }
             Error::NotSigned { .. } => Some(
-                "if you know who made it, pass --accept-unsigned; archives of scripts and of other \
-                 programs are never signed"
+                "if you know who made it, pass --accept-unsigned; archives of scripts and of other programs are never signed"
                     .to_owned(),
             ),
             Error::OtherSigner { fingerprint, .. } => Some(format!(
-                "compare the key with your recovery kit; if they match, pass --signed-by \
-                 {fingerprint}"
+                "compare the key with your recovery kit; if they match, pass --signed-by {fingerprint}"
             )),
             Error::Ahead { .. } => {
                 Some("check the clock of this machine, or choose another backup".to_owned())
@@ -229,8 +227,7 @@ impl Error {
             }
             Error::CutOff { .. } => {
                 Some(
-                    "undo it with `hermes backup restore --rollback`; `hermes start` undoes it \
-                     too, and then starts".to_owned())
+                    "undo it with `hermes backup restore --rollback`; `hermes start` undoes it too, and then starts".to_owned())
             }
             Error::NotRestorable { .. } => {
                 Some("exclude something with the setting `backup.exclude`".to_owned())
@@ -240,25 +237,21 @@ impl Error {
                 if source.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Some(format!(
-                    "see who owns it with `ls -ld {0}`; make it readable (`chmod u+r {0}`), or \
-                     exclude it with the setting `backup.exclude`",
+                    "see who owns it with `ls -ld {0}`; make it readable (`chmod u+r {0}`), or exclude it with the setting `backup.exclude`",
                     quoted(&path.display().to_string())
                 ))
             }
             Error::WrongKey { .. } => Some(
-                "see which key it is encrypted to with `hermes backup show`, and pass that private \
-                 key with --identity FILE"
+                "see which key it is encrypted to with `hermes backup show`, and pass that private key with --identity FILE"
                     .to_owned(),
             ),
             Error::NotFound { why, .. } if why.starts_with(NONE_YET) => Some(
-                "create one with `hermes backup create`, or fetch one with `hermes backup pull \
-                 --target PLACE`"
+                "create one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
                     .to_owned(),
             ),
             Error::NotFound { .. } => Some("`hermes backup list` shows all backups".to_owned()),
             Error::NotInBackup { .. } => Some(
-                "paths are relative to the home, as `hermes backup create --dry-run` shows them; \
-                 it may be in an earlier backup of `hermes backup list`"
+                "paths are relative to the home, as `hermes backup create --dry-run` shows them; it may be in an earlier backup of `hermes backup list`"
                     .to_owned(),
             ),
             Error::InUse { .. } => {

@@ -251,8 +251,7 @@ impl Intake<'_> {
         let AllReady { messages: kept, refused } = ready::ready(&spoken, settings.secrets);
         if refused > 0 {
             self.report.problems.push(format!(
-                "session {}: {refused} messages contain a secret and stay only in the transcript \
-                 (recording.secrets: refuse)",
+                "session {}: {refused} messages contain a secret and stay only in the transcript (recording.secrets: refuse)",
                 session.id
             ));
         }
@@ -290,8 +289,7 @@ impl Intake<'_> {
             .partition(|(one, _)| others.is_empty() || messages[one.place].id < first_noted);
         if !unknown.is_empty() {
             self.report.problems.push(format!(
-                "session {}: several users take part in it, and {} of its messages name no user: \
-                 they stay only in the transcript",
+                "session {}: several users take part in it, and {} of its messages name no user: they stay only in the transcript",
                 session.id,
                 unknown.len()
             ));
