@@ -135,8 +135,8 @@ fn a_handover_between_profiles_on_one_server_is_noted_on_both_sides() {
     assert!(
         writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
     );
-    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
-    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(writer(&["handover", "list"]).contains("received from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("handed over to profile writer"));
     for action in ["handover.give", "handover.take"] {
         let counted = server.sql(
             database(&url),

@@ -275,7 +275,7 @@ fn tab_completes_commands_and_ids() {
     terminal.keys("forget \t");
     terminal.expect("fact:001");
     terminal.keys("\r");
-    terminal.expect("is deleted");
+    terminal.expect("was deleted");
     terminal.expect("/memory restore");
     terminal.prompt();
     leave(&mut terminal);

@@ -216,7 +216,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     visitor.does("people", &[("deed", "restore"), ("name", "work")]);
     assert!(daemon.sandbox.path("profiles/work/SOUL.md").exists());
     daemon.sandbox.ok(&["profile", "delete", "work", "--yes"]);
-    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work is back"));
+    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work was restored"));
     daemon.sandbox.fails(&["profile", "restore", "work"], 5, &["work"]);
 }
 

@@ -190,8 +190,8 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
         writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
     );
     assert!(writer(&["memory", "search", "docs", "--type", "episodes"]).contains("Go on"));
-    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
-    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(writer(&["handover", "list"]).contains("received from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("handed over to profile writer"));
     assert!(coder(&["memory", "timeline"]).contains("Handed over"));
     for (profile, action) in [("coder", "handover.give"), ("writer", "handover.take")] {
         let sql = format!("select count(*) from audit where action = '{action}'");

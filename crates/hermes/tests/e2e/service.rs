@@ -62,7 +62,7 @@ fn a_unit_is_installed_once_and_removed_whole() {
         ),
     );
     let unit = sandbox.folder().join(".config/systemd/user/hermes.service");
-    run(&sandbox, &["service", "install"]).failed(5, &["not done", "--yes"]);
+    run(&sandbox, &["service", "install"]).failed(5, &["not confirmed", "--yes"]);
     assert!(!unit.exists());
     let ran = run(&sandbox, &["service", "install", "--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
