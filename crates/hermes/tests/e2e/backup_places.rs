@@ -148,7 +148,7 @@ fn setup_tries_places_and_asks_before_it_gives_one_up() {
     let replaced = with(&second, &["--yes"]);
     assert_eq!(replaced.code, 0, "{}{}", replaced.stdout, replaced.stderr);
     assert!(replaced.stderr.contains("--passphrase-file"), "{}", replaced.stderr);
-    assert!(replaced.stdout.contains("written to and read back"), "{}", replaced.stdout);
+    assert!(replaced.stdout.contains("written and read back"), "{}", replaced.stdout);
     assert_eq!(fs::read_dir(&second).unwrap().count(), 0, "what was written to try it is gone");
     let private = text(&outside(&sandbox, "private.asc"));
     let new = sandbox.run(&["backup", "setup", "--new-key", &private]);
