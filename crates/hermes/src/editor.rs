@@ -29,7 +29,7 @@ pub(crate) fn change(env: &Env, name: &str, text: &str) -> anyhow::Result<Option
         Ok(changed) => Ok(Some(Edited { text: changed, folder })),
         Err(error) => {
             let kept = folder.keep().join(name);
-            Err(error).with_context(|| format!("your text was saved in {}", kept.display()))
+            Err(error).with_context(|| format!("your text is kept in {}", kept.display()))
         }
     }
 }

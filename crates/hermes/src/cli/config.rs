@@ -144,7 +144,7 @@ fn edit(app: &mut Terminal, home: &Home) -> anyhow::Result<()> {
     };
     if let Err(error) = save(&path, &text, &edited.text) {
         let kept = edited.keep();
-        return Err(error).with_context(|| format!("your text was saved in {}", kept.display()));
+        return Err(error).with_context(|| format!("your text is kept in {}", kept.display()));
     }
     app.out.note("config.yaml was saved");
     app.settings_changed();

@@ -143,7 +143,7 @@ fn setup_tries_places_and_asks_before_it_gives_one_up() {
     }
     assert_eq!(with(&first, &["--no-check"]).code, 0);
     fs::create_dir(&second).unwrap();
-    with(&second, &[]).failed(5, &["no longer to", &first, "--yes"]);
+    with(&second, &[]).failed(5, &["stop sending backups to", &first, "--yes"]);
     assert!(sandbox.read("config.yaml").contains(&first));
     let replaced = with(&second, &["--yes"]);
     assert_eq!(replaced.code, 0, "{}{}", replaced.stdout, replaced.stderr);

@@ -153,7 +153,7 @@ fn status_says_what_keeps_the_schedule_from_working() {
     sandbox.ok(&["config", "set", "backup.time", "05:15"]);
     let status = run(&sandbox, &["backup", "schedule", "status"]);
     assert!(
-        status.code == 6 && status.stdout.contains("settings from before"),
+        status.code == 6 && status.stdout.contains("earlier settings"),
         "{}",
         status.stdout
     );

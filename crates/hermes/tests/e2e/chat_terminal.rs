@@ -157,7 +157,7 @@ fn what_is_remembered_is_announced_and_can_be_undone() {
     terminal.prompt();
     assert!(sandbox.ok(&["memory", "show"]).contains("Heron"));
     terminal.line("/undo");
-    terminal.expect("taken out of");
+    terminal.expect("removed from");
     terminal.prompt();
     assert!(!sandbox.ok(&["memory", "show"]).contains("Heron"));
     terminal.line("/memory add The kettle is a Bosch");

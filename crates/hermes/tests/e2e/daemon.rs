@@ -74,7 +74,7 @@ fn start_leaves_one_daemon_behind_and_stop_ends_it() {
     assert_eq!((&running["running"], &running["pid"]), (&true.into(), &first["daemon"]["pid"]));
     assert_eq!(check(&sandbox, "daemon")["status"], "ok");
     let stopped = sandbox.ok(&["stop"]);
-    assert!(stopped.contains("is stopped"), "{stopped}");
+    assert!(stopped.contains("stopped the daemon"), "{stopped}");
     let ended = status(&sandbox)["daemon"].clone();
     assert_eq!((&ended["running"], &ended["ended_well"]), (&false.into(), &true.into()));
     let shown = sandbox.run(&["status"]);

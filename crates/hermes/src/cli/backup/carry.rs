@@ -247,7 +247,7 @@ impl Taken {
 impl Show for Written {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let profile = &self.profile;
-        page.line(format_args!("{GOOD}exported and read back{GOOD:#}  {BOLD}{profile}{BOLD:#}"))?;
+        page.line(format_args!("{GOOD}exported and verified{GOOD:#}  {BOLD}{profile}{BOLD:#}"))?;
         page.line(format_args!("  file       {} ({})", self.path.display(), bytes(self.size)))?;
         page.line(format_args!(
             "  contains   {} with {} before compression, including checked copies of {}",
