@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
 impl Show for Filled {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(format_args!(
-            "the half-year of an invented person: {} with {}, {}",
+            "created half a year of an invented person's memory: {} with {}, {}",
             counted(self.sessions, "session"),
             counted(self.messages, "message"),
             counted(self.facts, "fact"),
