@@ -143,7 +143,9 @@ pub(super) fn hint_for(error: &hermes_llm::Error) -> Option<String> {
         }
         ErrorKind::NoAccess => "`hermes model list` shows where the key comes from",
         ErrorKind::NoSuchModel => "list the available providers with `hermes model list`",
-        ErrorKind::TooLong => "start a new conversation with /new, or shorten this one with /compact",
+        ErrorKind::TooLong => {
+            "start a new conversation with /new, or shorten this one with /compact"
+        }
         ErrorKind::Declined => "rephrase your request, or use another model",
         _ => return None,
     };

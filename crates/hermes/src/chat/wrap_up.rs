@@ -52,7 +52,9 @@ pub(crate) fn offer(
 ) -> anyhow::Result<usize> {
     if !front.is_interactive() {
         if occasion == Occasion::Asked {
-            front.show(&Event::Notice("nothing was stored: there is no terminal to ask for confirmation"))?;
+            front.show(&Event::Notice(
+                "nothing was stored: there is no terminal to ask for confirmation",
+            ))?;
         }
         return Ok(0);
     }
@@ -65,9 +67,8 @@ pub(crate) fn offer(
     let count = candidates.len() + pending.len();
     if count == 0 {
         if occasion == Occasion::Asked {
-            front.show(&Event::Notice(
-                "there is nothing new to remember from this conversation",
-            ))?;
+            front
+                .show(&Event::Notice("there is nothing new to remember from this conversation"))?;
         }
         return Ok(0);
     }
@@ -115,8 +116,9 @@ pub(crate) fn tell(front: &mut dyn Front, became: &Remembered) -> anyhow::Result
             })?;
             for moved in &written.moved {
                 let moved = one_line(moved, WIDTH);
-                front
-                    .show(&Event::Notice(&format!("to make room, this entry was moved from the file to a fact: {moved}")))?;
+                front.show(&Event::Notice(&format!(
+                    "to make room, this entry was moved from the file to a fact: {moved}"
+                )))?;
             }
             Ok(true)
         }
@@ -192,7 +194,9 @@ fn offer_pending(
             Ok(true)
         }
         Approved::Outdated { .. } => {
-            front.show(&Event::Notice("the entry has changed in the meantime; nothing was changed"))?;
+            front.show(&Event::Notice(
+                "the entry has changed in the meantime; nothing was changed",
+            ))?;
             Ok(false)
         }
     }

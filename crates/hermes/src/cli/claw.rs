@@ -243,9 +243,7 @@ impl Show for Moved {
                 printable(&path.display().to_string())
             )),
             None if self.files.is_empty() => Ok(()),
-            None => {
-                page.line(format_args!("{} checked", counted(self.files.len() as u64, "file")))
-            }
+            None => page.line(format_args!("{} checked", counted(self.files.len() as u64, "file"))),
         }
     }
 }

@@ -129,7 +129,9 @@ fn run_now(arguments: &Run, app: &mut Terminal, home: &Home) -> anyhow::Result<O
             let at = clock::minute(at, &app.zone(home)?);
             let what = format!("{kind} failed: {error}");
             return Err(Problem::new(Kind::Failure, what)
-                .hint(format!("the daemon tries again at {at}; to run it now: `hermes jobs run {kind}`"))
+                .hint(format!(
+                    "the daemon tries again at {at}; to run it now: `hermes jobs run {kind}`"
+                ))
                 .into());
         }
         Ended::GivenUp { error, .. } => {

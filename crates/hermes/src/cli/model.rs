@@ -92,7 +92,9 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
                 let missing = models.missing_key(&name);
                 app.out.show(&shown)?;
                 if let Some(variable) = missing {
-                    app.out.note(format_args!("{variable} is not set: the provider would refuse this request"));
+                    app.out.note(format_args!(
+                        "{variable} is not set: the provider would refuse this request"
+                    ));
                 }
             } else {
                 let tested = test(&models, &name, &request)?;
@@ -185,7 +187,9 @@ fn used(models: &Models<'_>, purpose: Purpose) -> Use {
             Use { model: Some(picked.name.to_string()), why }
         }
         Ok(Chosen::RulesOnly) => Use { model: None, why: "no model.light set".to_owned() },
-        Ok(Chosen::Nothing) => Use { model: None, why: "none is configured, no key was found".to_owned() },
+        Ok(Chosen::Nothing) => {
+            Use { model: None, why: "none is configured, no key was found".to_owned() }
+        }
         Err(problem) => Use { model: None, why: problem.to_string() },
     }
 }

@@ -134,11 +134,19 @@ fn delete(name: &str, erase: bool, app: &mut Terminal) -> anyhow::Result<()> {
     let (name, folder) = profiles::removable(app, name)?;
     let folder = folder.display();
     if erase {
-        confirm::consent(app.asking, &format!("permanently delete {folder} and everything in it?"))?;
+        confirm::consent(
+            app.asking,
+            &format!("permanently delete {folder} and everything in it?"),
+        )?;
         profile::erase(&app.root_home()?, &name)?;
-        return app.out.show(&Changed::new(name.as_str(), format!("profile {name} was permanently deleted")));
+        return app
+            .out
+            .show(&Changed::new(name.as_str(), format!("profile {name} was permanently deleted")));
     }
-    confirm::consent(app.asking, &format!("delete profile {name}? (its files are kept and can be restored)"))?;
+    confirm::consent(
+        app.asking,
+        &format!("delete profile {name}? (its files are kept and can be restored)"),
+    )?;
     let kept = profiles::set_aside(app, &name)?;
     let undo = format!("undo with `hermes profile restore {name}`");
     let done = format!("profile {name} was deleted; its files are kept in {}", kept.display());

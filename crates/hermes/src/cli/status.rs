@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let home = app.root_home()?;
         home.must_exist()?;
         let url = DaemonStatus::of(&running::find(&home)?).url.ok_or_else(|| {
-            Problem::new(Kind::NotFound, "no daemon is listening").hint("start one with `hermes start`")
+            Problem::new(Kind::NotFound, "no daemon is listening")
+                .hint("start one with `hermes start`")
         })?;
         app.out.show(&Address { url })?;
         return Ok(Outcome::Done);

@@ -64,8 +64,9 @@ impl Show for Stopped {
 impl Show for Restarted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         match self.stopped {
-            Some(before) => page
-                .line(format_args!("restarted the daemon: pid {} (before: {before})", self.pid)),
+            Some(before) => {
+                page.line(format_args!("restarted the daemon: pid {} (before: {before})", self.pid))
+            }
             None => page.line(format_args!("started the daemon: pid {}", self.pid)),
         }
     }

@@ -281,7 +281,9 @@ impl Daemon<'_> {
                 self.signals.wait(Duration::from_secs(1));
             }
         }
-        thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the job ended with an internal error")))
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("the job ended with an internal error")))
     }
 
     fn tell(&mut self, profile: &str, job: &Job, ended: &Ended) {
@@ -302,7 +304,8 @@ impl Daemon<'_> {
         let profile = watched.home.profile_name().to_owned();
         let text = message(error);
         if matches!(error.downcast_ref(), Some(StoreError::Replaced { .. })) {
-            let text = "memory.db was replaced or removed: the daemon does not write to it".to_owned();
+            let text =
+                "memory.db was replaced or removed: the daemon does not write to it".to_owned();
             watched.is_held = true;
             watched.trouble = Some(text.clone());
             self.log.line(clock::now(), &format!("{profile}: {text} until `hermes restart`"));

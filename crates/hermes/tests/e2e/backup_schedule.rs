@@ -152,17 +152,17 @@ fn status_says_what_keeps_the_schedule_from_working() {
     assert_eq!(run(&sandbox, &["backup", "schedule", "status"]).code, 0);
     sandbox.ok(&["config", "set", "backup.time", "05:15"]);
     let status = run(&sandbox, &["backup", "schedule", "status"]);
-    assert!(
-        status.code == 6 && status.stdout.contains("earlier settings"),
-        "{}",
-        status.stdout
-    );
+    assert!(status.code == 6 && status.stdout.contains("earlier settings"), "{}", status.stdout);
     install(&sandbox, "--cron");
     assert!(table(&sandbox).lines().count() == 3);
     #[expect(clippy::disallowed_methods, reason = "somebody edits the crontab")]
     fs::write(sandbox.folder().join("table"), OTHERS).unwrap();
     let status = run(&sandbox, &["backup", "schedule", "status"]);
-    assert!(status.code == 6 && status.stdout.contains("crontab line is missing"), "{}", status.stdout);
+    assert!(
+        status.code == 6 && status.stdout.contains("crontab line is missing"),
+        "{}",
+        status.stdout
+    );
     sandbox.write(RECORD, "{ nonsense");
     run(&sandbox, &["backup", "schedule", "status"]).failed(1, &["backup-schedule.json"]);
     install(&sandbox, "--cron");

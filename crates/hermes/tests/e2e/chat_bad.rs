@@ -10,11 +10,7 @@ use crate::talks::{ask, events, talk};
 fn without_a_model_or_a_key_nothing_is_recorded() {
     let sandbox = Sandbox::ready();
     let before = sandbox.snapshot();
-    sandbox.fails(
-        &["chat", "-q", "hi"],
-        13,
-        &["no chat model is configured", "hermes model list"],
-    );
+    sandbox.fails(&["chat", "-q", "hi"], 13, &["no chat model is configured", "hermes model list"]);
     let named = ["chat", "-q", "hi", "--model", "anthropic/claude-sonnet-5"];
     sandbox.fails(
         &named,

@@ -136,11 +136,7 @@ fn a_daemon_that_was_killed_is_missed_and_the_next_one_says_so() {
     assert!(check(&sandbox, "daemon")["evidence"].as_str().unwrap().contains("stale"));
     let again = sandbox.run(&["start"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(
-        again.stderr.contains(&format!("(pid {pid}) ended unexpectedly")),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains(&format!("(pid {pid}) ended unexpectedly")), "{}", again.stderr);
     assert!(is_running(&sandbox));
 }
 

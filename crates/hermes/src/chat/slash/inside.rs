@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn hints_name_what_can_be_typed_here() {
         let hint = "approve one with `hermes memory approve ID`, or reject it with `hermes memory reject ID`";
-        assert_eq!(in_chat(hint), "approve one with `/memory approve ID`, or reject it with `/memory reject ID`");
+        assert_eq!(
+            in_chat(hint),
+            "approve one with `/memory approve ID`, or reject it with `/memory reject ID`"
+        );
         assert_eq!(in_chat("`hermes memory fact restore fact:001`"), "`/memory restore fact:001`");
         assert_eq!(in_chat("`hermes memory versions`"), "`hermes memory versions`");
         assert_eq!(in_chat("`hermes memory undo`"), "`/undo`");

@@ -200,9 +200,6 @@ mod tests {
             removed: vec!["c".into()],
             left: Vec::new(),
         };
-        assert_eq!(
-            said(&done),
-            "2 files reverted, 1 file removed; undo this with /rollback undo"
-        );
+        assert_eq!(said(&done), "2 files reverted, 1 file removed; undo this with /rollback undo");
     }
 }

@@ -49,7 +49,9 @@ fn list(told: &mut Told<'_>) -> anyhow::Result<()> {
         true => told.notice("there is no other conversation yet"),
         false => {
             told.print(&lines.concat())?;
-            told.notice("continue one with /resume and its id, the beginning of its id, or its title")
+            told.notice(
+                "continue one with /resume and its id, the beginning of its id, or its title",
+            )
         }
     }
 }
@@ -106,8 +108,11 @@ pub(super) fn compact(told: &mut Told<'_>) -> anyhow::Result<()> {
         None => "there is nothing to summarise yet".to_owned(),
         Some(compressed) => {
             let after = told.conversation.window.filled().used;
-            let by =
-                if compressed.by_rule { "; the model did not answer, so rules wrote the summary" } else { "" };
+            let by = if compressed.by_rule {
+                "; the model did not answer, so rules wrote the summary"
+            } else {
+                ""
+            };
             format!(
                 "older turns were replaced with a summary: {before} tokens became {after}{by}; /search still finds the originals"
             )

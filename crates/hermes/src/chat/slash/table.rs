@@ -202,13 +202,7 @@ const MEMORY: &[Part] = &[
         "change the text of a fact; the earlier text is kept",
         "memory fact edit",
     ),
-    part(
-        "forget",
-        Takes::Facts,
-        "ID",
-        "delete a fact; it can be restored",
-        "memory fact delete",
-    ),
+    part("forget", Takes::Facts, "ID", "delete a fact; it can be restored", "memory fact delete"),
     part("restore", Takes::Facts, "ID", "restore a forgotten fact", "memory fact restore"),
     part(
         "pending",
@@ -222,7 +216,13 @@ const MEMORY: &[Part] = &[
 ];
 
 const SKILLS: &[Part] = &[
-    part("pending", Takes::Nothing, "", "list skills that are waiting for your approval", "skills list --pending"),
+    part(
+        "pending",
+        Takes::Nothing,
+        "",
+        "list skills that are waiting for your approval",
+        "skills list --pending",
+    ),
     part("approve", Takes::Skills, "NAME", "approve a pending skill", "skills approve"),
     part("reject", Takes::Skills, "NAME", "reject a pending skill", "skills reject"),
 ];
@@ -253,13 +253,7 @@ const MODEL: &[Part] = &[part(
 
 const ROLLBACK: &[Part] = &[
     part("list", Takes::Nothing, "", "list the changes that can be reverted", "checkpoint list"),
-    part(
-        "undo",
-        Takes::Nothing,
-        "",
-        "undo the last rollback",
-        "checkpoint restore",
-    ),
+    part("undo", Takes::Nothing, "", "undo the last rollback", "checkpoint restore"),
 ];
 
 /// The command of a name or an alias.

@@ -256,10 +256,10 @@ impl Show for Written {
             counted(self.databases, "database")
         ))?;
         let to = match self.encrypted_to.is_empty() {
-            true => "nobody: it is not encrypted".to_owned(),
-            false => self.encrypted_to.join(", "),
+            true => "no".to_owned(),
+            false => format!("to {}", self.encrypted_to.join(", ")),
         };
-        page.line(format_args!("  encrypted  to {to}"))?;
+        page.line(format_args!("  encrypted  {to}"))?;
         if !self.secrets_left_out.is_empty() {
             let names = self.secrets_left_out.join(", ");
             page.line(format_args!("  {CARE}secrets{CARE:#}    left out: {names}"))?;

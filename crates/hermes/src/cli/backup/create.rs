@@ -188,9 +188,11 @@ impl Encryption {
             (None, Some(form)) if keys::may_ask(app) => {
                 Ok(wanted::with_passphrase(keys::prompt_new()?, form))
             }
-            (None, Some(_)) => Err(Problem::usage("a passphrase is needed, and there is no terminal to ask for it")
-                .hint("pass it with --passphrase-file FILE")
-                .into()),
+            (None, Some(_)) => Err(Problem::usage(
+                "a passphrase is needed, and there is no terminal to ask for it",
+            )
+            .hint("pass it with --passphrase-file FILE")
+            .into()),
             (None, None) => {
                 wanted.sealing(app)?.ok_or_else(|| hermes_backup::Error::NotEncrypted.into())
             }
@@ -250,10 +252,10 @@ impl Show for BackupMade {
             counted(self.databases, "database")
         ))?;
         let to = match self.encrypted_to.is_empty() {
-            true => "nobody: it is not encrypted".to_owned(),
-            false => self.encrypted_to.join(", "),
+            true => "no".to_owned(),
+            false => format!("to {}", self.encrypted_to.join(", ")),
         };
-        page.line(format_args!("  encrypted  to {to}"))?;
+        page.line(format_args!("  encrypted  {to}"))?;
         for memory in &self.memories {
             page.line(format_args!("  memory     {}", memory.said()))?;
         }

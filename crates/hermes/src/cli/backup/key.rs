@@ -126,7 +126,8 @@ pub(super) fn generate(
     encrypt_to(app, wanted, &key)?;
     let message = format!("backups are encrypted to {} from now on", key.id);
     app.out.show(&Changed { id: key.id, message, private: Some(new.private.to_owned()) })?;
-    app.out.note("without the private key no backup can be opened: store it away from this machine");
+    app.out
+        .note("without the private key no backup can be opened: store it away from this machine");
     app.out.hint("print a recovery page to keep with it: `hermes backup key kit`");
     Ok(Outcome::Done)
 }

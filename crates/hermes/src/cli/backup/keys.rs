@@ -50,7 +50,9 @@ impl Phrase {
         BufReader::new(opened).read_line(&mut line)?;
         let text = line.trim_end_matches(['\r', '\n']).to_owned();
         if text.is_empty() {
-            return Err(Problem::usage(format!("descriptor {number} contains no passphrase")).into());
+            return Err(
+                Problem::usage(format!("descriptor {number} contains no passphrase")).into()
+            );
         }
         Ok(Some(Passphrase::new(text)))
     }
@@ -101,7 +103,9 @@ pub(super) fn ask(question: &str, default: &str) -> anyhow::Result<String> {
     io::stderr().flush()?;
     let mut line = String::new();
     if io::stdin().lock().read_line(&mut line)? == 0 {
-        return Err(Problem::usage("standard input ended before all questions were answered").into());
+        return Err(
+            Problem::usage("standard input ended before all questions were answered").into()
+        );
     }
     let said = line.trim();
     Ok(if said.is_empty() { default.to_owned() } else { said.to_owned() })

@@ -167,7 +167,7 @@ impl Show for Shown {
         page.line(format_args!(
             "encrypted to  {}",
             if self.row.encrypted_to.is_empty() {
-                "nobody: it is not encrypted".to_owned()
+                "nobody (not encrypted)".to_owned()
             } else {
                 self.row.encrypted_to.join(", ").replace("passphrase", "a passphrase")
             }
@@ -176,7 +176,8 @@ impl Show for Shown {
             page.line(format_args!("also at       {place}"))?;
         }
         let Some(sidecar) = &self.sidecar else {
-            return page.line(format_args!("{DIM}the .json file beside the archive is missing{DIM:#}"));
+            return page
+                .line(format_args!("{DIM}the .json file beside the archive is missing{DIM:#}"));
         };
         page.line(format_args!(
             "contains      {} files, {} databases, {}",

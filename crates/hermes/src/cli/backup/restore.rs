@@ -211,7 +211,10 @@ fn trusted(
 ) -> anyhow::Result<Trusted> {
     let name = chosen.name();
     if arguments.accept_unsigned {
-        let question = format!("restore {name} ({})? There is no proof of who created it", chosen.signed.said());
+        let question = format!(
+            "restore {name} ({})? There is no proof of who created it",
+            chosen.signed.said()
+        );
         confirm::consent(app.asking, &question)?;
         return Ok(Trusted::Anybody);
     }
@@ -221,8 +224,9 @@ fn trusted(
     match &chosen.signed {
         Signed::Other(key) if !wanted.folder.signers().has_made_any() => {
             app.out.note(format_args!("{name} is signed with the key {key}"));
-            let question =
-                format!("is {key} the key on your recovery kit? (if not, someone else created {name})");
+            let question = format!(
+                "is {key} the key on your recovery kit? (if not, someone else created {name})"
+            );
             confirm::consent(app.asking, &question)?;
             Ok(Trusted::Compared(key.clone()))
         }
@@ -246,8 +250,10 @@ impl Arguments {
     fn parts(&self, profile: Option<&str>) -> Result<Vec<Part>, Problem> {
         let profile = profile.filter(|name| *name != "default");
         if let (Some(name), Some(skill)) = (profile, self.skill.first()) {
-            return Err(Problem::usage("--skill restores skills of the home itself, not of a profile")
-                .hint(format!("for a profile, use --path skills/{skill} with --profile {name}")));
+            return Err(Problem::usage(
+                "--skill restores skills of the home itself, not of a profile",
+            )
+            .hint(format!("for a profile, use --path skills/{skill} with --profile {name}")));
         }
         let below = |path: &String| match profile {
             Some(name) if !path.starts_with("profiles/") => format!("profiles/{name}/{path}"),

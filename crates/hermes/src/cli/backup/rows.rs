@@ -42,7 +42,8 @@ impl Show for RowsRestored {
         }
         match back + lost {
             0 => page.line("no row is damaged; nothing was changed"),
-            _ => page.line(format_args!("{} restored, {lost} left as they are", counted(back, "row"))),
+            _ => page
+                .line(format_args!("{} restored, {lost} left as they are", counted(back, "row"))),
         }
     }
 }

@@ -370,7 +370,9 @@ fn about_next(app: &App, home: &Home, record: &Record) -> anyhow::Result<String>
             format!("delayed by a random 0 to {most} min; a missed night is caught up")
         }
         By::Cron if later > 0 => {
-            format!("{time} plus {later} min, the same every night; a missed night is not caught up")
+            format!(
+                "{time} plus {later} min, the same every night; a missed night is not caught up"
+            )
         }
         By::Cron => "a missed night is not caught up".to_owned(),
         By::Daemon if most > 0 => {
@@ -393,22 +395,27 @@ fn trouble(app: &App, home: &Home, record: &Record) -> anyhow::Result<Vec<String
         _ if is_there => {}
         By::Systemd => trouble.push(format!("the timer is missing: {again} creates it again")),
         By::Cron => trouble.push(format!("the crontab line is missing: {again} adds it")),
-        By::Daemon => trouble.push("the daemon is not running: start it with `hermes start`".to_owned()),
+        By::Daemon => {
+            trouble.push("the daemon is not running: start it with `hermes start`".to_owned())
+        }
     }
     let wanted = Record::new(app, home, record.by)?;
     let is_old =
         (&wanted.time, wanted.random_delay_minutes) != (&record.time, record.random_delay_minutes);
     if record.by != By::Daemon && is_old {
         let by = record.by.word();
-        trouble
-            .push(format!("{by} still uses the earlier settings ({}): {again} updates it", record.time));
+        trouble.push(format!(
+            "{by} still uses the earlier settings ({}): {again} updates it",
+            record.time
+        ));
     }
     Ok(trouble)
 }
 
 /// What is there although no schedule is noted.
 fn leftovers(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
-    let describe = |place: &Place| match place {
+    let describe = |place: &Place| {
+        match place {
         Place::Units { timer, .. } => {
             format!("{} exists, but no schedule is recorded: remove it with `hermes backup schedule remove`", timer.display())
         }
@@ -416,6 +423,7 @@ fn leftovers(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
             "a crontab line exists, but no schedule is recorded: remove it with `hermes backup schedule remove`"
                 .to_owned()
         }
+    }
     };
     Ok(places(app, home)?.iter().map(describe).collect())
 }

@@ -214,19 +214,21 @@ fn encryption(
     if !ask {
         return match is_set_up {
             true => Ok(None),
-            false => Err(Problem::usage("backups need a key or a passphrase, and there is no terminal to ask for it")
-                .hint("pass --encrypt-to KEY, --new-key FILE or --passphrase-file FILE")
-                .into()),
+            false => Err(Problem::usage(
+                "backups need a key or a passphrase, and there is no terminal to ask for it",
+            )
+            .hint("pass --encrypt-to KEY, --new-key FILE or --passphrase-file FILE")
+            .into()),
         };
     }
     let default = if is_set_up { "keep" } else { "" };
     let question = "1/3 Which public key should backups be encrypted to? (a file, age1…, or `new` to create one)";
     match keys::ask(question, default)?.as_str() {
         "keep" if is_set_up => Ok(None),
-        "" => {
-            Err(Problem::usage("a backup contains your keys and everything you said, so it must be encrypted")
-                .into())
-        }
+        "" => Err(Problem::usage(
+            "a backup contains your keys and everything you said, so it must be encrypted",
+        )
+        .into()),
         "new" => {
             let place = keys::ask(
                 "    Which file should the private key be written to? (not inside the home or its backups)",
@@ -245,8 +247,7 @@ fn targets(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<
     let mut targets = arguments.target.clone();
     if targets.is_empty() && ask {
         let now = wanted.settings.targets.join(" ");
-        let question =
-            "2/3 Where should each backup be sent? (a folder, ssh://user@host/path, s3://bucket; `none`)";
+        let question = "2/3 Where should each backup be sent? (a folder, ssh://user@host/path, s3://bucket; `none`)";
         let said = keys::ask(question, if now.is_empty() { "none" } else { &now })?;
         targets = said.split_whitespace().filter(|one| *one != "none").map(str::to_owned).collect();
     }
@@ -261,8 +262,10 @@ fn by(arguments: &Arguments, ask: bool) -> anyhow::Result<By> {
         (Some(by), _) => Ok(by),
         (None, false) => Ok(By::None),
         (None, true) => {
-            let said =
-                keys::ask("3/3 What should create a backup every night? (systemd, cron, daemon, none)", "daemon")?;
+            let said = keys::ask(
+                "3/3 What should create a backup every night? (systemd, cron, daemon, none)",
+                "daemon",
+            )?;
             By::from_str(&said, true).map_err(|_| {
                 Problem::usage(format!("{said:?} is not one of systemd, cron, daemon, none")).into()
             })

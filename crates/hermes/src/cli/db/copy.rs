@@ -52,7 +52,7 @@ impl Show for Copied {
         }
         for (part, (here, there)) in &self.differing {
             page.line(format_args!(
-                "{part}: {} there, {} copied or known here",
+                "{part}: {} in the source, {} in the target",
                 thousands(*here),
                 thousands(*there)
             ))?;

@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let invited = server_invite::run(app, &home, wish)?;
     app.out.show(&invited)?;
     if invited.is_local {
-        app.out.hint("replace the host with a name under which the other machine can reach this server");
+        app.out.hint(
+            "replace the host with a name under which the other machine can reach this server",
+        );
     }
     Ok(Outcome::Done)
 }

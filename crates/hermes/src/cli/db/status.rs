@@ -141,7 +141,10 @@ impl Server {
                 0 => "tables: none yet".to_owned(),
                 schema if schema == state.known_schema => format!("tables: schema {schema}"),
                 schema => {
-                    format!("tables: schema {schema}; this build uses schema {}", state.known_schema)
+                    format!(
+                        "tables: schema {schema}; this build uses schema {}",
+                        state.known_schema
+                    )
                 }
             })?;
             page.line(nearest(state))?;
@@ -150,7 +153,10 @@ impl Server {
             }
             page.line(format_args!("role {}: {}", state.user, rights(state)))?;
             if !state.own_profiles.is_empty() {
-                page.line(format_args!("profiles of this role: {}", state.own_profiles.join(", ")))?;
+                page.line(format_args!(
+                    "profiles of this role: {}",
+                    state.own_profiles.join(", ")
+                ))?;
             }
         }
         for warning in &self.warnings {

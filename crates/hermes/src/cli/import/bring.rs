@@ -79,7 +79,9 @@ pub(crate) fn bring(
     if wanted.arguments.with_model {
         extract::with_model(app, home, &mut memory)?;
     } else if has_messages {
-        app.out.hint("the daemon extracts facts from it by rules; to do it now, run `hermes memory extract`");
+        app.out.hint(
+            "the daemon extracts facts from it by rules; to do it now, run `hermes memory extract`",
+        );
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }

@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     drop(progress);
     app.out.show(&Exported { file: arguments.output.clone(), written })?;
     if !arguments.redact {
-        app.out.note("this file contains everything that was said: keep it as private as the memory itself");
+        app.out.note(
+            "this file contains everything that was said: keep it as private as the memory itself",
+        );
     }
     Ok(Outcome::Done)
 }

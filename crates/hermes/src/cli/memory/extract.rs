@@ -163,10 +163,7 @@ impl Show for Done {
             (*buried, "skipped, because you deleted it before"),
             (*remembered, "also written to your memory files"),
             (*followed, "updated in your memory files"),
-            (
-                *left_alone,
-                "outdated in your memory files, left alone because you edited them",
-            ),
+            (*left_alone, "outdated in your memory files, left alone because you edited them"),
             (*proposed, "waiting for your approval: see `hermes memory pending`"),
         ];
         for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {

@@ -72,8 +72,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let done = forget.carry_out(app, &home)?;
     app.out.show(&done)?;
     if !arguments.erase {
-        app.out
-            .hint("no answer uses what is forgotten; `--erase` also removes the text");
+        app.out.hint("no answer uses what is forgotten; `--erase` also removes the text");
     }
     forget.keeps().iter().for_each(|line| app.out.note(line));
     Ok(Outcome::Done)

@@ -88,9 +88,8 @@ impl Show for Restored {
         let number = self.version.number;
         match self.changed {
             true => page.line(format_args!("{file} was restored to version {number}")),
-            false => {
-                page.line(format_args!("{file} is already at version {number}; nothing was changed"))
-            }
+            false => page
+                .line(format_args!("{file} is already at version {number}; nothing was changed")),
         }
     }
 }

@@ -98,7 +98,8 @@ fn looks_like(beginning: &[u8], name: &str) -> Option<(&'static str, String)> {
     let text = String::from_utf8_lossy(beginning);
     let first = text.trim_start_matches('\u{feff}').trim_start().lines().next()?;
     if first.starts_with("# ") || first.starts_with("- ") || text.contains("\n§\n") {
-        let hint = "add its entries with `hermes memory add TEXT`, or save it as memories/MEMORY.md";
+        let hint =
+            "add its entries with `hermes memory add TEXT`, or save it as memories/MEMORY.md";
         return Some(("a memory file", hint.to_owned()));
     }
     let line: Value = serde_json::from_str(first).ok()?;
@@ -147,16 +148,16 @@ impl Show for Imported {
         }
         match &report.ending {
             Ending::Whole => Ok(()),
-            Ending::Cut => {
-                page.line("the file is truncated: everything before the end was read")
-            }
+            Ending::Cut => page.line("the file is truncated: everything before the end was read"),
             Ending::Damaged { line, why } => {
                 let why = printable(why);
                 page.line(format_args!("the file is damaged at line {line}: {why}"))
             }
             Ending::Short { part, said, found } => {
                 let part = printable(part);
-                page.line(format_args!("the file should contain {said} {part}, but contains {found}"))
+                page.line(format_args!(
+                    "the file should contain {said} {part}, but contains {found}"
+                ))
             }
         }
     }

@@ -41,7 +41,10 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
         if app.json {
             return Ok(Outcome::Done);
         }
-        confirm::consent(app.asking, "merge these into memories/? (the old files are renamed and kept)")?;
+        confirm::consent(
+            app.asking,
+            "merge these into memories/? (the old files are renamed and kept)",
+        )?;
         plan = Vec::new();
     }
     let mut done = Vec::new();

@@ -141,11 +141,11 @@ impl Which {
             (None | Some(FileName::User), Some(id)) => Ok(MemoryTarget::User(person(app, id)?)),
             (Some(FileName::User), None) => Ok(MemoryTarget::User(None)),
             (None | Some(FileName::Memory), None) => Ok(MemoryTarget::Memory),
-            (Some(FileName::Memory), Some(_)) => {
-                Err(Problem::usage("`--user` cannot be used with MEMORY.md, which is the same for all users")
-                    .hint("leave out `--user`, or write `--file user`")
-                    .into())
-            }
+            (Some(FileName::Memory), Some(_)) => Err(Problem::usage(
+                "`--user` cannot be used with MEMORY.md, which is the same for all users",
+            )
+            .hint("leave out `--user`, or write `--file user`")
+            .into()),
         }
     }
 }

@@ -45,7 +45,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let has_some = !texts.is_empty();
         app.out.show(&Redacted { dry_run: true, texts })?;
         if has_some {
-            app.out.hint("nothing was changed yet; add `--yes` to redact them, which cannot be undone");
+            app.out.hint(
+                "nothing was changed yet; add `--yes` to redact them, which cannot be undone",
+            );
         }
         return Ok(Outcome::Done);
     }

@@ -131,8 +131,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let is_empty = answer.results.is_empty();
     app.out.show(&Shown { answer, explain: arguments.explain, zone })?;
     if is_empty && arguments.kind != Kind::Sessions {
-        app.out
-            .hint("to search whole conversations, run `hermes memory search --type sessions`");
+        app.out.hint("to search whole conversations, run `hermes memory search --type sessions`");
     }
     Ok(Outcome::Done)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Print the raw file
     #[arg(long)]
     raw: bool,
-    /// Show only entries whose date comment is since then (2d, 1w, 2026-05-31, "last week")
+    /// Show only entries written since then (2d, 1w, 2026-05-31, "last week"), by their date comment
     #[arg(long, value_name = "TIME", conflicts_with = "raw")]
     since: Option<String>,
 }

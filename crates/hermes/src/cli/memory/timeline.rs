@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         app.out.hint(match (app.now.duration_since(since) < A_YEAR, arguments.kind) {
             (true, _) => "show more with `hermes memory timeline --since 1y`",
             (false, Some(_)) => "leave out `--kind` to show every kind",
-            (false, None) => "events are created by reflection; to run it now, use `hermes memory reflect`",
+            (false, None) => {
+                "events are created by reflection; to run it now, use `hermes memory reflect`"
+            }
         });
     }
     Ok(Outcome::Done)

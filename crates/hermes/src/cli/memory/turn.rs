@@ -103,8 +103,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let is_partial = !problems.is_empty();
     app.out.show(&Done { results, problems })?;
     if is_damaged {
-        app.out
-            .hint("`hermes doctor` shows what is wrong; waiting turns are recorded once it is repaired");
+        app.out.hint(
+            "`hermes doctor` shows what is wrong; waiting turns are recorded once it is repaired",
+        );
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }

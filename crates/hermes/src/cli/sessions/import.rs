@@ -65,7 +65,10 @@ impl Show for Imported {
             counted(report.messages_added, "message"),
         ))?;
         for change in &report.titles_changed {
-            page.line(format_args!("title {:?} is already in use: imported as {:?}", change.from, change.to))?;
+            page.line(format_args!(
+                "title {:?} is already in use: imported as {:?}",
+                change.from, change.to
+            ))?;
         }
         for dropped in &report.parents_dropped {
             page.line(format_args!(

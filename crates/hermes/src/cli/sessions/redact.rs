@@ -47,7 +47,9 @@ pub(crate) fn run(
     if arguments.dry_run || !app.asking.yes || messages == 0 {
         app.out.show(&Redacted { dry_run: true, messages })?;
         if messages > 0 {
-            app.out.hint("nothing was changed yet; add `--yes` to redact them, which cannot be undone");
+            app.out.hint(
+                "nothing was changed yet; add `--yes` to redact them, which cannot be undone",
+            );
         }
         return Ok(Outcome::Done);
     }

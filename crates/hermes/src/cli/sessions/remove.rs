@@ -38,7 +38,8 @@ pub(crate) fn run(
     let deleted = delete::delete(app, home, &sessions, how)?;
     app.out.show(&deleted)?;
     if let (false, Some(id)) = (arguments.erase, deleted.sessions.first()) {
-        app.out.hint(format_args!("undo with `hermes sessions restore {id}`, possible for 30 days"));
+        app.out
+            .hint(format_args!("undo with `hermes sessions restore {id}`, possible for 30 days"));
     }
     Ok(if deleted.kept.is_empty() { Outcome::Done } else { Outcome::Partial })
 }
@@ -46,7 +47,8 @@ pub(crate) fn run(
 impl Show for DeletedSessions {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let sessions = counted(self.sessions.len() as u64, "session");
-        let kept = self.exported_to.as_ref().map(|path| format!("; exported to {}", path.display()));
+        let kept =
+            self.exported_to.as_ref().map(|path| format!("; exported to {}", path.display()));
         page.line(format_args!(
             "{sessions} with {} deleted{}",
             counted(self.messages, "message"),

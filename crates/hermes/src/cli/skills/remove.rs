@@ -22,7 +22,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let name = arguments.name.as_str();
     let locked = if arguments.even_locked { OfLocked::Take } else { OfLocked::Refuse };
     skill::may_delete(&home, name, locked)?;
-    confirm::consent(app.asking, &format!("delete the skill {name}? (its files are kept and can be restored)"))?;
+    confirm::consent(
+        app.asking,
+        &format!("delete the skill {name}? (its files are kept and can be restored)"),
+    )?;
     let change = skills::delete(app, &home, name, locked)?;
     app.out.show(&change)?;
     app.out.hint(format_args!("undo with `hermes skills restore {name}`"));

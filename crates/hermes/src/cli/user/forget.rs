@@ -54,8 +54,12 @@ fn must_mean_it(app: &Terminal, name: &str) -> anyhow::Result<()> {
     if app.asking.yes {
         return Ok(());
     }
-    let refused =
-        || Problem::new(Kind::Refused, format!("not confirmed: permanently forget everything of {name}?"));
+    let refused = || {
+        Problem::new(
+            Kind::Refused,
+            format!("not confirmed: permanently forget everything of {name}?"),
+        )
+    };
     if app.asking.no_input || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(refused().hint("add `--yes` to confirm").into());
     }

@@ -102,8 +102,9 @@ fn add(
 ) -> anyhow::Result<Outcome> {
     let change = users::add(app, home, name, zone)?;
     app.out.show(&change)?;
-    app.out
-        .hint(format_args!("link a channel account to this user: `hermes user link CHANNEL ID {name}`"));
+    app.out.hint(format_args!(
+        "link a channel account to this user: `hermes user link CHANNEL ID {name}`"
+    ));
     Ok(Outcome::Done)
 }
 
@@ -119,7 +120,10 @@ impl Show for KnownUsers {
         }
         for one in &self.merged {
             let at = one.at.strftime("%Y-%m-%d");
-            page.line(format_args!("{:<20} {DIM}merged into {} on {at}{DIM:#}", one.name, one.into))?;
+            page.line(format_args!(
+                "{:<20} {DIM}merged into {} on {at}{DIM:#}",
+                one.name, one.into
+            ))?;
         }
         if !self.unlinked.is_empty() {
             page.line("\nnot linked to a user:")?;

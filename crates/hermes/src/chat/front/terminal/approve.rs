@@ -71,13 +71,9 @@ pub(super) fn explained(request: &Request) -> String {
     let mut text = format!("  y  {what}\n");
     if let Some(always) = &request.always {
         let always = exact(always);
-        text.push_str(&format!(
-            "  a  do it, and do not ask again in this session for: {always}\n"
-        ));
+        text.push_str(&format!("  a  do it, and do not ask again in this session for: {always}\n"));
     }
-    text.push_str(
-        "  n  do not do it, and tell the model; you can add a reason after the n\n",
-    );
+    text.push_str("  n  do not do it, and tell the model; you can add a reason after the n\n");
     if request.editable.is_some() {
         text.push_str("  e  edit it first; the edited version is used\n");
     }

@@ -151,7 +151,8 @@ impl Terminal {
             Event::TurnEnded(figures) => self.line(DIM, &status::line(figures)),
             Event::Ended { session, turns } => match turns {
                 0 => Ok(()),
-                _ => self.line(DIM, &format!("saved; continue with `hermes chat --resume {session}`")),
+                _ => self
+                    .line(DIM, &format!("saved; continue with `hermes chat --resume {session}`")),
             },
         }
     }
@@ -182,7 +183,8 @@ impl Terminal {
                     }
                 }
                 Answer::Explain => self.write(&approve::explained(request))?,
-                Answer::Again => self.line(DIM, "  answer with y, n or one of the other letters; ? explains them")?,
+                Answer::Again => self
+                    .line(DIM, "  answer with y, n or one of the other letters; ? explains them")?,
             }
         }
     }
