@@ -190,7 +190,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         _ => return Err(unknown_deed(visit)),
     };
     let said =
-        said?.unwrap_or_else(|| "Still running. This page shows the result later.".to_owned());
+        said?.unwrap_or_else(|| "Still running. The result will appear on this page.".to_owned());
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
 }
 
@@ -218,7 +218,7 @@ fn make_send_and_prune(app: &App) -> anyhow::Result<String> {
     prune::by_settings(app, &wanted)?;
     let mut said = vec![match made.damaged.is_empty() {
         true => format!("Backup {} created and verified ({}).", made.id, bytes(made.size)),
-        false => format!("Backup {} contains damaged files: {}.", made.id, made.damaged.join(", ")),
+        false => format!("Backup {} is of a damaged home: {}.", made.id, made.damaged.join(", ")),
     }];
     said.extend(
         made.links_left_out

@@ -228,7 +228,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             done(
                 seat,
                 visit,
-                Notice::new(format!("Restored the previous {}", title(name))),
+                Notice::new(format!("Restored the previous version of {}", title(name))),
                 &before,
             )
         }
