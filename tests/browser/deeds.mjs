@@ -170,7 +170,7 @@ export async function waysBack(desk) {
   await notice(page).waitFor();
   assert.equal(pending(), before - 1);
   await page.keyboard.press("u");
-  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("is back"));
+  await page.waitForFunction(() => /is (back|restored)/.test(document.querySelector("[data-notice]")?.textContent));
   assert.equal(pending(), before);
   // A skill is checked before it is saved.
   await page.show("skills/deploy-staging");

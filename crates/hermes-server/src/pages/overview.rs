@@ -238,7 +238,7 @@ fn standing(app: &App, home: &Home) -> Standing {
     };
     match backup::status::of_home(app, home) {
         Ok(None) => none(
-            "There are no backups: a disk failure would destroy everything".to_owned(),
+            "No backups are made: if the disk fails, everything is lost".to_owned(),
             "hermes backup setup",
         ),
         Err(error) => none(hermes_app::problem::message(&error), "hermes backup status"),
