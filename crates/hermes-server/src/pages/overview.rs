@@ -194,17 +194,20 @@ fn cards(counts: &Counts, frame: &Frame) -> Vec<Card> {
         more,
         address: frame.link(rest),
     };
-    let retired = format!("{} forgotten or superseded", thousands(counts.retired_facts));
+    let retired = format!(
+        "{} forgotten or superseded, {} held back",
+        thousands(counts.retired_facts),
+        thousands(counts.quarantined)
+    );
     let summaries = format!("{} as summaries", thousands(counts.compressed_episodes));
     let lessons = format!("{} lessons", thousands(counts.reflections));
-    let waiting = format!("{} held back", thousands(counts.quarantined));
     vec![
         card("facts", counts.facts, retired, "facts"),
         card("episodes", counts.raw_episodes + counts.compressed_episodes, summaries, "timeline"),
         card("messages", counts.messages, String::new(), "sessions"),
         card("procedures", counts.procedures, lessons, "procedures"),
         card("events", counts.events, String::new(), "timeline?show=events"),
-        card("names", counts.entities, waiting, "facts"),
+        card("names", counts.entities, String::new(), "facts"),
         card("open jobs", counts.open_jobs, String::new(), "jobs"),
     ]
 }
