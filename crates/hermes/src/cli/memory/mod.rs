@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Compact(compact::Arguments),
     /// Free unused space in memory.db
     Vacuum,
-    /// Replace secrets in the memory with placeholders such as [secret: github-token] (`--yes` does it)
+    /// Replace secrets in the memory with placeholders such as [secret: github-token] (counts first; `--yes` replaces)
     Redact(redact::Arguments),
     /// Re-embed with the configured embedding model, then switch to it
     Reembed(reembed::Arguments),

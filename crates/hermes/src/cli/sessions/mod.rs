@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     /// Delete sessions that had no activity for a long time (shows them; `--yes` deletes them)
     Prune(prune::Arguments),
-    /// Replace secrets in messages with placeholders such as [secret: github-token] (`--yes` does it)
+    /// Replace secrets in messages with placeholders such as [secret: github-token] (counts first; `--yes` replaces)
     Redact(redact::Arguments),
     /// Count sessions and messages
     Stats,
