@@ -374,7 +374,7 @@ fn a_lesson_becomes_a_skill_that_waits() {
     let waiting = daemon.sandbox.json(&["skills", "list", "--pending"]);
     let name = waiting["results"][0]["name"].as_str().unwrap().to_owned();
     let again = daemon.sandbox.ok(&["memory", "reflections", "promote", &id]);
-    assert!(again.contains("says so already"), "{again}");
+    assert!(again.contains("already says this"), "{again}");
     visitor.does("skills", &[("reject", &name)]);
     daemon.sandbox.fails(&["memory", "reflections", "promote", &id], 5, &["rejected"]);
 }
