@@ -76,15 +76,15 @@ pub struct Look<'a> {
 /// Every kind of job.
 #[rustfmt::skip] // One kind a row reads as a table.
 pub const KINDS: &[Kind] = &[
-    kind(CATCH_UP, At::Home, "take in what was recorded elsewhere", Comes::WhenNeeded(life::lacks_messages), life::catch_up),
-    kind("extract", At::Home, "draw facts from conversations that are over", Comes::WhenNeeded(life::has_waiting_episodes), life::extract),
-    kind("reflect", At::Home, "look back on conversations that are over", Comes::WhenNeeded(reflection::has_waiting_sessions), reflection::reflect),
-    kind("look_back", At::Home, "see what many conversations have in common, and what is stale", Comes::ByRule(look_back_rule), reflection::look_back),
+    kind(CATCH_UP, At::Home, "record messages and turns that arrived elsewhere", Comes::WhenNeeded(life::lacks_messages), life::catch_up),
+    kind("extract", At::Home, "extract facts from finished conversations", Comes::WhenNeeded(life::has_waiting_episodes), life::extract),
+    kind("reflect", At::Home, "reflect on finished conversations", Comes::WhenNeeded(reflection::has_waiting_sessions), reflection::reflect),
+    kind("look_back", At::Home, "compare many conversations, and find outdated entries", Comes::ByRule(look_back_rule), reflection::look_back),
     kind("learn", At::Home, "draft skills from tasks that went well", Comes::ByRule(learn_rule), reflection::learn),
-    kind("compact", At::Anywhere, "tell old conversations by a summary", Comes::ByRule(compaction::rule), compaction::compact),
-    kind(PRUNE, At::Home, "delete sessions that are older than the settings keep them", Comes::ByRule(pruning::rule), pruning::prune),
-    kind("vacuum", At::Anywhere, "give back free space", Comes::ByRule(vacuum_rule), vacuum),
-    kind("reembed", At::Anywhere, "make the vectors that are missing", Comes::WhenNeeded(lacks_vectors), reembed),
+    kind("compact", At::Anywhere, "summarise old conversations", Comes::ByRule(compaction::rule), compaction::compact),
+    kind(PRUNE, At::Home, "delete sessions past their retention period", Comes::ByRule(pruning::rule), pruning::prune),
+    kind("vacuum", At::Anywhere, "free unused space", Comes::ByRule(vacuum_rule), vacuum),
+    kind("reembed", At::Anywhere, "compute missing vectors", Comes::WhenNeeded(lacks_vectors), reembed),
 ];
 
 /// More jobs than this are not looked through.

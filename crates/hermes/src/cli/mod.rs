@@ -45,9 +45,9 @@ use crate::failure::Outcome;
 
 /// Persistent memory for AI agents, in one binary.
 ///
-/// Hermes keeps what your agent should know tomorrow: a persona and facts in Markdown files
+/// Hermes stores what your agent should know tomorrow: a persona and facts in Markdown files
 /// you can edit, and every conversation in a database you can search, export and prune. A daemon
-/// draws facts and lessons from what was said, and lets summaries stand for what is old.
+/// extracts facts and lessons from conversations, and summarises old ones.
 #[derive(Debug, Parser)]
 #[command(
     name = "hermes",
@@ -56,11 +56,11 @@ use crate::failure::Outcome;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:
-  hermes start                                   make the home, see what is ready, leave the daemon running
-  hermes chat                                    talk with a model that remembers you
-  hermes memory add \"Prefers short answers\"      keep a fact for every session
-  hermes sessions search \"what about the deploy\" find what was said
-  hermes doctor                                  check everything, with the command that repairs"
+  hermes start                                   create the home, check it, start the daemon
+  hermes chat                                    chat with a model that remembers you
+  hermes memory add \"Prefers short answers\"      store an entry that is loaded in every session
+  hermes sessions search \"what about the deploy\" search past conversations
+  hermes doctor                                  check everything, and show how to repair it"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -71,91 +71,91 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Talk with a model that remembers you
+    /// Chat with a model that remembers you
     Chat(chat::Arguments),
-    /// Let the agent do one task, and say how it went
+    /// Run one task with the agent, and report the result
     Run(run::Arguments),
-    /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
+    /// Create the home if it is missing, check it, and start the daemon in the background
     Start(start::Arguments),
-    /// Look at everything that is remembered, in a browser
+    /// Open the dashboard in a browser
     Dashboard(dashboard::Arguments),
-    /// End the daemon
+    /// Stop the daemon
     Stop,
-    /// End the daemon and start it again
+    /// Restart the daemon
     Restart,
-    /// The daemon, its jobs and schedules
+    /// Show the state of the daemon, its jobs and schedules
     Status(status::Arguments),
-    /// What the daemon wrote down
+    /// Print the daemon's log
     Logs(logs::Arguments),
-    /// Background work: list it, do it now, try it again
+    /// List, run and retry background jobs
     #[command(subcommand, visible_alias = "job")]
     Jobs(jobs::Command),
-    /// Start the daemon with the machine
+    /// Start the daemon automatically when the machine starts
     #[command(subcommand)]
     Service(service::Command),
-    /// Make a home: folders, example files, an empty session database
+    /// Create a home: folders, example files, an empty session database
     Init(init::Arguments),
-    /// Print where everything is
+    /// Print the paths of all files and folders of the home
     Paths,
-    /// Check everything; each finding comes with the command that repairs it
+    /// Check everything, and name the command that repairs each problem
     Doctor(doctor::Arguments),
-    /// Profiles: each one a whole home of its own
+    /// Manage profiles; each is a complete home of its own
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Pass what one profile knows to another: goals, decisions, open points, facts; noted on both sides
+    /// Hand over goals, decisions, open points and facts from one profile to another; both record it
     Handover(handover::Arguments),
     /// Read and change settings
     #[command(subcommand)]
     Config(config::Command),
-    /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
+    /// Read and change the memory: MEMORY.md and USER.md, facts, conversations, the context for a task
     #[command(subcommand)]
     Memory(memory::Command),
-    /// The database of the memory: a file, or a PostgreSQL server that several machines share
+    /// Manage the memory database: a file, or a PostgreSQL server that several machines share
     #[command(subcommand)]
     Db(db::Command),
-    /// Bring in the histories and memories you already have: Claude Code, Codex, ChatGPT, Claude.ai and more
+    /// Import histories and memories from Claude Code, Codex, ChatGPT, Claude.ai and more
     #[command(subcommand)]
     Import(import::Command),
-    /// Move in from OpenClaw
+    /// Migrate from OpenClaw
     #[command(subcommand)]
     Claw(claw::Command),
-    /// Chat models: which one each kind of work uses, and whether it answers
+    /// List and test chat models, and show what each is used for
     #[command(subcommand)]
     Model(model::Command),
-    /// The persona in SOUL.md
+    /// Show and edit the persona in SOUL.md
     #[command(subcommand)]
     Soul(soul::Command),
-    /// Skills: how kinds of tasks are done, in folders with a SKILL.md
+    /// Manage skills: descriptions of how to do a kind of task, in folders with a SKILL.md
     #[command(subcommand, visible_alias = "skill")]
     Skills(skills::Command),
-    /// Conversations: list, read, search, export, import, prune
+    /// List, read, search, export, import and prune conversations
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
-    /// Checkpoints: the states of files before the agent changed them
+    /// List and restore checkpoints: files as they were before the agent changed them
     #[command(subcommand, visible_alias = "checkpoints")]
     Checkpoint(checkpoint::Command),
-    /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
+    /// Create, verify, send, restore and test encrypted backups
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
-    /// Connect agents: Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code, Zed
+    /// Connect Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code or Zed
     Integrate(integrate::Arguments),
-    /// Answer one event of an agent; `hermes integrate` sets it up
+    /// Handle one event of an agent; `hermes integrate` sets it up
     Hook(hook::Arguments),
-    /// Who talks to the agent: users, their identities in channels, their time zones
+    /// Manage the users of the agent, their channel accounts and time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
-    /// Be an MCP server on standard input and output, for one agent
+    /// Run an MCP server on standard input and output, for one agent
     Mcp(mcp::Arguments),
-    /// Tokens for the HTTP API: the owner's, and others with less
+    /// Manage tokens for the HTTP API
     #[command(subcommand, visible_alias = "tokens")]
     Token(token::Command),
     /// Print a completion script for your shell
     Completions(shell::Completions),
-    /// Print the manual page, or write all of them to a folder
+    /// Print the manual page, or write all manual pages to a folder
     Man(shell::Man),
-    /// Fill a scratch home with the half-year of an invented person, to look around in
+    /// Create a demo home with half a year of an invented person's memory
     Demo(demo::Arguments),
-    /// Print a reference page as Markdown
+    /// Print a reference page in Markdown
     #[command(hide = true)]
     Reference(reference::Arguments),
 }
@@ -223,7 +223,7 @@ fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<(
         Command::Backup(backup::Command::Restore(_)) => Ok(()),
         Command::Start(_) | Command::Restart | Command::Init(_) => {
             if restore::undo_cut_off(&root, app.now)? {
-                app.out.note("a restore of this home had been cut off; it was undone");
+                app.out.note("an interrupted restore of this home was undone");
             }
             Ok(())
         }

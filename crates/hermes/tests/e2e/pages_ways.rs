@@ -216,7 +216,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     visitor.does("people", &[("deed", "restore"), ("name", "work")]);
     assert!(daemon.sandbox.path("profiles/work/SOUL.md").exists());
     daemon.sandbox.ok(&["profile", "delete", "work", "--yes"]);
-    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work is back"));
+    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work was restored"));
     daemon.sandbox.fails(&["profile", "restore", "work"], 5, &["work"]);
 }
 
@@ -374,7 +374,7 @@ fn a_lesson_becomes_a_skill_that_waits() {
     let waiting = daemon.sandbox.json(&["skills", "list", "--pending"]);
     let name = waiting["results"][0]["name"].as_str().unwrap().to_owned();
     let again = daemon.sandbox.ok(&["memory", "reflections", "promote", &id]);
-    assert!(again.contains("says so already"), "{again}");
+    assert!(again.contains("already says this"), "{again}");
     visitor.does("skills", &[("reject", &name)]);
     daemon.sandbox.fails(&["memory", "reflections", "promote", &id], 5, &["rejected"]);
 }

@@ -129,7 +129,7 @@ fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
     assert_eq!(again[0]["erased"]["facts"], 2, "{again}");
     // Somebody of that name who comes later is another person, and stays.
     sandbox.ok(&["memory", "fact", "add", "Plays the cello", "--user", "ana"]);
-    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("nobody who was forgotten"));
+    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("no forgotten user came back"));
     assert_eq!(facts(&sandbox, "ana"), ["Plays the cello", "The office is in Lisbon"]);
 }
 
@@ -190,8 +190,8 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
         writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
     );
     assert!(writer(&["memory", "search", "docs", "--type", "episodes"]).contains("Go on"));
-    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
-    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(writer(&["handover", "list"]).contains("received from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("handed over to profile writer"));
     assert!(coder(&["memory", "timeline"]).contains("Handed over"));
     for (profile, action) in [("coder", "handover.give"), ("writer", "handover.take")] {
         let sql = format!("select count(*) from audit where action = '{action}'");

@@ -40,7 +40,7 @@ fn an_export_is_private_whole_and_never_written_over() {
     let file = sandbox.folder().join("memory.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(without_time(&fs::read_to_string(&file).unwrap()), without_time(&document));
-    sandbox.fails(&["memory", "export", "--output", "memory.json"], 5, &["exists already"]);
+    sandbox.fails(&["memory", "export", "--output", "memory.json"], 5, &["already exists"]);
     sandbox.ok(&["memory", "export", "--output", "memory.json", "--force"]);
     let inside = sandbox.path("memory.db");
     let inside = inside.to_str().unwrap();
@@ -82,7 +82,7 @@ fn what_is_no_export_is_named_with_the_command_that_takes_it() {
         (b"# Memory\n- likes tea\n", "hermes memory add"),
         (b"SQLite format 3\0....", "database"),
         (b"nonsense", "could not import"),
-        (b"{\"hermes_memory\": 9, \"facts\": []}", "its form is 9"),
+        (b"{\"hermes_memory\": 9, \"facts\": []}", "its format version is 9"),
     ] {
         sandbox.feed(&["memory", "import", "-"], input).failed(5, &[words]);
     }
