@@ -1,5 +1,6 @@
 //! The command tree. One file for each noun.
 
+pub(crate) mod alone;
 pub(crate) mod backup;
 mod chat;
 mod checkpoint;
@@ -9,7 +10,9 @@ pub(crate) mod dashboard;
 mod db;
 mod demo;
 pub(crate) mod doctor;
+mod forget;
 mod handover;
+pub(crate) mod help;
 mod hook;
 mod import;
 pub(crate) mod init;
@@ -33,12 +36,15 @@ mod start;
 mod status;
 mod stop;
 mod token;
+pub(crate) mod unknown;
 mod user;
 pub(crate) mod views;
 
 use crate::terminal::{Global, Terminal};
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{FromArgMatches as _, Parser, Subcommand};
 use hermes_backup::restore;
 
 use crate::failure::Outcome;
@@ -54,13 +60,7 @@ use crate::failure::Outcome;
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
-    after_help = "Examples:
-  hermes start                                   create the home, check it, start the daemon
-  hermes chat                                    chat with a model that remembers you
-  hermes memory add \"Prefers short answers\"      store an entry that is loaded in every session
-  hermes sessions search \"what about the deploy\" search past conversations
-  hermes doctor                                  check everything, and show how to repair it"
+    arg_required_else_help = true
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -75,6 +75,23 @@ enum Command {
     Chat(chat::Arguments),
     /// Run one task with the agent, and report the result
     Run(run::Arguments),
+    /// Store an entry that every session loads
+    ///
+    /// The same as `hermes memory add`.
+    Add(memory::change::Add),
+    /// Search the memory and all conversations
+    #[command(after_help = memory::search::EVERYWHERE)]
+    Search(memory::search::Arguments),
+    /// Print the context that a model gets for a task
+    ///
+    /// The same as `hermes memory context`.
+    Context(memory::context::Arguments),
+    /// Forget facts, by id or by words
+    ///
+    /// Lists the facts that match the words and asks before it forgets them. No answer uses a
+    /// forgotten fact; `hermes memory fact restore` restores it.
+    #[command(after_help = forget::EXAMPLES)]
+    Forget(forget::Arguments),
     /// Create the home if it is missing, check it, and start the daemon in the background
     Start(start::Arguments),
     /// Open the dashboard in a browser
@@ -153,11 +170,22 @@ enum Command {
     Completions(shell::Completions),
     /// Print the manual page, or write all manual pages to a folder
     Man(shell::Man),
+    /// Explain a command, or list all commands
+    Help(help::Arguments),
     /// Create a demo home with half a year of an invented person's memory
     Demo(demo::Arguments),
     /// Print a reference page in Markdown
     #[command(hide = true)]
     Reference(reference::Arguments),
+}
+
+/// Understands a command line, beginning with the name of the program.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Cli, clap::Error> {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Runs what was typed.
@@ -167,7 +195,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
 
 /// Runs a command given as words, on what is open already.
 pub(crate) fn run_words(words: &[&str], app: &mut Terminal) -> anyhow::Result<Outcome> {
-    let parsed = Cli::try_parse_from(std::iter::once("hermes").chain(words.iter().copied()))?;
+    let parsed = parse(std::iter::once("hermes").chain(words.iter().copied()))?;
     carry_out(parsed.command, app)
 }
 
@@ -176,6 +204,11 @@ fn carry_out(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),
+        Command::Add(arguments) => memory::run(memory::Command::Add(arguments), app),
+        Command::Search(arguments) => memory::search::everywhere(arguments, app),
+        Command::Context(arguments) => memory::run(memory::Command::Context(arguments), app),
+        Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Help(arguments) => help::run(&arguments, app),
         Command::Start(arguments) => start::run(&arguments, app),
         Command::Dashboard(arguments) => dashboard::run(&arguments, app),
         Command::Stop => stop::stop(app),
@@ -218,7 +251,7 @@ fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<(
     let Ok(root) = app.root_home() else { return Ok(()) };
     match command {
         // These need no home, end what stands in the way, see to it themselves, or must not fail.
-        Command::Completions(_) | Command::Man(_) | Command::Reference(_) => Ok(()),
+        Command::Completions(_) | Command::Man(_) | Command::Reference(_) | Command::Help(_) => Ok(()),
         Command::Demo(_) | Command::Stop | Command::Hook(_) => Ok(()),
         Command::Backup(backup::Command::Restore(_)) => Ok(()),
         Command::Start(_) | Command::Restart | Command::Init(_) => {

@@ -1,9 +1,9 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
 pub(crate) mod catch_up;
-mod change;
+pub(crate) mod change;
 mod compact;
-mod context;
+pub(crate) mod context;
 pub(crate) mod edit;
 mod export;
 pub(crate) mod extract;
@@ -20,7 +20,7 @@ pub(crate) mod redact;
 mod reembed;
 mod reflect;
 mod reflections;
-mod search;
+pub(crate) mod search;
 mod show;
 mod status;
 mod timeline;
@@ -48,6 +48,7 @@ use hermes_app::problem::Problem;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the entries of the memory files, with their numbers and cost in tokens
+    #[command(visible_alias = "list")]
     Show(show::Arguments),
     /// Add an entry; adding the same text again changes nothing
     Add(change::Add),

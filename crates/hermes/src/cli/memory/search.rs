@@ -13,6 +13,7 @@ use super::whose::Whose;
 use crate::cli::one_of::{Word, one_of};
 use crate::failure::Outcome;
 use crate::output::{Page, Show};
+use hermes_app::hit::Hit;
 use hermes_app::problem::Problem;
 use hermes_app::recall::Recall;
 use hermes_app::search::{Answer, Filter, Kind, Question, Source};
@@ -82,6 +83,9 @@ pub(crate) struct Arguments {
     explain: bool,
     #[command(flatten)]
     whose: Whose,
+    /// Whether conversations that the memory does not contain are searched too.
+    #[arg(skip)]
+    with_sessions: bool,
 }
 
 /// What is printed.
@@ -93,6 +97,21 @@ struct Shown {
     explain: bool,
     #[serde(skip)]
     zone: TimeZone,
+}
+
+/// Shown below `hermes search --help`.
+pub(crate) const EVERYWHERE: &str = "Examples:
+  hermes search \"where do we deploy the shop?\"
+  hermes search \"what did Rosa say about the budget?\" --since 2w
+  hermes search coffee --type facts --explain
+  hermes search 'docker OR kubernetes' --type sessions
+
+Without `--type`, it searches the memory and then the conversations in state.db that the memory
+does not contain.";
+
+/// Searches what is asked for; where nothing is named, the memory and the conversations.
+pub(crate) fn everywhere(arguments: Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
+    run(&Arguments { with_sessions: arguments.kind == Kind::All, ..arguments }, app)
 }
 
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
@@ -124,13 +143,23 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         },
     };
     let recall = Recall { app, home: &home, store: &memory.store, asker: &asker };
-    let answer = recall.find(&question)?;
+    let mut answer = recall.find(&question)?;
+    if arguments.with_sessions {
+        let left = question.limit.saturating_sub(answer.results.len());
+        let more = recall.find(&Question { kind: Kind::Sessions, ..question })?.results;
+        let is_new = |hit: &Hit| {
+            let is_same = |known: &Hit| known.session_id.is_some() && known.session_id == hit.session_id;
+            !answer.results.iter().any(is_same)
+        };
+        let more: Vec<Hit> = more.into_iter().filter(is_new).take(left).collect();
+        answer.results.extend(more);
+    }
     for note in &answer.notes {
         app.out.note(note);
     }
     let is_empty = answer.results.is_empty();
     app.out.show(&Shown { answer, explain: arguments.explain, zone })?;
-    if is_empty && arguments.kind != Kind::Sessions {
+    if is_empty && arguments.kind != Kind::Sessions && !arguments.with_sessions {
         app.out.hint("to search whole conversations, run `hermes memory search --type sessions`");
     }
     Ok(Outcome::Done)
