@@ -51,3 +51,5 @@ mod story;
 #[path = "../../../crates/hermes-store/tests/memory/support.rs"]
 mod support;
 mod tables;
+#[path = "../../../crates/hermes-store/tests/memory/unmerging.rs"]
+mod unmerging;
