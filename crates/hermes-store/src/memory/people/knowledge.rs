@@ -102,15 +102,13 @@ fn move_names(
             Some(same) => {
                 noted.names.push([name, same]);
                 transaction.execute(entities::MOVE_MENTIONS, [name, same])?;
-                let asked = [name, same, from.get(), into.get()];
-                transaction.prepare_cached(COPY_ALIASES)?.execute(asked)?;
             }
             None => {
                 transaction.prepare_cached(MOVE_NAME)?.execute(params![name, into.get()])?;
-                let asked = [name, from.get(), into.get()];
-                transaction.prepare_cached(MOVE_ALIASES)?.execute(asked)?;
             }
         }
+        let asked = [name, same.unwrap_or(name), from.get(), into.get()];
+        transaction.prepare_cached(COPY_ALIASES)?.execute(asked)?;
     }
     transaction.execute(SHARED_ALIASES, [from.get(), into.get()])?;
     Ok(())
@@ -169,10 +167,6 @@ const COPY_ALIASES: &str = "
     insert into entity_alias (user_id, alias, entity)
     select ?4, alias, ?2 from entity_alias where entity = ?1 and user_id = ?3
     on conflict do nothing";
-const MOVE_ALIASES: &str = "
-    update entity_alias set user_id = ?3
-    where entity = ?1 and user_id = ?2 and not exists (
-      select 1 from entity_alias o where o.user_id = ?3 and o.alias = entity_alias.alias)";
 const SHARED_ALIASES: &str = "
     insert into entity_alias (user_id, alias, entity)
     select ?2, alias, entity from entity_alias

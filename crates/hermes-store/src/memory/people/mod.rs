@@ -287,7 +287,6 @@ fn merge(
     transaction.execute(LEAD_ON, [from.get(), into.get(), at])?;
     follow(transaction, pair)?;
     noted.moved = moved;
-    noted.at = at;
     noted::keep(transaction, from, &noted)?;
     // Answers to requests name what has another number now.
     transaction.execute_batch("delete from idempotency")?;
@@ -442,5 +441,6 @@ const LEAD_ON: &str = "
 const NOT_TAKEN: &str = "delete from taken where session_id = ?1";
 const DROP_COUNTERS: &str = "delete from counter where user_id = ?1";
 const FORGET_NAME: &str = "
-    update \"user\" set name = ?2, merged_into = null, gone_at = ?3 where uid = ?1 and id > 1";
+    update \"user\" set name = ?2, timezone = null, merged_into = null, gone_at = ?3
+    where uid = ?1 and id > 1";
 const FORGET_ZONE: &str = "update \"user\" set timezone = null where id = ?1";

@@ -14,8 +14,8 @@ use crate::memory::{Moved, UserNumber};
 pub(super) struct Noted {
     /// Who they became.
     pub(super) into: i64,
-    /// When, in milliseconds.
-    pub(super) at: i64,
+    /// The last entry of the chain before it: later merges have a higher one.
+    pub(super) after: i64,
     /// How much it was.
     pub(super) moved: Moved,
     /// Sessions: number before, number since, part before, messages then.
@@ -55,7 +55,8 @@ pub(super) struct JoinedFact {
 /// Looks at what is about to change hands.
 pub(super) fn look(transaction: &Connection, pair: [UserNumber; 2]) -> Outcome<Noted> {
     let [from, into] = pair.map(UserNumber::get);
-    let mut noted = Noted { into, ..Noted::default() };
+    let after = transaction.query_row(LAST_ENTRY, [], |row| row.get(0))?;
+    let mut noted = Noted { into, after, ..Noted::default() };
     for (table, sql, _) in CHANGES_HANDS {
         noted.items.insert(table.to_owned(), numbers(transaction, sql, from)?);
     }
@@ -154,6 +155,7 @@ pub(super) const CHANGES_HANDS: [(&str, &str, &str); 9] = [
     changes_hands!("job"),
     changes_hands!("entity"),
 ];
+const LAST_ENTRY: &str = "select coalesce(max(id), 0) from audit";
 const READ: &str = "select value from meta where key = ?1";
 const FOLLOWERS: &str = "select id from \"user\" where merged_into = ?1 order by id";
 const ALIASES_OF_BOTH: &str = "

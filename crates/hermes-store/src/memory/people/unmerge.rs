@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::super::{Outcome, audit, entities, rows};
 use super::noted::{self, CHANGES_HANDS, JoinedFact, Noted, hex, key, numbers};
 use super::texts::Texts;
-use super::{conversations, count, file_label, follow, knowledge, missing};
+use super::{conversations, count, file_label, follow, knowledge, numbers_of};
 use crate::Error;
 use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Change, ChunkKey, Chunker, ItemKind, MergedUser, Moved, Unmerged, UserNumber};
@@ -88,19 +88,38 @@ fn look_up(connection: &Connection, name: &str) -> Outcome<(UserNumber, MergedUs
         );
         return Err(refused(why).into());
     };
-    if noted.into != into {
-        let between: String = connection
-            .prepare_cached("select name from \"user\" where id = ?1")?
-            .query_row([noted.into], |row| row.get(0))
-            .optional()?
-            .ok_or_else(|| missing(UserNumber::new(noted.into)))?;
-        let why = format!(
-            "they were merged into {between}, and {between} into {} later: take that merge back first",
-            who.into
-        );
+    if let Some(first) = to_take_back_first(connection, (number, into), &noted)? {
+        let why = format!("{first}: take that merge back first");
         return Err(refused(why).into());
     }
     Ok((number, who, noted))
+}
+
+/// The merge that came later, in words: the one that the first went on with, or of another user into the same.
+fn to_take_back_first(
+    connection: &Connection,
+    (user, into): (UserNumber, i64),
+    noted: &Noted,
+) -> Outcome<Option<String>> {
+    let name = |number: i64| -> backend::Result<String> {
+        connection.prepare_cached(NAME)?.query_row([number], |row| row.get(0))
+    };
+    if noted.into != into {
+        let between = name(noted.into)?;
+        let last = name(into)?;
+        return Ok(Some(format!(
+            "they became {between}, and {between} was merged into {last} later"
+        )));
+    }
+    for other in numbers_of(connection, UserNumber::new(into))? {
+        let later = noted::read(connection, other)?
+            .is_some_and(|other| other.into == into && other.after > noted.after);
+        if later && other != user {
+            let [other, into] = [name(other.get())?, name(into)?];
+            return Ok(Some(format!("{other} was merged into {into} later")));
+        }
+    }
+    Ok(None)
 }
 
 /// A summary made since that tells only of what goes back goes along; of those that tell of both, the number. What such
@@ -196,8 +215,8 @@ fn part_names(
             })?
             .collect::<backend::Result<_>>()?;
         for (entity, number, item, name) in crossed {
-            transaction.prepare_cached(DROP_CROSSED)?.execute([entity, number, item])?;
             let Some(kind) = ItemKind::from_number(number) else { continue };
+            transaction.prepare_cached(DROP_CROSSED)?.execute([entity, number, item])?;
             entities::note(transaction, owner, (kind, item), &[name], change)?;
         }
     }
@@ -282,6 +301,7 @@ fn give_back_identities(
 const MERGED_USER: &str = "
     select n.id, n.merged_into, u.name, n.gone_at from \"user\" n join \"user\" u on u.id = n.merged_into
     where n.name = ?1 and u.gone_at is null";
+const NAME: &str = "select name from \"user\" where id = ?1";
 const SUMMARIES: &str = "
     select id from episode where user_id = ?1 and state = 'compressed' order by id";
 const TOLD: &str = "
