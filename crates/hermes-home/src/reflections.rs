@@ -85,6 +85,41 @@ pub fn merge(home: &Home, from: Option<&UserId>, into: Option<&UserId>) -> Resul
     Ok(sections.matches("\n## ").count())
 }
 
+/// The sections that one person's log had when it went on in another's are theirs again, as far as they are still there
+/// as they were. Returns how many those are.
+pub fn unmerge(home: &Home, from: &UserId, into: Option<&UserId>, theirs: &str) -> Result<usize> {
+    let (old, new) = (home.reflections(Some(from)), home.reflections(into));
+    let _lock = lock::hold(&home.reflections_written())?;
+    let text = read_text(&new)?.unwrap_or_default();
+    let there = sections(&text);
+    let (head, parts) = (sections(theirs).remove(0), sections(theirs).split_off(1));
+    let back: Vec<&str> = parts.into_iter().filter(|part| there.contains(part)).collect();
+    if !back.is_empty() && !old.exists() {
+        if let Some(folder) = old.parent() {
+            atomic::make_folder(folder)?;
+        }
+        atomic::write(&old, [&[head], &back[..]].concat().concat().as_bytes())?;
+    }
+    if !back.is_empty() {
+        let stays: Vec<&str> = there.into_iter().filter(|part| !back.contains(part)).collect();
+        atomic::write(&new, stays.concat().as_bytes())?;
+    }
+    let mut written = read_written(home)?;
+    if let Some(last) = written.get(&file_name(home, &new)).copied() {
+        written.insert(file_name(home, &old), last);
+        keep_written(home, &written)?;
+    }
+    Ok(back.len())
+}
+
+/// A log in its parts: what stands before the first section, then each section.
+fn sections(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = text.match_indices("\n## ").map(|(at, _)| at).collect();
+    starts.insert(0, 0);
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+}
+
 /// Takes the sections of some procedures out of everybody's log, for good, with every kept version that holds them;
 /// returns how many sections went.
 pub fn erase(home: &Home, procedures: &[i64]) -> Result<usize> {

@@ -373,13 +373,13 @@ macro_rules! owner_of_mention {
 }
 const NOT_OF: &str = owner_of_mention!(
     "delete from mention where entity = ?1 and (kind, item) in (
-       select m.kind, m.item from mention m where m.entity = ?1 and",
-    " = ?2)"
+       select m.kind, m.item from mention m where",
+    " = ?2 and m.entity = ?1)"
 );
 const CROSSED: &str = owner_of_mention!(
     "select m.entity, m.kind, m.item, n.name from mention m join entity n on n.id = m.entity
-     where n.user_id = ?2 and",
-    " = ?1"
+     where",
+    " = ?1 and n.user_id = ?2"
 );
 const DROP_CROSSED: &str = "delete from mention where entity = ?1 and kind = ?2 and item = ?3";
 const ALIASES_OF: &str = "

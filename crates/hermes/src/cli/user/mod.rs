@@ -1,9 +1,10 @@
-//! hermes user list, add, confirm, link, unlink, timezone, merge, export, forget
+//! hermes user list, add, confirm, link, unlink, timezone, merge, unmerge, export, forget
 
 mod confirm;
 mod export;
 mod forget;
 mod merge;
+mod unmerge;
 
 use crate::terminal::Terminal;
 use std::io;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     },
     /// Make one user another: everything of the first becomes the second's, and the name leads there
     Merge(merge::Arguments),
+    /// Take a merge back: both have again what was theirs, and what came since stays with the second
+    Unmerge(unmerge::Arguments),
     /// Write everything of one person to a folder
     Export(export::Arguments),
     /// Erase everything of one person, with a receipt that says which backups still hold it
@@ -78,6 +81,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
             show(app, &users::set_timezone(app, &home, user, zone)?)
         }
         Command::Merge(arguments) => merge::run(arguments, app),
+        Command::Unmerge(arguments) => unmerge::run(arguments, app),
         Command::Export(arguments) => export::run(arguments, app),
         Command::Forget(arguments) => forget::run(arguments, app),
     }
