@@ -16,6 +16,9 @@ struct State {
     /// How many bytes may still pass, in both directions together; any number if not said.
     left: Option<usize>,
     passed: usize,
+    /// How often the client spoke after the server had, and whether the server spoke last.
+    exchanges: usize,
+    server_spoke: bool,
     open: Vec<TcpStream>,
 }
 
@@ -34,8 +37,9 @@ impl Proxy {
                 };
                 let ends = [client.try_clone(), server.try_clone()].map(Result::unwrap);
                 shared.lock().unwrap().open.extend(ends);
-                pump(client.try_clone().unwrap(), server.try_clone().unwrap(), shared.clone());
-                pump(server, client, shared.clone());
+                let ends = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                pump(ends, false, shared.clone());
+                pump((server, client), true, shared.clone());
             }
         });
         Proxy { port, state }
@@ -49,6 +53,12 @@ impl Proxy {
     /// How many bytes passed so far.
     pub(crate) fn passed(&self) -> usize {
         self.state.lock().unwrap().passed
+    }
+
+    /// How often the client has spoken after the server had: a client that waits for each answer speaks once more for
+    /// each question.
+    pub(crate) fn exchanges(&self) -> usize {
+        self.state.lock().unwrap().exchanges
     }
 
     /// Lets so many further bytes pass, then cuts what is open and whatever comes.
@@ -71,7 +81,11 @@ impl Proxy {
 }
 
 /// Passes bytes on in one direction.
-fn pump(mut from: TcpStream, mut to: TcpStream, state: Arc<Mutex<State>>) {
+fn pump(
+    (mut from, mut to): (TcpStream, TcpStream),
+    is_from_server: bool,
+    state: Arc<Mutex<State>>,
+) {
     thread::spawn(move || {
         let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
@@ -80,6 +94,10 @@ fn pump(mut from: TcpStream, mut to: TcpStream, state: Arc<Mutex<State>>) {
                 let allowed = state.left.map_or(count, |left| left.min(count));
                 state.left = state.left.map(|left| left - allowed);
                 state.passed += allowed;
+                if state.server_spoke && !is_from_server {
+                    state.exchanges += 1;
+                }
+                state.server_spoke = is_from_server;
                 allowed
             };
             if to.write_all(&bytes[..allowed]).is_err() || allowed < count {

@@ -7,10 +7,10 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hermes_store::postgres::ServerError;
+use hermes_store::postgres::{PoolSettings, ServerError};
 
 use crate::pg_server::{self, Flavour, PASSWORD, Server, free_port};
-use crate::support::{asked, pool, refusal};
+use crate::support::{asked, pool, pool_with, refusal};
 
 /// A PgBouncer with one connection to the server for everybody.
 struct Bouncer {
@@ -102,6 +102,21 @@ fn two_clients_take_turns_on_one_connection_and_leave_nothing_behind() {
             "0"
         );
     }
+}
+
+#[test]
+fn a_statement_that_comes_again_is_kept_on_a_connection_of_our_own_and_not_behind_a_pooler() {
+    let server = pg_server::shared(Flavour::Plain);
+    let bouncer = Bouncer::before(server);
+    let kept = |url: &str| -> Vec<String> {
+        let settings = PoolSettings { size: 1, ..PoolSettings::default() };
+        let pool = pool_with(url, settings);
+        let count = "select count(*)::text from pg_catalog.pg_prepared_statements";
+        (0..6).map(|_| asked(&mut pool.get().unwrap(), count).unwrap()).collect()
+    };
+    // It is found out before the fourth use, and the second time after that it is kept.
+    assert_eq!(kept(&server.url("postgres")), ["0", "0", "0", "0", "1", "1"]);
+    assert_eq!(kept(&bouncer.url("postgres")), ["0"; 6]);
 }
 
 #[test]

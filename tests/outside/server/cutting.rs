@@ -11,7 +11,7 @@ use crate::place::{self, Place, ROLE};
 use crate::support::{alice, by, fact, message};
 
 /// The way to the shared database through something that can be cut.
-fn by_proxy(flavour: Flavour) -> (Proxy, String) {
+pub(crate) fn by_proxy(flavour: Flavour) -> (Proxy, String) {
     let url = place::database(flavour);
     let (server, database) = (pg_server::shared(flavour), url.rsplit('/').next().unwrap());
     server.sql(database, &format!("alter role {ROLE} password 'known'"));

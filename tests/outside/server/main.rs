@@ -51,5 +51,6 @@ mod story;
 #[path = "../../../crates/hermes-store/tests/memory/support.rs"]
 mod support;
 mod tables;
+mod trips;
 #[path = "../../../crates/hermes-store/tests/memory/unmerging.rs"]
 mod unmerging;

@@ -167,7 +167,7 @@ impl UserUnmerge {
             added: joined.entries,
         };
         let target = MemoryTarget::User(Some(self.name.clone()));
-        let mut context = rules::of_change(app, home, &target, "a merge was taken back")?;
+        let mut context = rules::of_change(app, home, &target, "undid a merge")?;
         context.rules.limit = None;
         let pair = [&self.name, &self.into];
         let done = person::unmerge(home, pair, (&files, into_owner), &context)?;

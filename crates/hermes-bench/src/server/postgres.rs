@@ -54,7 +54,7 @@ impl Postgres {
     pub(crate) fn database_with_index(&self, name: &str) -> anyhow::Result<Option<Database>> {
         let has_it = "select count(*) from pg_available_extensions where name = 'vector'";
         let mut client = self.pool("postgres")?.get()?;
-        if client.query_one(has_it, &[])?.get::<_, i64>(0) == 0 {
+        if client.query_typed_one(has_it, &[])?.get::<_, i64>(0) == 0 {
             return Ok(None);
         }
         client.batch_execute(&format!("create database {name}"))?;
@@ -67,7 +67,7 @@ impl Postgres {
     /// What the server says of itself.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
         let mut client = self.pool("postgres")?.get()?;
-        Ok(client.query_one("show server_version", &[])?.get(0))
+        Ok(client.query_typed_one("show server_version", &[])?.get(0))
     }
 
     fn pool(&self, database: &str) -> anyhow::Result<Pool> {
@@ -110,7 +110,7 @@ impl Database {
         let all = "select c.relname::text, pg_total_relation_size(c.oid) from pg_class c
             join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'hermes' and c.relkind = 'r'
             order by 2 desc";
-        let rows = self.pool.get()?.query(all, &[])?;
+        let rows = self.pool.get()?.query_typed(all, &[])?;
         rows.iter().map(|row| Ok((row.get(0), u64::try_from(row.get::<_, i64>(1))?))).collect()
     }
 

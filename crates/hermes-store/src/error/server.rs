@@ -128,6 +128,14 @@ pub enum ServerError {
         /// The role that logged in.
         role: String,
     },
+    /// A restore put another memory in the place of this one while it was open.
+    #[error("could not write to the memory of {profile} on {server}: a restore has replaced it")]
+    Replaced {
+        /// Host and port, or the socket.
+        server: String,
+        /// The name of the profile.
+        profile: String,
+    },
     /// The server itself is of a version that the tables are not made for.
     #[error(
         "could not use PostgreSQL at {server}: it is version {found}, and {needed} or newer is needed"
@@ -205,6 +213,7 @@ impl ServerError {
             ServerError::BadAddress { .. }
             | ServerError::NoRights { .. }
             | ServerError::PastRules { .. }
+            | ServerError::Replaced { .. }
             | ServerError::TooOld { .. }
             | ServerError::ReadOnly { .. }
             | ServerError::NewerSchema { .. }
@@ -250,6 +259,9 @@ impl ServerError {
             }
             ServerError::PastRules { .. } => {
                 "log in as another role: `hermes db invite NAME` makes one for this home"
+            }
+            ServerError::Replaced { .. } => {
+                "nothing was written; run the command again to write to the restored memory"
             }
             ServerError::TooOld { .. } => {
                 "upgrade the server, or name another one: `hermes config set HERMES_DB_URL -`"

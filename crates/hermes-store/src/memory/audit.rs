@@ -38,17 +38,19 @@ pub(super) fn append(
         before: before.map(Hash::as_slice),
         after: after.map(Hash::as_slice),
     };
-    transaction.prepare_cached(ADD_ENTRY)?.execute(params![
-        entry.at,
-        entry.actor,
-        entry.action,
-        entry.item,
-        entry.before,
-        entry.after,
-        entry.previous,
-        entry.hash()
-    ])?;
-    Ok(())
+    Ok(transaction.later(
+        ADD_ENTRY,
+        params![
+            entry.at,
+            entry.actor,
+            entry.action,
+            entry.item,
+            entry.before,
+            entry.after,
+            entry.previous,
+            entry.hash()
+        ],
+    )?)
 }
 
 /// An entry that was made in another memory.

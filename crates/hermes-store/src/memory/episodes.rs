@@ -28,7 +28,9 @@ impl Memory {
         if messages.is_empty() {
             return Ok(Recorded::default());
         }
-        self.add(scope, |transaction| Recorder::new(transaction, scope, change)?.record(messages))
+        self.add(scope, |transaction| {
+            Recorder::new(transaction, scope, (messages, change))?.record(messages)
+        })
     }
 
     /// The latest episodes, newest first.

@@ -266,9 +266,9 @@ const QUOTES: &str = "select quote from source where kind = ?1 and item = ?2 and
 const LIFT_ITEM: &str = "delete from grave where item = ?1";
 const LIFT_TEXT: &str = "delete from grave where item = ?1 and (kind <> 0 or key = ?2)";
 const LIFT_ONE: &str = "delete from grave where kind = ?1 and user_id = ?2 and key = ?3";
-const BURIED_AT: &str =
+pub(super) const BURIED_AT: &str =
     "select max(at) from grave where kind = ?1 and user_id in (?2, 0) and key = ?3";
-const HAS_ANY: &str = "select 1 from grave where kind = ?1 and user_id = ?2 limit 1";
+pub(super) const HAS_ANY: &str = "select 1 from grave where kind = ?1 and user_id = ?2 limit 1";
 
 #[cfg(test)]
 mod tests {

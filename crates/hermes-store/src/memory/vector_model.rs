@@ -82,7 +82,7 @@ pub(super) fn mean_of(dims: usize, vectors: &[Vec<f32>]) -> Vec<u8> {
 /// From how many vectors on the middle of a model is taken from them.
 pub(super) const FITTED_FROM: i64 = 2_000;
 
-const ACTIVE: &str = "
+pub(super) const ACTIVE: &str = "
     select id, name, dims, mean, calibration is not null, provider from embed_model
     where state = 'active'";
 const BY_ID: &str =

@@ -4,24 +4,33 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use postgres::Config;
 use postgres::config::{ChannelBinding, SslMode as Wire, TargetSessionAttrs};
-use postgres::{Client, Config};
+use tokio::runtime::Builder;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Host, Password, SslMode};
+use super::client::Client;
+use super::prepared::MARK_NAME;
 use super::refusal;
 use crate::error::ServerError;
 
 /// A connection, or why there is none.
 type Opened = std::result::Result<Client, ServerError>;
 
-/// A new connection to the first host that answers, each within this time.
-pub(super) fn open(address: &Address, tls: &MakeRustlsConnect, time: Duration) -> Opened {
+/// A new connection to the first host that answers, each within this time. A mark goes along as a setting.
+pub(super) fn open(
+    address: &Address,
+    tls: &MakeRustlsConnect,
+    time: Duration,
+    mark: Option<&str>,
+) -> Opened {
     let mut last =
         ServerError::Unreachable { server: address.place(), why: "it names no host".to_owned() };
     for host in &address.hosts {
         for wire in ways(address.ssl_mode, host) {
-            match within_time(address, host, (*wire, time), tls) {
+            let config = config(address, host, *wire, mark);
+            match within_time(address, host, (config, mark.map(str::to_owned), time), tls) {
                 Ok(client) => return Ok(client),
                 // Another host or way has the same users and databases.
                 Err(
@@ -56,16 +65,18 @@ fn ways(mode: SslMode, host: &Host) -> &'static [Wire] {
 fn within_time(
     address: &Address,
     host: &Host,
-    (wire, time): (Wire, Duration),
+    (config, mark, time): (Config, Option<String>, Duration),
     tls: &MakeRustlsConnect,
 ) -> Opened {
-    let (config, tls) = (config(address, host, wire), tls.clone());
+    let unreachable = |why: String| ServerError::Unreachable { server: host.to_string(), why };
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
+    let tls = tls.clone();
     let (sender, receiver) = mpsc::channel();
     let connect = move || {
         // Nobody waits any more when the time was up; then the connection is closed here.
-        let _ = sender.send(config.connect(tls));
+        let _ = sender.send(Client::connect(runtime, &config, tls, mark));
     };
-    let unreachable = |why: String| ServerError::Unreachable { server: host.to_string(), why };
     thread::Builder::new()
         .name("postgres".to_owned())
         .spawn(connect)
@@ -80,7 +91,7 @@ fn within_time(
     }
 }
 
-fn config(address: &Address, host: &Host, wire: Wire) -> Config {
+fn config(address: &Address, host: &Host, wire: Wire, mark: Option<&str>) -> Config {
     let keepalives = &address.keepalives;
     let mut config = Config::new();
     config
@@ -94,9 +105,7 @@ fn config(address: &Address, host: &Host, wire: Wire) -> Config {
         .keepalives(keepalives.wanted)
         .keepalives_idle(keepalives.idle)
         .keepalives_interval(keepalives.interval)
-        .keepalives_retries(keepalives.count)
-        // Notices are for people who sit at psql.
-        .notice_callback(|_| {});
+        .keepalives_retries(keepalives.count);
     match host.address {
         Some(ip) if host.name.is_empty() => config.host(&ip.to_string()),
         Some(ip) => config.host(&host.name).hostaddr(ip),
@@ -105,8 +114,11 @@ fn config(address: &Address, host: &Host, wire: Wire) -> Config {
     if let Some(Password(password)) = &address.password {
         config.password(password);
     }
-    if let Some(options) = &address.options {
-        config.options(options);
+    let mark = mark.map(|mark| format!("-c {MARK_NAME}={mark}"));
+    let options: Vec<&str> =
+        [address.options.as_deref(), mark.as_deref()].into_iter().flatten().collect();
+    if !options.is_empty() {
+        config.options(options.join(" "));
     }
     config.channel_binding(match address.channel_binding.as_deref() {
         Some("disable") => ChannelBinding::Disable,

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::Client;
-use postgres::fallible_iterator::FallibleIterator as _;
-
+use super::client::Client;
 use super::pool::Pool;
 
 /// How often it is looked whether anybody still wants to hear.
@@ -98,9 +96,10 @@ impl Listener {
 
     /// Whether a notice of this memory comes in time; those of others are passed over.
     fn comes(&self, client: &mut Client, time: Duration) -> Result<bool, postgres::Error> {
-        let mut notices = client.notifications();
-        let mut coming = notices.timeout_iter(time);
-        while let Some(notice) = coming.next()? {
+        let asked = Instant::now();
+        while let Some(left) = time.checked_sub(asked.elapsed())
+            && let Some(notice) = client.notification(left)?
+        {
             if notice.payload() == self.mark {
                 return Ok(true);
             }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use postgres::{Client, SimpleQueryMessage};
+use postgres::SimpleQueryMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
+use super::client::Client;
 use super::{connect, tls};
 use crate::error::ServerError;
 use crate::{Error, Result};
@@ -68,6 +69,8 @@ struct Shared {
     returned: Condvar,
     /// Whether the server said which version it is, and that one will do.
     is_new_enough: AtomicBool,
+    /// Whether a mark can be sent when a connection is made: a pooler refuses it.
+    takes_marks: AtomicBool,
 }
 
 /// What there is at one moment.
@@ -99,7 +102,8 @@ impl Pool {
         let patience = Patience { lent: settings.wait, server: address.connect_timeout };
         let returned = Condvar::new();
         let is_new_enough = AtomicBool::new(false);
-        let shared = Shared { address, settings, tls, state, returned, is_new_enough };
+        let takes_marks = AtomicBool::new(true);
+        let shared = Shared { address, settings, tls, state, returned, is_new_enough, takes_marks };
         Ok(Pool { shared: Arc::new(shared), patience })
     }
 
@@ -119,7 +123,8 @@ impl Pool {
         loop {
             if let Some(kept) = state.idle.pop() {
                 drop(state);
-                if let Some(kept) = self.shared.looked_at(kept) {
+                if let Some(mut kept) = self.shared.looked_at(kept) {
+                    kept.client.learn_to_prepare();
                     return Ok(self.lent(kept));
                 }
                 state = self.shared.lock();
@@ -145,7 +150,7 @@ impl Pool {
 
     /// A connection of its own beside the pool, for one who keeps it: to wait for notices.
     pub fn apart(&self) -> Result<Client> {
-        Ok(connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?)
+        self.shared.connect(self.patience.server)
     }
 
     /// Closes what nobody uses, so that a process that sleeps holds no connection.
@@ -159,8 +164,7 @@ impl Pool {
 
     fn opened(&self) -> Result<Pooled> {
         let seat = Seat { shared: &self.shared };
-        let mut client =
-            connect::open(&self.shared.address, &self.shared.tls, self.patience.server)?;
+        let mut client = self.shared.connect(self.patience.server)?;
         self.shared.refuse_old(&mut client)?;
         std::mem::forget(seat);
         let now = Instant::now();
@@ -202,6 +206,24 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A new connection, with a mark that the server knows it by unless a pooler stands in between.
+    fn connect(&self, time: Duration) -> Result<Client> {
+        let Shared { address, tls, .. } = self;
+        if self.takes_marks.load(Ordering::Relaxed) {
+            let mark: String = (0..4)
+                .flat_map(|_| crate::sessions::random_bytes())
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            match connect::open(address, tls, time, Some(&mark)) {
+                Err(ServerError::BadAddress { .. }) => {
+                    self.takes_marks.store(false, Ordering::Relaxed);
+                }
+                opened => return Ok(opened?),
+            }
+        }
+        Ok(connect::open(address, tls, time, None)?)
+    }
+
     fn one_less(&self) {
         self.lock().open -= 1;
         self.returned.notify_one();
@@ -235,9 +257,8 @@ impl Shared {
     fn looked_at(&self, mut kept: Kept) -> Option<Kept> {
         let is_old = kept.made.elapsed() >= self.settings.lifetime;
         let is_doubtful = kept.used.elapsed() >= self.settings.trusted_for;
-        let is_good = !is_old
-            && !kept.client.is_closed()
-            && (!is_doubtful || kept.client.is_valid(LOOK).is_ok());
+        let is_good =
+            !is_old && !kept.client.is_closed() && (!is_doubtful || kept.client.is_valid(LOOK));
         if is_good {
             return Some(kept);
         }

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postgres::error::SqlState;
 
@@ -97,17 +97,23 @@ pub struct Delays {
     next: Duration,
     left: u32,
     chance: u64,
+    end: Option<Instant>,
 }
 
 impl Delays {
     /// The usual ones; `chance` is any number that others do not have.
     pub fn usual(chance: u64) -> Delays {
-        Delays { next: FIRST_DELAY, left: TRIES, chance }
+        Delays { next: FIRST_DELAY, left: TRIES, chance, end: None }
     }
 
     /// The same with so many tries after the first.
     pub fn tries(self, tries: u32) -> Delays {
         Delays { left: tries, ..self }
+    }
+
+    /// The same, but no try begins later than this after now.
+    pub fn within(self, time: Duration) -> Delays {
+        Delays { end: Instant::now().checked_add(time), ..self }
     }
 }
 
@@ -124,7 +130,8 @@ impl Iterator for Delays {
         let share = f64::from((self.chance >> 33) as u32) / f64::from(u32::MAX >> 1);
         let delay = self.next.mul_f64(0.75 + share.min(1.0) / 2.0);
         self.next = (self.next * 2).min(LONGEST_DELAY);
-        Some(delay)
+        let is_late = self.end.is_some_and(|end| Instant::now() + delay > end);
+        (!is_late).then_some(delay)
     }
 }
 

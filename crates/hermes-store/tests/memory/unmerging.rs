@@ -119,7 +119,7 @@ fn a_chain_of_merges_is_taken_back_from_its_end() {
                 let said = early.unwrap_err().to_string();
                 prop_assert_eq!(
                     said,
-                    format!("could not unmerge {name}: {why}: take that merge back first")
+                    format!("could not unmerge {name}: {why}: undo that merge first")
                 );
             }
             memory.unmerge_user(Admin, "user3", &one_chunk, by("user", 502)).unwrap();

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use ::postgres::error::SqlState;
 use jiff::Timestamp;
-use rusqlite::types::FromSqlError;
+use rusqlite::types::{FromSqlError, Value};
 
 use super::recorder::Row as MessageRow;
 use super::vector_model::Model;
@@ -208,6 +208,9 @@ pub(super) enum List<'a> {
     Words(&'a [&'a str]),
 }
 
+/// A statement that will be run, with its values.
+pub(super) type Foreseen = (&'static str, Vec<Value>);
+
 /// A statement for many values: once for each of them, or once with all of them as its last value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Many {
@@ -255,6 +258,8 @@ pub(super) trait Backend: std::fmt::Debug + Send {
     fn await_turn(&self) -> Result<()>;
     /// Holds off others who begin sessions of a user; false where nobody else can.
     fn hold_sessions(&self, user: UserNumber) -> Result<bool>;
+    /// Runs a statement later, with others, if that saves time and nobody waits for what it changes; else false.
+    fn put_off(&self, sql: &str, values: &dyn Fn() -> Result<Vec<Value>>) -> Result<bool>;
     /// A number for a row of a table, where the database does not give it in time.
     fn number_for(&self, table: &'static str) -> Result<Option<i64>>;
     /// A text as it is kept.
@@ -293,8 +298,8 @@ pub(super) trait Backend: std::fmt::Debug + Send {
 
 /// Writes what is recorded.
 pub(super) trait Recording {
-    /// Finds out which of these keys are known.
-    fn look_up(&mut self, keys: &[graves::Key]) -> Result<()>;
+    /// Finds out which of these keys are known; with what some statements will be asked for next, where that saves time.
+    fn look_up(&mut self, keys: &[graves::Key], next: &dyn Fn() -> Vec<Foreseen>) -> Result<()>;
     /// The hash of the text that is known by a key, if one is; none of a text that is gone.
     fn known(&self, key: &graves::Key) -> Result<Option<Option<graves::Key>>>;
     /// Adds a message and what it is known by.
@@ -401,6 +406,14 @@ impl dyn Backend {
             Some(number) => Ok(number),
             None => self.insert(put.add, params),
         }
+    }
+
+    /// Changes rows, at the latest when the transaction ends; nobody waits for how many.
+    pub(super) fn later<P: Params>(&self, sql: &str, params: P) -> Result<()> {
+        if !self.put_off(sql, &|| params.values())? {
+            self.prepare_cached(sql)?.execute(params)?;
+        }
+        Ok(())
     }
 
     /// Adds a row; the number that it was given, which the statement gives back.

@@ -339,7 +339,7 @@ const KNOWN_BY: &str = "
 const SESSIONS_OF: &str = "
     select distinct session_id from session where user_id = ?1 order by session_id";
 const IS_THERE: &str = "select 1 from \"user\" where id = ?1 and id <> 0 and gone_at is null";
-const NUMBERS: &str = "select id from \"user\" where merged_into = ?1 order by id";
+pub(super) const NUMBERS: &str = "select id from \"user\" where merged_into = ?1 order by id";
 const BY_UID: &str = "select id from \"user\" where uid = ?1 and id <> 0 and gone_at is null";
 const IS_FORGOTTEN: &str = "select 1 from audit where action = ?1 and item = ?2 and at = ?3";
 const HOME_ID: &str = "select value from meta where key = 'home_id'";

@@ -83,13 +83,13 @@ fn look_up(connection: &Connection, name: &str) -> Outcome<(UserNumber, MergedUs
     };
     let Some(noted) = noted::read(connection, number)? else {
         let why = format!(
-            "what their merge into {} moved was not noted: an earlier version made it, or the memory was copied since",
+            "Hermes has no record of what their merge into {} moved; an earlier version made it, or the memory was copied since",
             who.into
         );
         return Err(refused(why).into());
     };
     if let Some(first) = to_take_back_first(connection, (number, into), &noted)? {
-        let why = format!("{first}: take that merge back first");
+        let why = format!("{first}: undo that merge first");
         return Err(refused(why).into());
     }
     Ok((number, who, noted))

@@ -4,6 +4,7 @@ use super::super::graves::{self, GraveKind};
 use super::super::{Outcome, Refusal};
 use super::Recorder;
 use crate::Error;
+use crate::memory::backend::Connection;
 use crate::memory::{NewMessage, UserNumber};
 
 /// What is known of a message before it is recorded.
@@ -13,23 +14,34 @@ pub(super) enum Lookup {
     New(graves::Key),
 }
 
+/// All keys that a message of a user with these numbers may be known by.
+pub(super) fn possible_keys(
+    transaction: &Connection,
+    numbers: &[UserNumber],
+    message: &NewMessage<'_>,
+) -> Vec<graves::Key> {
+    let texts = texts(transaction, message);
+    let with_texts = |key: graves::Key| {
+        let keys = texts.iter().map(move |text| graves::key_with_text(&key, text));
+        std::iter::once(key).chain(keys).collect::<Vec<_>>()
+    };
+    keys(numbers, message, message.external_id).into_iter().flat_map(with_texts).collect()
+}
+
+/// The hashes of what a message says: as it is kept, and to the letter. Either may be what is known of it.
+fn texts(transaction: &Connection, message: &NewMessage<'_>) -> Vec<graves::Key> {
+    let texts = std::iter::once(message.text).chain(message.said);
+    texts.map(|text| transaction.text_hash(text)).collect()
+}
+
+/// What a message is known by under a name: of this user, and of those merged into them.
+fn keys(numbers: &[UserNumber], message: &NewMessage<'_>, name: &str) -> Vec<graves::Key> {
+    let NewMessage { source, session_id, .. } = *message;
+    let key_of = |user: &UserNumber| graves::message_key(*user, source, session_id, name);
+    numbers.iter().map(key_of).collect()
+}
+
 impl Recorder<'_> {
-    /// All keys that a message may be known by.
-    pub(super) fn possible_keys(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
-        let texts = self.texts(message);
-        let with_texts = |key: graves::Key| {
-            let keys = texts.iter().map(move |text| graves::key_with_text(&key, text));
-            std::iter::once(key).chain(keys).collect::<Vec<_>>()
-        };
-        self.keys(message, message.external_id).into_iter().flat_map(with_texts).collect()
-    }
-
-    /// The hashes of what a message says: as it is kept, and to the letter. Either may be what is known of it.
-    fn texts(&self, message: &NewMessage<'_>) -> Vec<graves::Key> {
-        let texts = std::iter::once(message.text).chain(message.said);
-        texts.map(|text| self.transaction.text_hash(text)).collect()
-    }
-
     /// Whether a message is known, to be forgotten, or new; then what it will be known by. A message with the key of
     /// another one that says something else is new.
     pub(super) fn look_up(
@@ -41,8 +53,8 @@ impl Recorder<'_> {
             return Ok(Lookup::Buried);
         }
         let mut own = None;
-        let texts = self.texts(message);
-        for key in self.keys(message, message.external_id) {
+        let texts = texts(self.transaction, message);
+        for key in keys(&self.numbers, message, message.external_id) {
             let mut is_taken = false;
             let with_texts = texts.iter().map(|text| graves::key_with_text(&key, text));
             for key in std::iter::once(key).chain(with_texts) {
@@ -63,13 +75,6 @@ impl Recorder<'_> {
         own.map(Lookup::New).ok_or(Refusal::Rule(Error::Full { what: "the list of users" }))
     }
 
-    /// What a message is known by under a name: of this user, and of those merged into them.
-    fn keys(&self, message: &NewMessage<'_>, name: &str) -> Vec<graves::Key> {
-        let NewMessage { source, session_id, .. } = *message;
-        let key_of = |user: &UserNumber| graves::message_key(*user, source, session_id, name);
-        self.numbers.iter().map(key_of).collect()
-    }
-
     /// The hash of the text that is known by a key, if one is; none of a text that is gone.
     fn origin(&self, key: &graves::Key) -> Outcome<Option<Option<graves::Key>>> {
         Ok(self.recording.known(key)?)
@@ -81,7 +86,7 @@ impl Recorder<'_> {
         let Some(former) = message.former_id.filter(|_| self.has_buried_messages) else {
             return Ok(false);
         };
-        for key in self.keys(message, former) {
+        for key in keys(&self.numbers, message, former) {
             let grave = (GraveKind::Message, key);
             let buried = graves::buried_at(self.transaction, self.user, grave)?;
             if buried.is_some_and(|at| !graves::is_newer(message.at, at)) {

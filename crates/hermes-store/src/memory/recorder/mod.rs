@@ -1,5 +1,6 @@
 //! Records messages: which session, which episode, which place; each message once.
 
+mod foreseen;
 mod known;
 
 use std::collections::{HashMap, HashSet};
@@ -8,7 +9,7 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use self::known::Lookup;
-use super::backend::{self, Both, Recording};
+use super::backend::{self, Both, Foreseen, Recording};
 use super::graves::{self, GraveKind};
 use super::index::Indexer;
 use super::{Outcome, Refusal, audit, new_uid, people};
@@ -69,24 +70,36 @@ struct OpenEpisode {
 }
 
 impl<'t> Recorder<'t> {
-    /// Begins to record for the user of the scope.
+    /// Begins to record messages for the user of the scope.
     pub(super) fn new(
         transaction: &'t Connection,
         scope: Scope,
-        change: Change<'t>,
+        (messages, change): (&[NewMessage<'_>], Change<'t>),
     ) -> Outcome<Recorder<'t>> {
+        let user = scope.user();
+        let mut recording = transaction.recording();
+        let mut look_up = |numbers: &[UserNumber], next: &dyn Fn() -> Vec<Foreseen>| {
+            let keys =
+                messages.iter().flat_map(|one| known::possible_keys(transaction, numbers, one));
+            recording.look_up(&keys.collect::<Vec<_>>(), next)
+        };
+        look_up(&[user], &|| foreseen::of_messages(transaction, user, messages))?;
+        let numbers = people::numbers_of(transaction, user)?;
+        if numbers.len() > 1 {
+            look_up(&numbers, &Vec::new)?;
+        }
         Ok(Recorder {
             transaction,
-            user: scope.user(),
-            numbers: people::numbers_of(transaction, scope.user())?,
+            user,
+            numbers,
             change,
             indexer: Indexer::new(transaction)?,
             open: HashMap::new(),
             labels: HashMap::new(),
             speakers: HashSet::new(),
-            recording: transaction.recording(),
+            recording,
             buried_sessions: HashMap::new(),
-            has_buried_messages: graves::has_any(transaction, scope.user(), GraveKind::Message)?,
+            has_buried_messages: graves::has_any(transaction, user, GraveKind::Message)?,
             done: Recorded::default(),
             digest: Sha256::new(),
         })
@@ -94,9 +107,6 @@ impl<'t> Recorder<'t> {
 
     /// Records the messages that are not known yet.
     pub(super) fn record(mut self, messages: &[NewMessage<'_>]) -> Outcome<Recorded> {
-        let keys: Vec<graves::Key> =
-            messages.iter().flat_map(|one| self.possible_keys(one)).collect();
-        self.recording.look_up(&keys)?;
         for message in messages {
             self.add(message)?;
         }
@@ -154,13 +164,8 @@ impl<'t> Recorder<'t> {
 
     fn keep_steps(&self, key: MessageKey, message: &NewMessage<'_>) -> Outcome<()> {
         for (number, step) in message.steps.iter().enumerate() {
-            self.transaction.prepare_cached(ADD_STEP)?.execute(params![
-                key.get(),
-                number,
-                step.tool,
-                step.arguments,
-                step.failed
-            ])?;
+            let row = params![key.get(), number, step.tool, step.arguments, step.failed];
+            self.transaction.later(ADD_STEP, row)?;
         }
         Ok(())
     }
@@ -238,11 +243,8 @@ impl<'t> Recorder<'t> {
         }
         let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         for word in words {
-            self.transaction.prepare_cached(ADD_SPEAKER)?.execute(params![
-                self.user.get(),
-                word.to_lowercase(),
-                name
-            ])?;
+            let row = params![self.user.get(), word.to_lowercase(), name];
+            self.transaction.later(ADD_SPEAKER, row)?;
         }
         Ok(())
     }
@@ -257,6 +259,7 @@ impl<'t> Recorder<'t> {
         let agent = self.label(message.agent)?;
         let project = self.label(message.project)?;
         let at = message.at.as_millisecond();
+        let number = self.transaction.number_for("episode")?;
         let row = params![
             uid.as_bytes(),
             self.user.get(),
@@ -267,10 +270,14 @@ impl<'t> Recorder<'t> {
             project,
             at,
             message.trust.number(),
-            self.transaction.number_for("episode")?
+            number
         ];
+        let id = match number {
+            Some(number) => self.transaction.later(ADD_EPISODE, row).map(|()| number)?,
+            None => self.transaction.insert(ADD_EPISODE, row)?,
+        };
         Ok(OpenEpisode {
-            id: self.transaction.insert(ADD_EPISODE, row)?,
+            id,
             last_place: session.next_place,
             ended_at: at,
             tokens: 0,
@@ -283,45 +290,42 @@ impl<'t> Recorder<'t> {
         let mut found = self.last_part(message)?;
         if found.is_none() && self.transaction.hold_sessions(self.user)? {
             // Somebody else may have begun it just now.
+            let next =
+                || foreseen::of_session(self.transaction, self.user, message.session_id).into();
+            self.recording.look_up(&[], &next)?;
             found = self.last_part(message)?;
         }
-        let Some(mut session) = found else { return self.new_session(message, 0) };
-        session.episode = self.last_episode(&session)?;
-        Ok(session)
+        match found {
+            Some(session) => Ok(session),
+            None => self.new_session(message, 0),
+        }
     }
 
+    /// The part of a session that goes on, with the episode that it ends with.
     fn last_part(&self, message: &NewMessage<'_>) -> Outcome<Option<OpenSession>> {
-        Ok(self
-            .transaction
-            .prepare_both(&LAST_PART)?
-            .query_row(params![message.session_id, self.user.get()], |row| {
-                Ok(OpenSession {
-                    key: SessionKey::from_row(row.get(0)?),
-                    part: row.get(1)?,
-                    next_place: row.get(2)?,
-                    last_at: row.get(3)?,
-                    started_at: row.get(4)?,
-                    episode: None,
-                })
-            })
-            .optional()?)
-    }
-
-    fn last_episode(&self, session: &OpenSession) -> Outcome<Option<OpenEpisode>> {
-        Ok(self
-            .transaction
-            .prepare_cached(LAST_EPISODE)?
-            .query_row([session.key.get(), session.next_place - 1], |row| {
-                Ok(OpenEpisode {
-                    id: row.get(0)?,
-                    last_place: row.get(1)?,
-                    ended_at: row.get(2)?,
-                    tokens: row.get(3)?,
-                    imported: row.get(4)?,
+        let mut statement = self.transaction.prepare_cached(LAST_PART)?;
+        let found = statement.query_row(params![message.session_id, self.user.get()], |row| {
+            let episode = match row.get(5)? {
+                None => None,
+                Some(id) => Some(OpenEpisode {
+                    id,
+                    last_place: row.get(6)?,
+                    ended_at: row.get(7)?,
+                    tokens: row.get(8)?,
+                    imported: row.get(9)?,
                     has_grown: false,
-                })
+                }),
+            };
+            Ok(OpenSession {
+                key: SessionKey::from_row(row.get(0)?),
+                part: row.get(1)?,
+                next_place: row.get(2)?,
+                last_at: row.get(3)?,
+                started_at: row.get(4)?,
+                episode,
             })
-            .optional()?)
+        });
+        Ok(found.optional()?)
     }
 
     fn new_session(&mut self, message: &NewMessage<'_>, part: i64) -> Outcome<OpenSession> {
@@ -380,22 +384,22 @@ const ADD_STEP: &str = "
     insert into step (message, number, tool, arguments, failed) values (?1, ?2, ?3, ?4, ?5)";
 const ADD_SPEAKER: &str =
     "insert into speaker (user_id, word, name) values (?1, ?2, ?3) on conflict do nothing";
-// On a server others may go on with the same session: they wait for its row.
-const LAST_PART: Both = Both {
-    file: "
-    select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
-    order by part desc limit 1",
-    server: "
-    select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
-    order by part desc limit 1 for update",
+// On a server others may go on with the same session: they wait for its row. A file has one who writes.
+const HOLD: Both = Both {
+    file: "select 1 from session where session_id = ?1 and user_id = ?2",
+    server: "select 1 from session where session_id = ?1 and user_id = ?2 for update",
 };
-// Only the one that ends where the session ends can go on: a later one may have been told by a
-// summary since, or taken back.
-const LAST_EPISODE: &str = "
-    select id, last_place, ended_at, tokens, imported from episode
-    where session = ?1 and last_place = ?2 and retired_at is null and state = 'raw'
-      and compressed_into is null
-    order by first_place desc limit 1";
+// Only the episode that ends where the session ends can go on: a later one may have been told by a summary since, or
+// taken back.
+const LAST_PART: &str = "
+    select s.id, s.part, s.messages, s.last_at, s.started_at,
+      e.id, e.last_place, e.ended_at, e.tokens, e.imported
+    from (
+      select id, part, messages, last_at, started_at from session where session_id = ?1 and user_id = ?2
+      order by part desc limit 1) s
+    left join episode e on e.session = s.id and e.last_place = s.messages - 1 and e.retired_at is null
+      and e.state = 'raw' and e.compressed_into is null
+    order by e.first_place desc limit 1";
 const LAST_SESSION: &str = "select max(id) from session where id between ?1 and ?2";
 const ADD_SESSION: &str = "
     insert into session (id, user_id, session_id, part, channel, source, started_at, last_at)

@@ -57,7 +57,7 @@ pub(crate) enum Command {
     },
     /// Make one user another: everything of the first becomes the second's, and the name leads there
     Merge(merge::Arguments),
-    /// Take a merge back: both have again what was theirs, and what came since stays with the second
+    /// Undo a merge: both users have again what they had, and what came since stays with the second
     Unmerge(unmerge::Arguments),
     /// Write everything of one person to a folder
     Export(export::Arguments),

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     if !unmerge.is_cut_short {
         let plan = &unmerge.plan;
         plan.lines().iter().for_each(|line| app.out.note(line));
-        let question = format!("take the merge of {} into {} back?", plan.user, plan.from);
+        let question = format!("undo the merge of {} into {}?", plan.user, plan.from);
         confirm::consent(app.asking, &question)?;
     }
     let done = unmerge.carry_out(app, &home)?;

@@ -4,19 +4,21 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
-use ::postgres::types::Type;
+use ::postgres::types::{ToSql, Type};
 use jiff::Timestamp;
+use rusqlite::types::Value;
 
 use super::told::is_cancelled;
 use super::{
     SESSIONS, Server, TAKE_TURN, ahead, cells, lock_number, numbers, open, recorded, upkeep,
 };
 use crate::Stop;
+use crate::memory::backend::statement::numbered;
 use crate::memory::backend::{
     Backend, Begin, Both, Error, Index, List, Many, Recording, Result, Row, Statement, Who, sqlite,
 };
 use crate::memory::{ChunkKey, Episode, Message, UserNumber};
-use crate::postgres::Delays;
+use crate::postgres::{Delays, Request};
 use crate::sqlite::Access;
 
 impl Backend for Server {
@@ -25,7 +27,7 @@ impl Backend for Server {
     }
 
     fn execute_batch(&self, sql: &str) -> Result<()> {
-        self.run(true, &mut |client| client.batch_execute(sql))
+        self.run(true, Request::Script(sql)).map(drop)
     }
 
     fn choose(&self, both: &Both) -> &'static str {
@@ -53,9 +55,10 @@ impl Backend for Server {
 
     fn begin(&self, what: Begin) -> Result<bool> {
         match what {
-            Begin::Reading => self.begin_reading(),
-            what => self.begin_writing(what).map(|()| true),
+            Begin::Reading => return Ok(self.begin_reading()),
+            what => self.begin_writing(what),
         }
+        Ok(true)
     }
 
     fn commit(&self) -> Result<()> {
@@ -98,14 +101,23 @@ impl Backend for Server {
         if self.state.borrow().has_turn {
             return Ok(());
         }
-        self.change_rows(TAKE_TURN, &[(&self.profile, Type::INT8)])?;
+        self.change_later(TAKE_TURN, vec![(Box::new(self.profile), Type::INT8)])?;
         self.state.borrow_mut().has_turn = true;
         Ok(())
     }
 
     fn hold_sessions(&self, user: UserNumber) -> Result<bool> {
         let whose = lock_number(self.profile.wrapping_mul(1_000_003).wrapping_add(user.get()));
-        self.settle(&format!("select pg_advisory_xact_lock({SESSIONS}, {whose})"))?;
+        self.settle(format!("select pg_advisory_xact_lock({SESSIONS}, {whose})"));
+        Ok(true)
+    }
+
+    fn put_off(&self, sql: &str, values: &dyn Fn() -> Result<Vec<Value>>) -> Result<bool> {
+        let given = values()?.into_iter().map(|value| {
+            let kind = cells::type_of(&value);
+            (Box::new(cells::Sent(value)) as Box<dyn ToSql + Sync + Send>, kind)
+        });
+        self.change_later(&numbered(sql), given.collect())?;
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! Values of SQLite as values of PostgreSQL, and back.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::error::Error;
 
 use ::postgres::types::private::BytesMut;
@@ -9,7 +9,7 @@ use rusqlite::types::{Value, ValueRef};
 
 /// A value on its way to the server: numbers are 64 bits, texts have no zero bytes.
 #[derive(Debug)]
-pub(super) struct Sent<'v>(pub(super) &'v Value);
+pub(super) struct Sent<V>(pub(super) V);
 
 /// The type a value is announced with; what is nothing takes the type of its place.
 pub(super) fn type_of(value: &Value) -> Type {
@@ -22,9 +22,9 @@ pub(super) fn type_of(value: &Value) -> Type {
     }
 }
 
-impl ToSql for Sent<'_> {
+impl<V: Borrow<Value> + std::fmt::Debug> ToSql for Sent<V> {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self.0 {
+        match self.0.borrow() {
             Value::Null => return Ok(IsNull::Yes),
             Value::Integer(number) => out.extend_from_slice(&number.to_be_bytes()),
             Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),

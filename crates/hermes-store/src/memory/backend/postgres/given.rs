@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use super::cells::{Sent, type_of};
 
 /// The values of a statement with the types they are announced with.
-pub(super) struct Given<'v>(Vec<(Sent<'v>, Type)>);
+pub(super) struct Given<'v>(Vec<(Sent<&'v Value>, Type)>);
 
 impl<'v> Given<'v> {
     pub(super) fn new(values: &'v [Value]) -> Given<'v> {

@@ -1,12 +1,11 @@
 //! Who has which profile on a server: the rights of a role, and how a role for another home is made.
 
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Transaction};
 use postgres_protocol::password::scram_sha_256;
 
 use super::open::{PROFILE, TELL_NAME, TELL_NUMBER};
 use crate::Result;
-use crate::postgres::Pool;
+use crate::postgres::{Client, Pool, Transaction};
 
 /// A role that is made for another home.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +91,7 @@ fn named(role: &str) -> String {
 fn numbers(pool: &Pool, names: &[String]) -> Result<Vec<i64>> {
     let mut client = pool.get()?;
     let mut look = || -> std::result::Result<Vec<i64>, ::postgres::Error> {
-        let mut step = client.build_transaction().start()?;
+        let mut step = client.transaction()?;
         let mut numbers = Vec::new();
         for name in names {
             let found = told(&mut step, TELL_NAME, name, PROFILE)?;
@@ -108,7 +107,7 @@ fn numbers(pool: &Pool, names: &[String]) -> Result<Vec<i64>> {
 pub(super) fn own_profiles(
     client: &mut Client,
 ) -> std::result::Result<Vec<String>, ::postgres::Error> {
-    let mut step = client.build_transaction().start()?;
+    let mut step = client.transaction()?;
     let numbers: Vec<i64> = step.query_typed_one(OWN_PROFILES, &[])?.try_get(0)?;
     let mut names = Vec::new();
     for number in numbers {

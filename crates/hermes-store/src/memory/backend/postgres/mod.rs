@@ -12,28 +12,26 @@ mod recorded;
 mod replaced;
 mod search;
 mod told;
+mod transaction;
 mod upkeep;
 mod vectors;
 mod words;
 mod writing;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ::postgres::SimpleQueryMessage;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::types::Value;
 
 use self::ahead::Ahead;
 use self::given::Given;
 use self::near::Near;
-use self::numbers::Reserved;
-use self::open::{LOCK_TO_WRITE, refuse_other_schema};
-use self::told::{tell, time_setting, user_setting};
+use self::transaction::{Mode, State};
 use super::statement::numbered;
-use super::{Begin, Connection, Error, List, Result, Who};
+use super::{Connection, Error, List, Result, Who};
 use crate::Stop;
-use crate::postgres::{Delays, Pool, Pooled};
+use crate::postgres::{Delays, Pool, Request};
 
 pub(in crate::memory::backend) use self::cells::Received;
 pub use self::members::{Invitation, invitation_sql, invite};
@@ -53,6 +51,10 @@ pub(in crate::memory) struct Server {
     profile: i64,
     /// What no other memory on any server is called.
     mark: String,
+    /// What the profile is called; one that a restore moved aside has another name.
+    name: RefCell<String>,
+    /// When it was last seen that this is the memory of its profile.
+    in_place_at: Cell<Option<Instant>>,
     /// How long to wait for another who writes.
     wait: Duration,
     /// Until when what is read is wanted.
@@ -67,37 +69,6 @@ pub(in crate::memory) struct Server {
     lost_near: Cell<bool>,
 }
 
-/// What is going on at one moment.
-#[derive(Default)]
-struct State {
-    client: Option<Pooled>,
-    mode: Mode,
-    /// Who the server was told is asking, in this transaction.
-    told: Option<Who>,
-    /// What this transaction is known by, should the answer to its commit be lost.
-    key: Option<i64>,
-    /// What the transaction is for.
-    begun: Option<Begin>,
-    /// Whether others who record were held off.
-    has_turn: bool,
-    /// Numbers that were reserved, free for others once this is kept.
-    reserved: Reserved,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "{:?} as {:?}", self.mode, self.told)
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Mode {
-    #[default]
-    Idle,
-    Reading,
-    Writing,
-}
-
 impl Server {
     /// Seen as what a statement is run on.
     fn as_backend(&self) -> &Connection {
@@ -106,7 +77,7 @@ impl Server {
 
     fn new(
         pool: Pool,
-        (profile, mark): (i64, String),
+        (profile, mark, name): (i64, String, String),
         works_as: Option<String>,
         wait: Duration,
     ) -> Server {
@@ -115,6 +86,8 @@ impl Server {
             works_as,
             profile,
             mark,
+            name: RefCell::new(name),
+            in_place_at: Cell::new(None),
             wait,
             stop: Stop::default(),
             state: RefCell::default(),
@@ -133,7 +106,7 @@ impl Server {
         let found = match self.near.get() {
             Some(found) => found,
             None => {
-                let found = self.run(false, &mut Near::of)?;
+                let found = self.read(&mut Near::of)?;
                 self.near.get_or_init(|| found)
             }
         };
@@ -186,13 +159,16 @@ impl Server {
     }
 
     pub(super) fn query(&self, text: &str, values: &[Value]) -> Result<Vec<::postgres::Row>> {
+        if let Some(rows) = self.foreseen(text, values) {
+            return Ok(rows);
+        }
         self.rows(text, &Given::new(values).params(), !only_reads(text))
     }
 
     pub(super) fn execute(&self, text: &str, values: &[Value]) -> Result<usize> {
         let given = Given::new(values);
         let params = given.params();
-        let changed = self.run(true, &mut |client| client.execute_typed(text, &params))?;
+        let changed = self.run(true, Request::Execute(text, &params))?.changed();
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
@@ -236,12 +212,7 @@ impl Server {
         text: &str,
         params: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<u64> {
-        self.run(true, &mut |client| client.execute_typed(text, params))
-    }
-
-    /// Runs a statement that settles how the following ones of the held state are answered.
-    pub(super) fn settle(&self, text: &str) -> Result<()> {
-        self.run(false, &mut |client| client.batch_execute(text))
+        Ok(self.run(true, Request::Execute(text, params))?.changed())
     }
 
     fn rows(
@@ -250,215 +221,12 @@ impl Server {
         params: &[(&(dyn ToSql + Sync), Type)],
         writes: bool,
     ) -> Result<Vec<::postgres::Row>> {
-        self.run(writes, &mut |client| client.query_typed(text, params))
+        Ok(self.run(writes, Request::Query(text, params))?.rows())
     }
 
-    /// Runs one statement: inside the transaction that is open, or one of its own. What only reads is tried
-    /// again on another connection when this one is cut; what writes is tried again as a whole by its caller.
-    fn run<T>(
-        &self,
-        writes: bool,
-        deed: &mut dyn FnMut(&mut ::postgres::Client) -> std::result::Result<T, ::postgres::Error>,
-    ) -> Result<T> {
-        let mode = self.state.borrow().mode;
-        if mode == Mode::Writing {
-            return self.inside(deed);
-        }
-        if writes {
-            self.begin_writing(Begin::Writing)?;
-            let done = self.inside(deed);
-            return match done {
-                Ok(done) => self.keep().map(|()| done),
-                Err(error) => {
-                    self.give_up();
-                    Err(error)
-                }
-            };
-        }
-        let mut delays = self.tries();
-        loop {
-            let read = || -> Result<T> {
-                if self.state.borrow().mode == Mode::Idle {
-                    self.begin_reading()?;
-                }
-                self.inside(deed)
-            };
-            let mut read = read;
-            let done = read();
-            if mode == Mode::Idle || done.is_err() {
-                if done.is_ok() { self.end()? } else { self.give_up() }
-            }
-            match (done, delays.next()) {
-                (Err(error), Some(delay)) if error.can_pass() => std::thread::sleep(delay),
-                (done, _) => return done,
-            }
-        }
-    }
-
-    fn inside<T>(
-        &self,
-        deed: &mut dyn FnMut(&mut ::postgres::Client) -> std::result::Result<T, ::postgres::Error>,
-    ) -> Result<T> {
-        let mut state = self.state.borrow_mut();
-        let who = self.who.get();
-        let told = state.told;
-        let Some(client) = state.client.as_mut() else {
-            return Err(rusqlite::Error::InvalidQuery.into());
-        };
-        if told != Some(who) {
-            client.batch_execute(&tell(who))?;
-            state.told = Some(who);
-        }
-        let Some(client) = state.client.as_mut() else {
-            return Err(rusqlite::Error::InvalidQuery.into());
-        };
-        Ok(deed(client)?)
-    }
-
-    /// Holds on to the present state for reading; false if a state is held already.
-    fn begin_reading(&self) -> Result<bool> {
-        if self.state.borrow().mode != Mode::Idle {
-            return Ok(false);
-        }
-        let begin = format!(
-            "begin transaction isolation level repeatable read read only; {} {}",
-            self.settings(),
-            time_setting(&self.stop)
-        );
-        self.begin_with(&begin, Mode::Reading)?;
-        Ok(true)
-    }
-
-    /// Begins to write: as the only one in this profile, or beside others who record or claim rows.
-    fn begin_writing(&self, what: Begin) -> Result<()> {
-        let key = new_key();
-        let profile = self.profile;
-        let hold = match what {
-            Begin::Writing => format!(
-                "select pg_advisory_xact_lock({WRITERS}, {lock}); \
-                 update hermes.profile set changed = changed + 1 where profile = {profile};",
-                lock = lock_number(profile)
-            ),
-            Begin::Recording => {
-                format!("select pg_advisory_xact_lock_shared({WRITERS}, {});", lock_number(profile))
-            }
-            Begin::Claiming | Begin::Reading => String::new(),
-        };
-        let begin = format!(
-            "begin transaction isolation level read committed; {} {LOCK_TO_WRITE}; {hold} \
-             insert into hermes.done (profile, key) values ({profile}, {key}) {TELL_SCHEMA}",
-            self.settings(),
-        );
-        self.begin_with(&begin, Mode::Writing)?;
-        let mut state = self.state.borrow_mut();
-        state.key = Some(key);
-        state.begun = Some(what);
-        state.has_turn = what == Begin::Writing;
-        Ok(())
-    }
-
-    /// What the server is told at the beginning of each transaction, and forgets at its end.
-    fn settings(&self) -> String {
-        let works_as = match &self.works_as {
-            Some(role) => format!("set local role {role}; "),
-            None => String::new(),
-        };
-        format!(
-            "{works_as}select set_config('hermes.profile', '{}', true), \
-             set_config('search_path', 'hermes, pg_temp', true), \
-             set_config('lock_timeout', '{}', true), set_config('jit', 'off', true), {};",
-            self.profile,
-            self.wait.as_millis().max(1),
-            user_setting(self.who.get()),
-        )
-    }
-
-    fn begin_with(&self, begin: &str, mode: Mode) -> Result<()> {
-        let mut client = self.pool.get()?;
-        let begun = client.simple_query(begin);
-        let answers = match begun {
-            Ok(answers) => answers,
-            Err(error) => {
-                client.give_up();
-                return Err(error.into());
-            }
-        };
-        let found = |column: &str| -> Option<i64> {
-            answers.iter().find_map(|answer| match answer {
-                SimpleQueryMessage::Row(row) => row.try_get(column).ok()??.parse().ok(),
-                _ => None,
-            })
-        };
-        if let Some(schema) = found("schema")
-            && let Err(error) = refuse_other_schema(&self.pool, schema)
-        {
-            client.give_up();
-            return Err(error.into());
-        }
-        self.ahead.take();
-        let mut state = self.state.borrow_mut();
-        *state =
-            State { client: Some(client), mode, told: Some(self.who.get()), ..State::default() };
-        Ok(())
-    }
-
-    /// Ends a transaction that only read.
-    fn end(&self) -> Result<()> {
-        let state = std::mem::take(&mut *self.state.borrow_mut());
-        let Some(mut client) = state.client else { return Ok(()) };
-        if client.batch_execute("commit").is_err() {
-            client.give_up();
-        }
-        Ok(())
-    }
-
-    /// Keeps what was written. If the answer is lost, the server is asked whether it was done.
-    fn keep(&self) -> Result<()> {
-        let state = std::mem::take(&mut *self.state.borrow_mut());
-        let Some(mut client) = state.client else { return Ok(()) };
-        if let Err(error) = client.batch_execute("commit") {
-            client.give_up();
-            drop(client);
-            let error = Error::Postgres(error);
-            let Some(key) = state.key.filter(|_| error.can_pass()) else { return Err(error) };
-            if !self.was_done(key)? {
-                return Err(error);
-            }
-        }
-        numbers::give_back(&self.mark, state.reserved);
-        Ok(())
-    }
-
-    /// Whether a transaction came to its end, once nobody works on it any more.
-    fn was_done(&self, key: i64) -> Result<bool> {
-        let mut delays = self.tries();
-        loop {
-            let look = || -> Result<bool> {
-                self.begin_writing(Begin::Writing)?;
-                let params: [(&(dyn ToSql + Sync), Type); 2] =
-                    [(&self.profile, Type::INT8), (&key, Type::INT8)];
-                let found = self.inside(&mut |client| client.query_typed(WAS_DONE, &params));
-                self.give_up();
-                Ok(!found?.is_empty())
-            };
-            match (look(), delays.next()) {
-                (Err(error), Some(delay)) if error.can_pass() => std::thread::sleep(delay),
-                (done, _) => return done,
-            }
-        }
-    }
-
-    fn give_up(&self) {
-        let state = std::mem::take(&mut *self.state.borrow_mut());
-        let Some(mut client) = state.client else { return };
-        if client.is_closed() || client.batch_execute("rollback").is_err() {
-            client.give_up();
-        }
-    }
-
-    /// How long to wait before each further try.
+    /// How long to wait before each further try, by one who waits for others no longer than this memory does.
     fn tries(&self) -> Delays {
-        Delays::usual(new_key().unsigned_abs())
+        Delays::usual(new_key().unsigned_abs()).within(self.wait)
     }
 }
 
@@ -486,6 +254,3 @@ const SESSIONS: i32 = 4_839_210;
 const TAKE_TURN: &str = "update hermes.profile set changed = changed + 1 where profile = $1";
 /// A function, type, table or column that is not there, or may not be used.
 const LOST: [&str; 5] = ["42883", "42704", "42P01", "42703", "42501"];
-/// Part of a statement behind the one that waits for migrations, so that it sees what they did.
-const TELL_SCHEMA: &str = "returning (select max(number) from hermes.migration) as schema";
-const WAS_DONE: &str = "select 1 from hermes.done where profile = $1 and key = $2";

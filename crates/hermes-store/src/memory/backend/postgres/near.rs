@@ -4,7 +4,6 @@
 //! What is found is compared again by the stored vectors, as everywhere. A filter that leaves few is answered by
 //! looking at all that it leaves.
 
-use ::postgres::Client;
 use ::postgres::types::{ToSql, Type};
 
 use super::{Server, search};
@@ -12,6 +11,7 @@ use crate::memory::backend::{Connection, Result};
 use crate::memory::passing::Passing;
 use crate::memory::vector_model::Model;
 use crate::memory::{ChunkKey, ItemKind, RecallFilter, Scope};
+use crate::postgres::Client;
 
 /// From how many chunks on the server is asked; below, the codes are little to fetch, and comparing all is exact.
 const MANY: usize = 2_000;
@@ -151,10 +151,10 @@ impl Question {
 
     fn by_index(&self, server: &Server, near: &Near, wanted: usize) -> Result<Vec<i64>> {
         let breadth = wanted.clamp(BREADTH, 1_000);
-        server.settle(&format!(
+        server.settle(format!(
             "select set_config('hnsw.iterative_scan', 'relaxed_order', true), \
              set_config('hnsw.ef_search', '{breadth}', true)"
-        ))?;
+        ));
         let text = BY_INDEX
             .replace("{schema}", &near.schema)
             .replace("{dims}", &self.dims.to_string())

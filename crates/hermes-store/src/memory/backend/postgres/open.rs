@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::postgres::Client;
 use ::postgres::types::{ToSql, Type};
 use rusqlite::params;
 use sha2::{Digest, Sha256};
@@ -12,7 +11,7 @@ use super::near::{self, Near};
 use super::{Server, members, new_key};
 use crate::memory::backend::{self, Connection};
 use crate::memory::{ADD_META, ADD_USER, Admin, Change, Memory, UserNumber, new_uid, transfer};
-use crate::postgres::{Delays, Notices, Pool, ServerError, retried};
+use crate::postgres::{Client, Delays, Notices, Pool, ServerError, retried};
 use crate::sqlite::Access;
 use crate::{Error, Result, Stop, migrate};
 
@@ -75,8 +74,9 @@ impl Memory {
             Some(found) => refuse_other_schema(pool, found)?,
         }
         let path = PathBuf::from(format!("{}/{profile}", pool.address().place()));
-        let number = profile_number(pool, profile)?;
-        let server = Server::new(pool.clone(), number, works_as(pool)?, wait);
+        let (number, mark) = profile_number(pool, profile)?;
+        let known = (number, mark, profile.to_owned());
+        let server = Server::new(pool.clone(), known, works_as(pool)?, wait);
         let mut memory = Memory {
             connection: Box::new(server),
             path,
@@ -180,7 +180,7 @@ fn is_there(pool: &Pool, tell: Asked<'_>, question: Asked<'_>) -> Result<bool> {
     }
     let mut client = pool.get()?;
     let mut look = || -> std::result::Result<bool, ::postgres::Error> {
-        let mut step = client.build_transaction().start()?;
+        let mut step = client.transaction()?;
         step.query_typed(tell.0, tell.1)?;
         let found = step.query_typed_opt(question.0, question.1)?.is_some();
         step.commit()?;
@@ -194,6 +194,7 @@ pub(super) fn rename(server: &Server, name: &str) -> backend::Result<()> {
     let told: [(&(dyn ToSql + Sync), Type); 2] =
         [(&server.profile(), Type::INT8), (&name, Type::TEXT)];
     server.change_rows(RENAME, &told)?;
+    server.name.replace(name.to_owned());
     Ok(())
 }
 
@@ -352,7 +353,7 @@ fn profile_number(pool: &Pool, name: &str) -> Result<(i64, String)> {
     let mut client = pool.get()?;
     let mut find = || -> std::result::Result<(i64, String), ::postgres::Error> {
         let named: [(&(dyn ToSql + Sync), Type); 1] = [(&name, Type::TEXT)];
-        let mut step = client.build_transaction().start()?;
+        let mut step = client.transaction()?;
         step.query_typed(TELL_NAME, &named)?;
         let mut found = step.query_typed_opt(PROFILE, &named)?;
         for _ in 0..MOST_TAKEN {

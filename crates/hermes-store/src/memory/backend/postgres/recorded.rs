@@ -6,9 +6,11 @@ use ::postgres::types::{ToSql, Type};
 
 use super::Server;
 use super::cells::storable;
-use crate::memory::backend::{Recording, Result};
+use super::transaction::Owned;
+use crate::memory::backend::{Foreseen, Recording, Result};
 use crate::memory::graves::Key;
 use crate::memory::recorder::Row;
+use crate::postgres::Request;
 
 /// Messages, where they came from, and what became of their episodes and sessions.
 #[derive(Debug, Default)]
@@ -54,14 +56,11 @@ impl<const COUNT: usize> Numbers<COUNT> {
         if self.0[0].is_empty() {
             return Ok(());
         }
-        let profile = server.profile();
-        let mut given: Vec<(&(dyn ToSql + Sync), Type)> = vec![(&profile, Type::INT8)];
-        for column in &self.0 {
-            given.push((column, Type::INT8_ARRAY));
+        let mut given: Vec<Owned> = vec![(Box::new(server.profile()), Type::INT8)];
+        for column in std::mem::take(self).0 {
+            given.push((Box::new(column), Type::INT8_ARRAY));
         }
-        server.change_rows(text, &given)?;
-        *self = Numbers::default();
-        Ok(())
+        server.change_later(text, given)
     }
 }
 
@@ -78,8 +77,8 @@ impl<'s> ServerRecording<'s> {
 }
 
 impl Recording for ServerRecording<'_> {
-    fn look_up(&mut self, keys: &[Key]) -> Result<()> {
-        self.gathered.look_up(self.server, keys)
+    fn look_up(&mut self, keys: &[Key], next: &dyn Fn() -> Vec<Foreseen>) -> Result<()> {
+        self.gathered.look_up(self.server, keys, next())
     }
 
     fn known(&self, key: &Key) -> Result<Option<Option<Key>>> {
@@ -109,11 +108,11 @@ impl Recording for ServerRecording<'_> {
 
 impl Gathered {
     /// Finds out which of these keys are known.
-    fn look_up(&mut self, server: &Server, keys: &[Key]) -> Result<()> {
+    fn look_up(&mut self, server: &Server, keys: &[Key], next: Vec<Foreseen>) -> Result<()> {
         let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
         let asked: [(&(dyn ToSql + Sync), Type); 2] =
             [(&server.profile(), Type::INT8), (&keys, Type::BYTEA_ARRAY)];
-        for row in server.ask(KNOWN, &asked)? {
+        for row in server.ask_with(Request::Query(KNOWN, &asked), next)? {
             let (key, text): (&[u8], Option<&[u8]>) = (row.try_get(0)?, row.try_get(1)?);
             let text = text.and_then(|text| Key::try_from(text).ok());
             self.known.extend(Key::try_from(key).map(|key| (key, text)));
@@ -143,34 +142,32 @@ impl Gathered {
 
     fn write(&mut self, server: &Server) -> Result<()> {
         let Messages { ids, episodes, times, roles, speakers, marks, texts, captions } =
-            &self.messages;
+            std::mem::take(&mut self.messages);
+        let (keys, items, hashes) = std::mem::take(&mut self.origins);
         let profile = server.profile();
         if !ids.is_empty() {
-            let given: [(&(dyn ToSql + Sync), Type); 9] = [
-                (&profile, Type::INT8),
-                (ids, Type::INT8_ARRAY),
-                (episodes, Type::INT8_ARRAY),
-                (times, Type::INT8_ARRAY),
-                (roles, Type::TEXT_ARRAY),
-                (speakers, Type::TEXT_ARRAY),
-                (marks, Type::INT8_ARRAY),
-                (texts, Type::TEXT_ARRAY),
-                (captions, Type::TEXT_ARRAY),
+            let given: [Owned; 9] = [
+                (Box::new(profile), Type::INT8),
+                (Box::new(ids), Type::INT8_ARRAY),
+                (Box::new(episodes), Type::INT8_ARRAY),
+                (Box::new(times), Type::INT8_ARRAY),
+                (Box::new(roles), Type::TEXT_ARRAY),
+                (Box::new(speakers), Type::TEXT_ARRAY),
+                (Box::new(marks), Type::INT8_ARRAY),
+                (Box::new(texts), Type::TEXT_ARRAY),
+                (Box::new(captions), Type::TEXT_ARRAY),
             ];
-            server.change_rows(ADD_MESSAGES, &given)?;
-            let given: [(&(dyn ToSql + Sync), Type); 4] = [
-                (&profile, Type::INT8),
-                (&self.origins.0, Type::BYTEA_ARRAY),
-                (&self.origins.1, Type::INT8_ARRAY),
-                (&self.origins.2, Type::BYTEA_ARRAY),
+            server.change_later(ADD_MESSAGES, given.into())?;
+            let given: [Owned; 4] = [
+                (Box::new(profile), Type::INT8),
+                (Box::new(keys), Type::BYTEA_ARRAY),
+                (Box::new(items), Type::INT8_ARRAY),
+                (Box::new(hashes), Type::BYTEA_ARRAY),
             ];
-            server.change_rows(ADD_ORIGINS, &given)?;
+            server.change_later(ADD_ORIGINS, given.into())?;
         }
         self.episodes.write(server, CLOSE_EPISODES)?;
-        self.sessions.write(server, CLOSE_SESSIONS)?;
-        self.messages = Messages::default();
-        self.origins = Default::default();
-        Ok(())
+        self.sessions.write(server, CLOSE_SESSIONS)
     }
 }
 

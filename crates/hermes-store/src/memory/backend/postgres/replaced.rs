@@ -1,18 +1,33 @@
 //! Whether a memory on a server is still the one of its profile: a restore may have put another one in its place.
 
+use std::time::{Duration, Instant};
+
 use ::postgres::SimpleQueryMessage;
 
 use super::Server;
 use crate::memory::Memory;
+use crate::postgres::{Response, ServerError};
 use crate::{Error, Result};
 
+/// For how long it is taken for granted by those who read. Whoever writes finds out in the same transaction.
+const TRUSTED_FOR: Duration = Duration::from_secs(1);
+
 impl Memory {
-    /// Whether this is still the memory that its profile has. One in a file is looked at by its file.
+    /// Whether this is still the memory that its profile has, as of a second ago at most. One in a file is looked at
+    /// by its file.
     pub fn is_in_place(&self) -> Result<bool> {
         let Some(server) = self.connection.server() else { return Ok(true) };
-        let name = name_now(server)?;
-        Ok(name.is_some()
-            && name.as_deref() == self.path.file_name().and_then(|name| name.to_str()))
+        if server.in_place_at.get().is_some_and(|seen| seen.elapsed() < TRUSTED_FOR) {
+            return Ok(true);
+        }
+        let number = server.profile();
+        let ask = format!(
+            "select set_config('hermes.profile', '{number}', true); select {NAME_NOW}{number}) as name"
+        );
+        let mut client = server.pool().get()?;
+        let answers =
+            client.simple_query(&ask).map_err(|error| -> Error { client.refused(&error) })?;
+        Ok(server.sees(&answers))
     }
 
     /// What tells this memory from every other on its server, and a number that is another one after every change;
@@ -23,18 +38,32 @@ impl Memory {
     }
 }
 
-/// What the profile of a memory is called now; one that a restore moved aside has another name.
-fn name_now(server: &Server) -> Result<Option<String>> {
-    let number = server.profile();
-    let mut client = server.pool().get()?;
-    // One message to the server, so that it can be asked before every use.
-    let ask = format!(
-        "select set_config('hermes.profile', '{number}', true); \
-         select name from hermes.profile where profile = {number}"
-    );
-    let answers = client.simple_query(&ask).map_err(|error| -> Error { client.refused(&error) })?;
-    Ok(answers.iter().find_map(|answer| match answer {
-        SimpleQueryMessage::Row(row) => row.try_get("name").ok().flatten().map(str::to_owned),
-        _ => None,
-    }))
+impl Server {
+    /// Fails if the beginning of a transaction tells that another memory is in the place of this one.
+    pub(super) fn refuse_replaced(&self, begun: &Response) -> Result<()> {
+        match begun {
+            Response::Script(answers) if !self.sees(answers) => {
+                let server = self.pool().address().place();
+                let profile = self.name.borrow().clone();
+                Err(ServerError::Replaced { server, profile }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the profile has the name that it was opened by, as the server tells it.
+    fn sees(&self, answers: &[SimpleQueryMessage]) -> bool {
+        let is_name = |answer: &SimpleQueryMessage| match answer {
+            SimpleQueryMessage::Row(row) => {
+                row.try_get("name").ok().flatten() == Some(self.name.borrow().as_str())
+            }
+            _ => false,
+        };
+        let is_in_place = answers.iter().any(is_name);
+        self.in_place_at.set(is_in_place.then(Instant::now));
+        is_in_place
+    }
 }
+
+/// What a profile is called now, to be followed by its number.
+pub(super) const NAME_NOW: &str = "(select name from hermes.profile where profile = ";

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use ::postgres::types::{ToSql, Type};
 
 use super::Server;
+use super::transaction::Owned;
 use crate::memory::backend::Result;
 use crate::memory::code::{self, QuestionCode};
 use crate::memory::vector_model::{Model, from_bytes};
@@ -41,16 +42,15 @@ impl NewVectors {
         if self.chunks.is_empty() {
             return Ok(());
         }
-        let given: [(&(dyn ToSql + Sync), Type); 5] = [
-            (&server.profile(), Type::INT8),
-            (&model, Type::INT8),
-            (&self.chunks, Type::INT8_ARRAY),
-            (&self.vectors, Type::BYTEA_ARRAY),
-            (&self.codes, Type::BYTEA_ARRAY),
+        let NewVectors { chunks, vectors, codes } = std::mem::take(self);
+        let given: [Owned; 5] = [
+            (Box::new(server.profile()), Type::INT8),
+            (Box::new(model), Type::INT8),
+            (Box::new(chunks), Type::INT8_ARRAY),
+            (Box::new(vectors), Type::BYTEA_ARRAY),
+            (Box::new(codes), Type::BYTEA_ARRAY),
         ];
-        server.change_rows(PUT, &given)?;
-        *self = NewVectors::default();
-        Ok(())
+        server.change_later(PUT, given.into())
     }
 }
 

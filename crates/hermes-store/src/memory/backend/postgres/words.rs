@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use ::postgres::types::{ToSql, Type};
 
 use super::Server;
+use super::transaction::Owned;
 use crate::memory::backend::Result;
 use crate::memory::{ChunkKey, NewChunk};
 
@@ -71,15 +72,13 @@ impl NewWords {
         if self.chunks.is_empty() {
             return Ok(());
         }
-        let given: [(&(dyn ToSql + Sync), Type); 3] = [
-            (&server.profile(), Type::INT8),
-            (&self.words, Type::TEXT_ARRAY),
-            (&self.chunks, Type::INT8_ARRAY),
+        let NewWords { words, chunks } = std::mem::take(self);
+        let given: [Owned; 3] = [
+            (Box::new(server.profile()), Type::INT8),
+            (Box::new(words), Type::TEXT_ARRAY),
+            (Box::new(chunks), Type::INT8_ARRAY),
         ];
-        server.change_rows(ADD, &given)?;
-        self.words.clear();
-        self.chunks.clear();
-        Ok(())
+        server.change_later(ADD, given.into())
     }
 }
 
@@ -104,16 +103,15 @@ impl NewChunks {
         if self.ids.is_empty() {
             return Ok(());
         }
-        let given: [(&(dyn ToSql + Sync), Type); 5] = [
-            (&server.profile(), Type::INT8),
-            (&self.ids, Type::INT8_ARRAY),
-            (&self.starts, Type::INT8_ARRAY),
-            (&self.lengths, Type::INT8_ARRAY),
-            (&self.tokens, Type::BYTEA_ARRAY),
+        let NewChunks { ids, starts, lengths, tokens } = std::mem::take(self);
+        let given: [Owned; 5] = [
+            (Box::new(server.profile()), Type::INT8),
+            (Box::new(ids), Type::INT8_ARRAY),
+            (Box::new(starts), Type::INT8_ARRAY),
+            (Box::new(lengths), Type::INT8_ARRAY),
+            (Box::new(tokens), Type::BYTEA_ARRAY),
         ];
-        server.change_rows(ADD_CHUNKS, &given)?;
-        *self = NewChunks::default();
-        Ok(())
+        server.change_later(ADD_CHUNKS, given.into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::super::{OptionalExtension, Recording, Result};
+use super::super::{Foreseen, OptionalExtension, Recording, Result};
 use super::File;
 use crate::memory::graves::Key;
 use crate::memory::recorder::Row;
@@ -11,7 +11,7 @@ use crate::memory::recorder::Row;
 pub(super) struct FileRecording<'f>(pub(super) &'f File);
 
 impl Recording for FileRecording<'_> {
-    fn look_up(&mut self, _: &[Key]) -> Result<()> {
+    fn look_up(&mut self, _: &[Key], _: &dyn Fn() -> Vec<Foreseen>) -> Result<()> {
         Ok(())
     }
 
