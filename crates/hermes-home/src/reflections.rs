@@ -297,6 +297,29 @@ mod tests {
         assert_eq!(marks(&his), BTreeSet::from([7]));
     }
 
+    #[test]
+    fn sections_that_went_on_in_another_log_come_back_and_what_was_changed_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        let bob: UserId = "bob".parse().unwrap();
+        append(&home, Some(&bob), &[section(2), section(3)]).unwrap();
+        append(&home, None, &[section(1)]).unwrap();
+        let (his, mine) =
+            (std::fs::read_to_string(home.reflections(Some(&bob))).unwrap(), log(&home));
+        assert_eq!(merge(&home, Some(&bob), None).unwrap(), 2);
+        std::fs::remove_file(home.reflections(Some(&bob))).unwrap();
+        assert_eq!(unmerge(&home, &bob, None, &his).unwrap(), 2);
+        let back = std::fs::read_to_string(home.reflections(Some(&bob))).unwrap();
+        assert_eq!((back, log(&home)), (his.clone(), mine));
+        assert_eq!(append(&home, Some(&bob), &[section(2), section(3)]).unwrap(), 0);
+        merge(&home, Some(&bob), None).unwrap();
+        std::fs::remove_file(home.reflections(Some(&bob))).unwrap();
+        let changed = log(&home).replace("## Day 3", "## My day");
+        atomic::write(&home.reflections(None), changed.as_bytes()).unwrap();
+        assert_eq!(unmerge(&home, &bob, None, &his).unwrap(), 1);
+        assert_eq!(marks(&log(&home)), BTreeSet::from([1, 3]));
+    }
+
     proptest! {
         #[test]
         fn no_text_can_pass_for_the_mark_of_another_section(heading in any::<String>(), body in any::<String>()) {

@@ -94,7 +94,9 @@ fn a_merge_is_undone_with_files_identities_and_tokens_and_what_came_since_stays(
         assert_eq!(hits.iter().any(|text| text.contains(word)), is_theirs, "{user}: {hits:?}");
     }
     assert_eq!(names(&sandbox), ["owner", "ana", "ben"]);
-    assert!(sandbox.ok(&["token", "list"]).contains("ana"), "the token is hers again");
+    let tokens = sandbox.json(&["token", "list"]);
+    let phone = tokens["results"].as_array().unwrap().iter().find(|one| one["name"] == "phone");
+    assert_eq!(phone.unwrap()["user"], "ana", "{tokens}");
     assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 0);
     sandbox.ok(&[&turn[..], &["--user-text", "Jam at last"]].concat());
     assert!(found(&sandbox, &["jam", "--user", "ana"]).iter().any(|text| text.contains("Jam")));
@@ -105,6 +107,24 @@ fn a_merge_is_undone_with_files_identities_and_tokens_and_what_came_since_stays(
     sandbox.ok(&["user", "merge", "ana", "ben", "--yes"]);
     sandbox.ok(&["user", "unmerge", "ana", "--yes"]);
     assert!(facts(&sandbox, "ana").contains(&"marmalade is good".to_owned()));
+}
+
+#[test]
+fn what_was_deleted_after_a_merge_stays_deleted_and_the_owner_gives_back_too() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["memory", "add", "--file", "user", "--user", "ana", "Speaks Portuguese"]);
+    let owners = sandbox.read("memories/USER.md");
+    sandbox.ok(&["user", "merge", "ana", "owner", "--yes"]);
+    sandbox.ok(&["memory", "remove", "--file", "user", "Speaks Portuguese"]);
+    sandbox.ok(&["memory", "fact", "delete", "fact:001", "--yes"]);
+    let done = sandbox.json(&["user", "unmerge", "ana", "--yes"]);
+    assert_eq!(done["entries"], 1, "{done}");
+    let file = sandbox.read("memories/users/ana/USER.md");
+    assert!(file.contains("marmalade") && !file.contains("Portuguese"), "{file}");
+    assert_eq!(sandbox.read("memories/USER.md"), owners);
+    assert_eq!(facts(&sandbox, "ana"), ["Tea is served at four", "The office is in Lisbon"]);
+    sandbox.ok(&["doctor"]);
 }
 
 #[test]
