@@ -58,7 +58,7 @@ impl Row {
     /// Its title, else its first words.
     fn name(&self) -> &str {
         let session = &self.session;
-        session.title.as_deref().or(session.preview.as_deref()).unwrap_or("no words yet")
+        session.title.as_deref().or(session.preview.as_deref()).unwrap_or("no messages yet")
     }
 
     fn mark(&self) -> Option<&'static str> {
