@@ -88,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             .hint("`hermes search` finds more; `hermes memory forget` forgets conversations")
             .into());
     }
-    let items = facts.iter().map(|fact| Item { id: name_of(fact.id), text: fact.statement.clone() });
+    let items =
+        facts.iter().map(|fact| Item { id: name_of(fact.id), text: fact.statement.clone() });
     let mut shown = Forgotten { results: items.collect(), is_preview: true };
     if arguments.dry_run {
         app.out.show(&shown)?;

@@ -59,6 +59,11 @@ pub(crate) fn command() -> Command {
     root.override_help(help)
 }
 
+/// The first screen.
+pub(crate) fn screen() -> String {
+    first_screen(&Cli::command())
+}
+
 fn first_screen(root: &Command) -> String {
     let mut text = String::from(
         "Hermes is persistent memory for AI agents.\n\nUsage: hermes [OPTIONS] <COMMAND>\n",

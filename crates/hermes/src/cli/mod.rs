@@ -251,7 +251,9 @@ fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<(
     let Ok(root) = app.root_home() else { return Ok(()) };
     match command {
         // These need no home, end what stands in the way, see to it themselves, or must not fail.
-        Command::Completions(_) | Command::Man(_) | Command::Reference(_) | Command::Help(_) => Ok(()),
+        Command::Completions(_) | Command::Man(_) | Command::Reference(_) | Command::Help(_) => {
+            Ok(())
+        }
         Command::Demo(_) | Command::Stop | Command::Hook(_) => Ok(()),
         Command::Backup(backup::Command::Restore(_)) => Ok(()),
         Command::Start(_) | Command::Restart | Command::Init(_) => {

@@ -6,12 +6,24 @@ use hermes_app::problem::Problem;
 /// What people type, and what does it here.
 const MEANT: &[(&[&str], &str)] = &[
     (&["find", "grep", "query", "recall", "lookup"], "search with `hermes search \"…\"`"),
-    (&["remember", "note", "save", "store", "learn", "write"], "store an entry with `hermes add \"…\"`"),
+    (
+        &["remember", "note", "save", "store", "learn", "write"],
+        "store an entry with `hermes add \"…\"`",
+    ),
     (&["delete", "remove", "rm", "erase", "drop"], "forget a fact with `hermes forget`"),
-    (&["list", "ls", "fact", "facts", "entries"], "list facts with `hermes memory fact list`, entries with `hermes memory show`"),
-    (&["show", "cat", "get"], "show entries with `hermes memory show`, a fact with `hermes memory fact show ID`"),
+    (
+        &["list", "ls", "fact", "facts", "entries"],
+        "list facts with `hermes memory fact list`, entries with `hermes memory show`",
+    ),
+    (
+        &["show", "cat", "get"],
+        "show entries with `hermes memory show`, a fact with `hermes memory fact show ID`",
+    ),
     (&["ask", "talk", "agent", "prompt"], "talk to a model with `hermes chat`"),
-    (&["connect", "link", "setup", "install", "hooks", "plugin"], "connect an agent with `hermes integrate`; `hermes start` creates the home"),
+    (
+        &["connect", "link", "setup", "install", "hooks", "plugin"],
+        "connect an agent with `hermes integrate`; `hermes start` creates the home",
+    ),
     (&["ui", "web", "gui", "open", "browser"], "open the dashboard with `hermes dashboard`"),
     (&["daemon", "serve", "server", "up"], "start the daemon with `hermes start`"),
     (&["down", "kill", "quit"], "stop the daemon with `hermes stop`"),
@@ -19,18 +31,39 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["health", "check", "verify", "fix", "repair"], "check everything with `hermes doctor`"),
     (&["info", "stats", "state"], "see what the memory contains with `hermes memory status`"),
     (&["restore", "snapshot"], "restore a backup with `hermes backup restore`"),
-    (&["export", "dump"], "export the memory with `hermes memory export`, conversations with `hermes sessions export`"),
-    (&["history", "conversations", "chats", "transcript"], "list conversations with `hermes sessions list`"),
+    (
+        &["export", "dump"],
+        "export the memory with `hermes memory export`, conversations with `hermes sessions export`",
+    ),
+    (
+        &["history", "conversations", "chats", "transcript"],
+        "list conversations with `hermes sessions list`",
+    ),
     (&["undo", "revert"], "undo the last thing that was remembered with `hermes memory undo`"),
     (&["persona", "identity", "personality"], "edit the persona with `hermes soul edit`"),
-    (&["migrate", "migration"], "migrate the tables of a server with `hermes db migrate`, from OpenClaw with `hermes claw migrate`"),
+    (
+        &["migrate", "migration"],
+        "migrate the tables of a server with `hermes db migrate`, from OpenClaw with `hermes claw migrate`",
+    ),
     (&["reflect", "lessons", "reflections"], "list lessons with `hermes memory reflections list`"),
-    (&["compact", "summarise", "summarize", "compress"], "summarise old conversations with `hermes memory compact`"),
-    (&["login", "auth", "key", "keys"], "manage tokens of the API with `hermes token`; store a model's key with `hermes config set`"),
+    (
+        &["compact", "summarise", "summarize", "compress"],
+        "summarise old conversations with `hermes memory compact`",
+    ),
+    (
+        &["login", "auth", "key", "keys"],
+        "manage tokens of the API with `hermes token`; store a model's key with `hermes config set`",
+    ),
     (&["models", "llm"], "list models with `hermes model list`"),
     (&["version"], "print the version with `hermes --version`"),
-    (&["update", "upgrade"], "build and install a newer version with `cargo install --path crates/hermes`"),
-    (&["honcho", "mem0", "letta", "zep", "supermemory", "hindsight"], "this is an external memory service; Hermes stores the memory itself and does not connect to it"),
+    (
+        &["update", "upgrade"],
+        "build and install a newer version with `cargo install --path crates/hermes`",
+    ),
+    (
+        &["honcho", "mem0", "letta", "zep", "supermemory", "hindsight"],
+        "this is an external memory service; Hermes stores the memory itself and does not connect to it",
+    ),
 ];
 
 /// The error for a word that is no command below another.

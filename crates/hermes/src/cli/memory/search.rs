@@ -148,7 +148,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let left = question.limit.saturating_sub(answer.results.len());
         let more = recall.find(&Question { kind: Kind::Sessions, ..question })?.results;
         let is_new = |hit: &Hit| {
-            let is_same = |known: &Hit| known.session_id.is_some() && known.session_id == hit.session_id;
+            let is_same =
+                |known: &Hit| known.session_id.is_some() && known.session_id == hit.session_id;
             !answer.results.iter().any(is_same)
         };
         let more: Vec<Hit> = more.into_iter().filter(is_new).take(left).collect();

@@ -32,7 +32,7 @@ impl Whose {
     }
 
     /// Who asks, with whose USER.md is loaded.
-    pub(super) fn asker(&self, store: &Memory, app: &App) -> anyhow::Result<Asker> {
+    pub(crate) fn asker(&self, store: &Memory, app: &App) -> anyhow::Result<Asker> {
         let known = match self.id()? {
             None => return Ok(Asker::owner()),
             Some(id) => store.user(id.as_str())?,

@@ -42,6 +42,7 @@ pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             merged.into
         ));
     }
+    app.out.hint(format_args!("undo it with `hermes user unmerge {from}`"));
     Ok(Outcome::Done)
 }
 

@@ -1,9 +1,10 @@
-//! hermes user list, add, confirm, link, unlink, timezone, merge, export, forget
+//! hermes user list, add, confirm, link, unlink, timezone, merge, unmerge, export, forget
 
 mod confirm;
 mod export;
 mod forget;
 mod merge;
+mod unmerge;
 
 use crate::terminal::Terminal;
 use std::io;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     },
     /// Merge one user into another: everything of the first moves to the second, and so does the name
     Merge(merge::Arguments),
+    /// Undo a merge: both users get back what they had; what came later stays with the second
+    Unmerge(unmerge::Arguments),
     /// Export everything of a user to a folder
     Export(export::Arguments),
     /// Erase everything of a user, with a receipt that lists the backups that still contain it
@@ -78,6 +81,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
             show(app, &users::set_timezone(app, &home, user, zone)?)
         }
         Command::Merge(arguments) => merge::run(arguments, app),
+        Command::Unmerge(arguments) => unmerge::run(arguments, app),
         Command::Export(arguments) => export::run(arguments, app),
         Command::Forget(arguments) => forget::run(arguments, app),
     }
