@@ -19,14 +19,14 @@ export async function search(desk) {
   assert.match(labels, /keyword|semantic|both/);
   // A facet narrows, the address keeps it, and a click lets go of it.
   const all = await main.locator("[data-row]").count();
-  const facet = main.locator("p:has-text('Narrow by source') a").first();
+  const facet = main.locator("p:has-text('Filter by source') a").first();
   const counted = Number((await facet.innerText()).match(/\((\d+)\)/)[1]);
   assert.ok(counted < all, "a facet says how many it leaves");
   await facet.click();
   await page.waitForURL("**source=*");
   await main.locator("a.badge.on").first().waitFor();
   assert.ok((await main.locator("[data-row]").count()) >= counted);
-  await main.locator("p:has-text('Narrow by source') a.on").click();
+  await main.locator("p:has-text('Filter by source') a.on").click();
   await page.waitForURL((url) => !url.search.includes("source="));
 }
 
@@ -77,7 +77,7 @@ export async function forgetAndRestore(desk) {
   await notice(page).waitFor();
   assert.ok(desk.json("memory", "fact", "show", id).retired_at, "it is forgotten");
   await page.locator("form[data-undo] button").click();
-  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("Back"));
+  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("Restored"));
   assert.ok(!desk.json("memory", "fact", "show", id).retired_at, "it is back");
 }
 
@@ -96,7 +96,7 @@ export async function fileEdit(desk) {
   const after = readFileSync(file, "utf8");
   assert.equal(after, `${before}\n## Fun\n- Likes *teal*, & <b>dry</b> humour "a lot"\n`, "to the byte");
   await page.locator("form[data-undo] button").click();
-  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("as it was"));
+  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("Restored"));
   assert.equal(readFileSync(file, "utf8"), before);
   // Changed on the disk while it is being edited: both texts are shown, and nothing is lost.
   await page.show("files/memory");
@@ -170,7 +170,7 @@ export async function waysBack(desk) {
   await notice(page).waitFor();
   assert.equal(pending(), before - 1);
   await page.keyboard.press("u");
-  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("is restored"));
+  await page.waitForFunction(() => /is (back|restored)/.test(document.querySelector("[data-notice]")?.textContent));
   assert.equal(pending(), before);
   // A skill is checked before it is saved.
   await page.show("skills/deploy-staging");
@@ -203,10 +203,10 @@ export async function waysBack(desk) {
   await page.locator("#plan pre").first().waitFor();
   await page.locator("button[value=connect]").click();
   await notice(page).waitFor();
-  await page.getByText("Take out …").first().waitFor();
+  await page.getByText("Disconnect …").first().waitFor();
   await page.locator("form[data-undo] button").click();
-  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("no longer connected"));
-  assert.equal(await page.getByText("Take out …").count(), 0);
+  await page.waitForFunction(() => document.querySelector("[data-notice]")?.textContent.includes("is disconnected"));
+  assert.equal(await page.getByText("Disconnect …").count(), 0);
 }
 
 export async function backupNow(desk) {

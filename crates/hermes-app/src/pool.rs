@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hermes_home::{Home, profile};
 use hermes_store::Stop;
+use hermes_store::sessions::SessionStore;
 use hermes_store::sqlite::Access;
 
 use crate::app::App;
@@ -13,6 +14,7 @@ use crate::clock;
 use crate::context::{self, Handed};
 use crate::memory::OpenMemory;
 use crate::process::{self, Identity};
+use crate::turn::{self, Transcripts};
 use crate::writer::Writer;
 
 /// After so long without a request a memory is closed, so that nobody finds a database in use for nothing.
@@ -38,6 +40,8 @@ pub struct Seat {
     pub home: Home,
     read: Option<(OpenMemory, Option<Identity>)>,
     write: Writer,
+    /// The transcripts, opened to be written.
+    transcripts: Option<(SessionStore, (Identity, i64))>,
     /// What was handed out and is noted later, all at once: a change of the file each time would cost
     /// whoever reads next what they have in memory of it. None: it is noted at once.
     handed: Option<Vec<Handed>>,
@@ -149,6 +153,7 @@ impl Seat {
             home,
             read: None,
             write: Writer::default(),
+            transcripts: None,
             handed: None,
             is_lasting: false,
             stamp: Stamp::default(),
@@ -217,6 +222,22 @@ impl Seat {
         (&self.app, &self.home, &mut self.write)
     }
 
+    /// The transcripts to write: those of the last request, if neither the file nor its tables were changed since.
+    /// [`Seat::put_transcripts`] leaves them open for the next one.
+    pub fn take_transcripts(&mut self) -> Transcripts {
+        match self.transcripts.take() {
+            Some((store, opened)) if state_of(&store) == Some(opened) => Ok(Some(store)),
+            _ => turn::open_sessions(&self.home),
+        }
+    }
+
+    /// Leaves the transcripts open for the next request.
+    pub fn put_transcripts(&mut self, transcripts: Transcripts) {
+        let Ok(Some(store)) = transcripts else { return };
+        let opened = state_of(&store).filter(|_| store.access() == Access::Write);
+        self.transcripts = opened.map(|opened| (store, opened));
+    }
+
     /// Notes what was handed out, or keeps it to be noted soon.
     pub fn hand_out(&mut self, handed: Option<Handed>) -> anyhow::Result<()> {
         match (handed, &mut self.handed) {
@@ -246,6 +267,11 @@ impl Seat {
     fn close_still(&mut self) {
         self.read.take_if(|(memory, _)| memory.store.is_still());
     }
+}
+
+/// Which file the transcripts are in, and the state of its tables.
+fn state_of(store: &SessionStore) -> Option<(Identity, i64)> {
+    Some((process::identity(store.path())?, store.schema_number().ok()?))
 }
 
 fn stamp(home: &Home) -> Stamp {

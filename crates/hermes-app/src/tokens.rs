@@ -154,6 +154,17 @@ pub fn rebind(home: &Home, from: &str, to: &str) -> anyhow::Result<()> {
     write(home, &all)
 }
 
+/// Tokens that were another user's are theirs again, if they are still for whom they went to.
+pub fn rebind_back(home: &Home, names: &[String], [from, to]: [&str; 2]) -> anyhow::Result<()> {
+    let mut all = kept(home)?;
+    for token in all.iter_mut().filter(|token| names.contains(&token.name)) {
+        if token.user.as_deref() == Some(from) {
+            token.user = Some(to.to_owned());
+        }
+    }
+    if names.is_empty() { Ok(()) } else { write(home, &all) }
+}
+
 /// Every token but the owner's.
 pub fn kept(home: &Home) -> anyhow::Result<Vec<Kept>> {
     let path = home.api_tokens();

@@ -228,7 +228,9 @@ impl Recording<'_> {
         if let Some(note) = &self.note {
             drop(note.done());
         }
-        drop(later::fill_in(self.home, self.app, &mut memory.store));
+        if settings.vectors == Vectors::Later {
+            drop(later::fill_in(self.home, self.app, &mut memory.store));
+        }
         Ok(Told::Memory(recorded))
     }
 

@@ -25,67 +25,67 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: HERMES_HOME, does: "The home folder, instead of `~/.hermes`." },
     Variable {
         name: HERMES_PROFILE,
-        does: "The profile to use, before the one chosen with `hermes profile use`.",
+        does: "The profile to use; takes precedence over `hermes profile use`.",
     },
     Variable {
         name: "HERMES_XDG",
-        does: "With `1`: the default home is `$XDG_DATA_HOME/hermes` (or `~/.local/share/hermes`).",
+        does: "If set to `1`, the default home is `$XDG_DATA_HOME/hermes` (or `~/.local/share/hermes`).",
     },
     Variable {
         name: "HERMES_<SECTION>__<KEY>",
-        does: "Any setting, dots written as two underscores: `HERMES_MEMORY__AUTO_WRITE=false`.",
+        does: "Any setting, with dots written as two underscores: `HERMES_MEMORY__AUTO_WRITE=false`.",
     },
     Variable {
         name: "ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL",
-        does: "The key (or the bearer token) and the address for models of Anthropic; `.env` may hold them.",
+        does: "The key (or the bearer token) and the address for models of Anthropic; can be in `.env`.",
     },
     Variable {
         name: "OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID",
-        does: "The key, the address and the organisation for models and embeddings by OpenAI or a server that speaks its protocol; `.env` may hold them.",
+        does: "The key, the address and the organisation for models and embeddings of OpenAI or a compatible server; can be in `.env`.",
     },
     Variable {
         name: "OPENROUTER_API_KEY, OPENROUTER_BASE_URL",
-        does: "The key and the address for models by OpenRouter; `.env` may hold them.",
+        does: "The key and the address for models of OpenRouter; can be in `.env`.",
     },
     Variable {
         name: "VOYAGE_API_KEY",
-        does: "The key for embeddings by Voyage AI; `.env` may hold it.",
+        does: "The key for embeddings of Voyage AI; can be in `.env`.",
     },
-    Variable { name: "OLLAMA_HOST", does: "Where Ollama is, instead of `127.0.0.1:11434`." },
+    Variable { name: "OLLAMA_HOST", does: "The address of Ollama, instead of `127.0.0.1:11434`." },
     Variable {
         name: "LMSTUDIO_BASE_URL, LM_API_TOKEN",
-        does: "Where LM Studio is, instead of `http://127.0.0.1:1234/v1`, and its key, if it wants one.",
+        does: "The address of LM Studio, instead of `http://127.0.0.1:1234/v1`, and its key, if required.",
     },
     Variable {
         name: "LLAMACPP_BASE_URL, LLAMA_API_KEY",
-        does: "Where llama.cpp is, instead of `http://127.0.0.1:8080/v1`, and its key, if it wants one.",
+        does: "The address of llama.cpp, instead of `http://127.0.0.1:8080/v1`, and its key, if required.",
     },
     Variable {
         name: "MODEL_API_KEY",
-        does: "The key for a model written as an address, `https://HOST/v1#NAME`; `.env` may hold it.",
+        does: "The key for a model written as an address, `https://HOST/v1#NAME`; can be in `.env`.",
     },
-    Variable { name: "TZ", does: "The time zone, where the setting `timezone` says none." },
-    Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands start." },
+    Variable { name: "TZ", does: "The time zone, if the setting `timezone` is not set." },
+    Variable { name: "VISUAL, EDITOR", does: "The editor that the `edit` commands open." },
     Variable {
         name: "TERM",
-        does: "With `dumb`: `hermes chat` reads plain lines, as if it were piped.",
+        does: "If set to `dumb`, `hermes chat` reads plain lines, as if it were piped.",
     },
-    Variable { name: "NO_COLOR", does: "Set to anything: no colour in what is printed." },
+    Variable { name: "NO_COLOR", does: "If set to any value, the output has no colours." },
     Variable {
         name: "XDG_DATA_HOME",
         does: "Used only together with HERMES_XDG, or when `~/.hermes` is missing and `$XDG_DATA_HOME/hermes` exists.",
     },
     Variable {
         name: "CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH, OPENCODE_CONFIG, XDG_CONFIG_HOME",
-        does: "Where agents keep their settings, for `hermes integrate`: the variables of the agents themselves.",
+        does: "Where agents keep their settings, for `hermes integrate`. These are the agents' own variables.",
     },
     Variable {
         name: "CLAUDE_PROJECT_DIR",
-        does: "Where Claude Code works: a bare `hermes` that gets one of its events looks there for the home that its settings name.",
+        does: "The project folder of Claude Code. If `hermes` without arguments receives one of its events, it looks there for the home that its settings name.",
     },
     Variable {
         name: "XDG_STATE_HOME, TMPDIR",
-        does: "Where a turn waits when the home cannot be written: `$XDG_STATE_HOME/hermes/spool` (or `~/.local/state/hermes/spool`), else a private folder in `$TMPDIR` (or `/tmp`).",
+        does: "Where a turn waits if the home cannot be written: `$XDG_STATE_HOME/hermes/spool` (or `~/.local/state/hermes/spool`), else a private folder in `$TMPDIR` (or `/tmp`).",
     },
     Variable {
         name: "PATH",

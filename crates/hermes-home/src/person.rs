@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::layout::{Home, MemoryTarget};
 use crate::memory_file::edit::{self, NewEntry};
-use crate::memory_file::{self, Change, Context, Document, Edited};
+use crate::memory_file::{self, Change, Context, Document, Edited, Entry};
 use crate::name::UserId;
 use crate::{atomic, lock, places, reflections, session_files, versions};
 
@@ -195,6 +195,64 @@ pub fn merge(
     }
     remove_folder(&home.users().join(from.as_str()))?;
     Ok([entries, sections])
+}
+
+/// The texts of the entries of one person's USER.md that another's has not.
+pub fn missing_entries(
+    home: &Home,
+    targets: [&MemoryTarget; 2],
+    rules: memory_file::Rules,
+) -> Result<Vec<String>> {
+    let [theirs, main] = targets.map(|target| memory_file::read(home, target, rules));
+    let missing = places::merge_plan(&main?.document, &theirs?.document);
+    Ok(missing.into_iter().map(|one| one.text).collect())
+}
+
+/// What was kept of the files of somebody who was merged.
+#[derive(Debug, Clone, Default)]
+pub struct KeptFiles {
+    /// Their USER.md.
+    pub user: Option<String>,
+    /// Their REFLECTIONS.md.
+    pub reflections: Option<String>,
+    /// The entries of USER.md that the other got.
+    pub added: Vec<String>,
+}
+
+/// Gives somebody who was merged their files back; what the other got from them goes from the other's. What was
+/// changed or taken out there since stays so. Returns how many entries and sections went back.
+pub fn unmerge(
+    home: &Home,
+    [from, into]: [&UserId; 2],
+    (kept, into_owner): (&KeptFiles, bool),
+    context: &Context<'_>,
+) -> Result<[usize; 2]> {
+    let into = (!into_owner).then(|| into.clone());
+    let (old, new) = (MemoryTarget::User(Some(from.clone())), MemoryTarget::User(into.clone()));
+    // A merge that was cut off before the files left them where they are.
+    let is_there = memory_file::read(home, &old, context.rules)?.exists;
+    let main = memory_file::read(home, &new, context.rules)?;
+    let is_added = |entry: &&Entry| kept.added.contains(&entry.text);
+    let there: Vec<Entry> = main.document.entries().iter().filter(is_added).cloned().collect();
+    if let Some(text) = kept.user.as_deref().filter(|_| !is_there) {
+        let theirs = Document::parse(text, context.rules.owner);
+        let is_gone =
+            |entry: &&Entry| is_added(entry) && there.iter().all(|other| other.text != entry.text);
+        let gone: Vec<Entry> = theirs.entries().iter().filter(is_gone).cloned().collect();
+        memory_file::change(home, &old, context, |_| {
+            Ok(Edited { change: Change::Rewritten, ..edit::prune(&theirs, &gone)? })
+        })?;
+    }
+    if !there.is_empty() {
+        memory_file::change(home, &new, context, |main| {
+            let is_added = |entry: &&Entry| kept.added.contains(&entry.text);
+            let plan: Vec<Entry> = main.entries().iter().filter(is_added).cloned().collect();
+            edit::prune(main, &plan)
+        })?;
+    }
+    let theirs = kept.reflections.as_deref().unwrap_or_default();
+    let sections = reflections::unmerge(home, from, into.as_ref(), theirs)?;
+    Ok([there.len(), sections])
 }
 
 /// What hooks keep of turns that are under way. The owner's are all.

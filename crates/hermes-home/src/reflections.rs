@@ -85,6 +85,41 @@ pub fn merge(home: &Home, from: Option<&UserId>, into: Option<&UserId>) -> Resul
     Ok(sections.matches("\n## ").count())
 }
 
+/// The sections that one person's log had when it went on in another's are theirs again, as far as they are still there
+/// as they were. Returns how many those are.
+pub fn unmerge(home: &Home, from: &UserId, into: Option<&UserId>, theirs: &str) -> Result<usize> {
+    let (old, new) = (home.reflections(Some(from)), home.reflections(into));
+    let _lock = lock::hold(&home.reflections_written())?;
+    let text = read_text(&new)?.unwrap_or_default();
+    let there = sections(&text);
+    let (head, parts) = (sections(theirs).remove(0), sections(theirs).split_off(1));
+    let back: Vec<&str> = parts.into_iter().filter(|part| there.contains(part)).collect();
+    if !back.is_empty() && !old.exists() {
+        if let Some(folder) = old.parent() {
+            atomic::make_folder(folder)?;
+        }
+        atomic::write(&old, [&[head], &back[..]].concat().concat().as_bytes())?;
+    }
+    if !back.is_empty() {
+        let stays: Vec<&str> = there.into_iter().filter(|part| !back.contains(part)).collect();
+        atomic::write(&new, stays.concat().as_bytes())?;
+    }
+    let mut written = read_written(home)?;
+    if let Some(last) = written.get(&file_name(home, &new)).copied() {
+        written.insert(file_name(home, &old), last);
+        keep_written(home, &written)?;
+    }
+    Ok(back.len())
+}
+
+/// A log in its parts: what stands before the first section, then each section.
+fn sections(text: &str) -> Vec<&str> {
+    let mut starts: Vec<usize> = text.match_indices("\n## ").map(|(at, _)| at).collect();
+    starts.insert(0, 0);
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+}
+
 /// Takes the sections of some procedures out of everybody's log, for good, with every kept version that holds them;
 /// returns how many sections went.
 pub fn erase(home: &Home, procedures: &[i64]) -> Result<usize> {
@@ -260,6 +295,29 @@ mod tests {
         assert_eq!(marks(&log(&home)), BTreeSet::from([1]));
         let his = std::fs::read_to_string(home.reflections(Some(&bob))).unwrap();
         assert_eq!(marks(&his), BTreeSet::from([7]));
+    }
+
+    #[test]
+    fn sections_that_went_on_in_another_log_come_back_and_what_was_changed_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = testing::home(&folder);
+        let bob: UserId = "bob".parse().unwrap();
+        append(&home, Some(&bob), &[section(2), section(3)]).unwrap();
+        append(&home, None, &[section(1)]).unwrap();
+        let (his, mine) =
+            (std::fs::read_to_string(home.reflections(Some(&bob))).unwrap(), log(&home));
+        assert_eq!(merge(&home, Some(&bob), None).unwrap(), 2);
+        std::fs::remove_file(home.reflections(Some(&bob))).unwrap();
+        assert_eq!(unmerge(&home, &bob, None, &his).unwrap(), 2);
+        let back = std::fs::read_to_string(home.reflections(Some(&bob))).unwrap();
+        assert_eq!((back, log(&home)), (his.clone(), mine));
+        assert_eq!(append(&home, Some(&bob), &[section(2), section(3)]).unwrap(), 0);
+        merge(&home, Some(&bob), None).unwrap();
+        std::fs::remove_file(home.reflections(Some(&bob))).unwrap();
+        let changed = log(&home).replace("## Day 3", "## My day");
+        atomic::write(&home.reflections(None), changed.as_bytes()).unwrap();
+        assert_eq!(unmerge(&home, &bob, None, &his).unwrap(), 1);
+        assert_eq!(marks(&log(&home)), BTreeSet::from([1, 3]));
     }
 
     proptest! {

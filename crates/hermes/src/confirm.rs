@@ -19,11 +19,11 @@ pub(crate) fn consent(asking: Asking, question: &str) -> anyhow::Result<()> {
     if asking.yes {
         return Ok(());
     }
-    let refused = || Problem::new(Kind::Refused, format!("not done: {question}"));
+    let refused = || Problem::new(Kind::Refused, format!("not confirmed: {question}"));
     match ask(asking, question)? {
         Some(true) => Ok(()),
         Some(false) => Err(refused().into()),
-        None => Err(refused().hint("add `--yes` to go ahead").into()),
+        None => Err(refused().hint("add `--yes` to confirm").into()),
     }
 }
 

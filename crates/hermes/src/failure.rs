@@ -48,22 +48,22 @@ impl Outcome {
 
 /// Every exit code with its meaning, for the reference page.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
-    (0, "done; an empty list or search is 0 too"),
+    (0, "success; also if a list or search is empty"),
     (1, "failed"),
-    (2, "what was typed is not understood"),
-    (3, "partly done: some items were left out, and named"),
+    (2, "usage error: the command line or the input is not valid"),
+    (3, "partial success: some items were skipped and reported"),
     (4, "the named thing was not found"),
-    (5, "refused: needs `--yes`, or a safety check said no"),
+    (5, "refused: it needs `--yes`, or a safety check failed"),
     (
         6,
-        "a check ran to its end and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`, `backup verify`, `backup drill`, `backup status`)",
+        "a check completed and found problems (`doctor`, `config check`, `sessions repair --check`, `skills validate`, `backup verify`, `backup drill`, `backup status`)",
     ),
-    (10, "there is no home or database there"),
+    (10, "there is no home or no database"),
     (11, "locked by another program"),
-    (12, "a key, passphrase or password that is missing or does not fit"),
+    (12, "a key, passphrase or password is missing or wrong"),
     (
         13,
-        "a model, a place off this host, or the server of the memory cannot be had now, or does not answer in time",
+        "a model, a remote, or the memory's database server is unavailable or did not respond in time",
     ),
     (130, "interrupted"),
 ];
@@ -106,6 +106,12 @@ pub(crate) fn report(error: &anyhow::Error, json: bool, place: &str) -> ExitCode
 /// The same for a command line that clap did not understand (or for `--help`).
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
+    let mut root = crate::cli::help::command();
+    root.build();
+    if let Some(unknown) = crate::cli::unknown::of_usage(error, &root) {
+        print(problem::told(&unknown.into()), json);
+        return exit_code(Kind::Usage);
+    }
     if !error.use_stderr() || !json {
         // A closed pipe is the only thing that can go wrong here, and it is not a failure.
         let _ = error.print();

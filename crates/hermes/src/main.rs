@@ -14,7 +14,6 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use hermes_agent::confine;
 use hermes_home::env::Env;
 use hook::bare::Heard;
@@ -27,8 +26,9 @@ fn main() -> ExitCode {
     let is_bare = std::env::args_os().len() <= 1;
     let heard = if is_bare { hook::bare::listen() } else { Heard::NoEvent };
     let parsed = match heard {
-        Heard::Event => cli::Cli::try_parse_from(hook::bare::words(&Env::of_process())),
-        _ => cli::Cli::try_parse(),
+        Heard::Event => cli::parse(hook::bare::words(&Env::of_process())),
+        Heard::NoEvent if is_bare && cli::alone::is_for_a_person() => return cli::alone::run(),
+        _ => cli::parse(std::env::args_os()),
     };
     let parsed = match parsed {
         Ok(parsed) => parsed,

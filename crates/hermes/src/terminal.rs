@@ -17,28 +17,28 @@ use crate::output::{Output, Sheet};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The home folder [default: $HERMES_HOME, else ~/.hermes]
+    /// Home folder [default: $HERMES_HOME, else ~/.hermes]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) home: Option<PathBuf>,
-    /// The profile to use; `default` is the home itself
+    /// Profile to use; `default` is the home itself
     #[arg(long, short = 'p', global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// Print JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Set a setting for this command only
+    /// Override a setting for this command only
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Answer every question with yes
+    /// Answer yes to every question
     #[arg(long, short = 'y', global = true)]
     pub(crate) yes: bool,
-    /// Never ask; refuse instead
+    /// Never prompt; fail if an answer is needed
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
-    /// Print no remarks
+    /// Print no notes and hints
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
-    /// Print no colours
+    /// Do not use colours
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
 }

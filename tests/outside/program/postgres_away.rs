@@ -261,7 +261,7 @@ fn a_user_whom_the_home_has_seen_talks_while_the_server_is_away() {
     let ran = talk(sandbox, &models, &["--user", "bob", "-q", "My parrot is called Rio."], &[]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("I cannot look that up."), "{}", ran.stdout);
-    assert!(ran.stderr.contains("nothing could be recalled"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("recall failed"), "{}", ran.stderr);
     let ran = talk(sandbox, &models, &["--user", "mallory", "-q", "Who am I?"], &[]);
     ran.failed(13, &["could not find out who mallory is", "hermes db status"]);
     let bob = "X-Hermes-User: bob";

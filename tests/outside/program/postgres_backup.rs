@@ -207,7 +207,7 @@ fn who_was_forgotten_on_a_server_stays_so_when_an_older_backup_is_restored() {
             "select count(*) from hermes.message where text like '%marmalade%'",
         );
         assert_eq!((left.trim(), said.trim()), ("0", "0"));
-        assert!(sandbox.ok(&["user", "forget", "--again"]).contains("nobody who was forgotten"));
+        assert!(sandbox.ok(&["user", "forget", "--again"]).contains("no forgotten user came back"));
     }
 }
 

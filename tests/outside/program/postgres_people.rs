@@ -103,7 +103,7 @@ fn who_is_forgotten_leaves_no_word_on_the_server() {
     // Somebody of that name who comes later is another person.
     sandbox.ok(&["memory", "fact", "add", "Plays the cello", "--user", "ana"]);
     assert_eq!(facts(&sandbox, "ana"), ["Plays the cello", "The office is in Lisbon"]);
-    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("nobody who was forgotten"));
+    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("no forgotten user came back"));
     assert!(facts(&sandbox, "ana").contains(&"Plays the cello".to_owned()));
 }
 
@@ -135,8 +135,8 @@ fn a_handover_between_profiles_on_one_server_is_noted_on_both_sides() {
     assert!(
         writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
     );
-    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
-    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(writer(&["handover", "list"]).contains("received from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("handed over to profile writer"));
     for action in ["handover.give", "handover.take"] {
         let counted = server.sql(
             database(&url),

@@ -52,3 +52,5 @@ mod story;
 mod support;
 mod tables;
 mod trips;
+#[path = "../../../crates/hermes-store/tests/memory/unmerging.rs"]
+mod unmerging;

@@ -7,7 +7,7 @@ use hermes_store::memory::{Admin, Moved, User, UserNumber};
 use hermes_store::sqlite::Access;
 use serde::Serialize;
 
-use super::{export, known_user};
+use super::{export, known_user, unmerge};
 use crate::app::App;
 use crate::catch_up;
 use crate::embedding;
@@ -99,6 +99,7 @@ pub(super) fn carry_out(
     let keep = home.merged_users(&name).join(format!("{from}-{}", app.now.as_millisecond()));
     atomic::make_folder(&keep)?;
     export::write(app, home, &memory, old, &keep)?;
+    unmerge::note(app, home, [old, new], &keep)?;
     // Theirs who were merged into the first go where the first goes.
     let before = home.merged_users(from);
     let (zone, vectors) =
@@ -138,32 +139,36 @@ fn files(app: &App, home: &Home, from: &UserId, new: &User) -> anyhow::Result<[u
 impl UserMerged {
     /// What moves, in one line.
     pub fn in_words(&self) -> String {
-        let Moved { sessions, episodes, messages, facts, joined, .. } = self.moved;
-        let Moved { procedures, events, tasks, proposals, receipts, names, identities, .. } =
-            self.moved;
-        let counts = [
-            (sessions, "sessions"),
-            (episodes, "episodes"),
-            (messages, "messages"),
-            (facts, "facts"),
-            (procedures, "procedures"),
-            (events, "events"),
-            (tasks, "tasks"),
-            (proposals, "proposals"),
-            (receipts, "receipts"),
-            (names, "names"),
-            (identities, "identities"),
-        ];
-        let named: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        let what = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
-        let both = match joined {
+        let what = in_words(&self.moved);
+        let both = match self.moved.joined {
             0 => String::new(),
             many => format!("; {many} of the facts exist for both and become one"),
         };
         format!("from {} to {}: {what}{both}", self.from, self.into)
     }
+}
+
+/// How much of each there is, in words.
+pub(super) fn in_words(moved: &Moved) -> String {
+    let Moved { sessions, episodes, messages, facts, .. } = *moved;
+    let Moved { procedures, events, tasks, proposals, receipts, names, identities, .. } = *moved;
+    let counts = [
+        (sessions, "sessions"),
+        (episodes, "episodes"),
+        (messages, "messages"),
+        (facts, "facts"),
+        (procedures, "procedures"),
+        (events, "events"),
+        (tasks, "tasks"),
+        (proposals, "proposals"),
+        (receipts, "receipts"),
+        (names, "names"),
+        (identities, "identities"),
+    ];
+    let named: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if named.is_empty() { "nothing".to_owned() } else { named.join(", ") }
 }

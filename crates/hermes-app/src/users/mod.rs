@@ -4,6 +4,7 @@ pub mod confirm;
 pub mod export;
 pub mod forget;
 pub mod merge;
+pub mod unmerge;
 
 use hermes_home::{Home, UserId};
 use hermes_memory::identity;

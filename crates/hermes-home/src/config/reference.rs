@@ -15,7 +15,7 @@ pub fn reference() -> String {
             empty if empty.is_empty() => "none".to_owned(),
             value => format!("`{value}`"),
         };
-        let note = if key.acts { "" } else { " *Read and checked; nothing acts on it yet.*" };
+        let note = if key.acts { "" } else { " *Checked, but not used yet.*" };
         let values = values(key.kind);
         let _ = writeln!(page, "| `{}` | {values} | {default} | {}{note} |", key.path, key.doc);
     }
@@ -38,8 +38,8 @@ mod tests {
     use crate::keyed_text::document::{self, Twice};
 
     const HEAD: &str = "\
-# Settings of this home. Every line is optional; what is here are the defaults.
-# To change one, take away the `# ` in front of it and of its section, or use
+# Settings of this home. Every line is optional; the values below are the defaults.
+# To change one, remove the `# ` in front of it and of its section, or use
 # `hermes config set memory.auto_write false`. `hermes config list` shows all with their values.
 ";
 

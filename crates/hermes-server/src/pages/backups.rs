@@ -107,9 +107,9 @@ impl Shown {
 
     fn colour(&self) -> &'static str {
         match self.standing.standing.colour {
-            Colour::Green => "green",
-            Colour::Amber => "amber",
-            Colour::Red => "red",
+            Colour::Green => "Healthy",
+            Colour::Amber => "Needs attention",
+            Colour::Red => "Action required",
         }
     }
 }
@@ -182,7 +182,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         "restore" => {
             let to = PathBuf::from(visit.must_say("to")?);
             if !to.is_absolute() {
-                return Err(Problem::usage("the folder must begin with /").into());
+                return Err(Problem::usage("the folder must be an absolute path").into());
             }
             let (id, identity) = (visit.param("id").to_owned(), identity(visit));
             long::run(seat, move |app| unpack(app, &id, &to, &identity))
@@ -190,7 +190,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         _ => return Err(unknown_deed(visit)),
     };
     let said =
-        said?.unwrap_or_else(|| "It goes on; this page shows it when it is done.".to_owned());
+        said?.unwrap_or_else(|| "Still running. The result will appear on this page.".to_owned());
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
 }
 
@@ -217,17 +217,19 @@ fn make_send_and_prune(app: &App) -> anyhow::Result<String> {
     let sent = push::send(app, &wanted, None)?;
     prune::by_settings(app, &wanted)?;
     let mut said = vec![match made.damaged.is_empty() {
-        true => format!("Backup {} was made and read back ({}).", made.id, bytes(made.size)),
+        true => format!("Backup {} created and verified ({}).", made.id, bytes(made.size)),
         false => format!("Backup {} is of a damaged home: {}.", made.id, made.damaged.join(", ")),
     }];
-    said.extend(made.links_left_out.iter().map(|link| {
-        format!("{link} is a link to a folder: what it leads to is not in this backup.")
-    }));
+    said.extend(
+        made.links_left_out
+            .iter()
+            .map(|link| format!("{link} is a link to a folder. Its target is not in this backup.")),
+    );
     said.extend(sent.iter().flat_map(|place| {
         let (name, [sent, there]) = (&place.place, [place.sent.len(), place.there.len()]);
         let result = match &place.error {
             Some(error) => format!("Nothing was sent to {name}: {error}."),
-            None => format!("{name}: {sent} sent and read back, {there} there already."),
+            None => format!("{name}: {sent} sent and verified, {there} already there."),
         };
         let not_sent = place.skipped.iter().map(|why| format!("Not sent to {name}: {why}."));
         let warnings = place.warnings.iter().map(|warning| format!("{warning}."));
@@ -253,9 +255,13 @@ fn try_out(app: &App, id: &str, opening: &Opening<'_>) -> anyhow::Result<String>
     let failed: Vec<String> =
         failed.map(|check| format!("{}: {}", check.name, check.seen)).collect();
     Ok(match receipt.passed {
-        true => format!("Backup {} restores: {} checks passed.", receipt.id, receipt.checks.len()),
+        true => format!(
+            "Restore test of backup {} passed: {} checks.",
+            receipt.id,
+            receipt.checks.len()
+        ),
         false => {
-            format!("Backup {} does NOT restore as it should. {}", receipt.id, failed.join("; "))
+            format!("Restore test of backup {} FAILED. {}", receipt.id, failed.join("; "))
         }
     })
 }

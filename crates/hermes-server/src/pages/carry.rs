@@ -18,12 +18,12 @@ use crate::export::{self, Wish};
 use hermes_app::pool::Seat;
 use hermes_app::problem::{Kind, Problem, message};
 
-const NAME: &str = "Carry";
+const NAME: &str = "Export & delete";
 const TYPES: [(&str, &str, ItemKind); 4] = [
     ("facts", "what is known", ItemKind::Fact),
     ("episodes", "what was said", ItemKind::Message),
-    ("procedures", "how things are done well", ItemKind::Procedure),
-    ("events", "what happened when", ItemKind::Event),
+    ("procedures", "lessons from finished work", ItemKind::Procedure),
+    ("events", "what happened, and when", ItemKind::Event),
 ];
 
 /// The page.
@@ -105,7 +105,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         frame,
     };
     let command = "hermes memory export -o memory.json".to_owned();
-    let head = Head { title: "Export and reset".to_owned(), section: NAME, command };
+    let head = Head { title: NAME.to_owned(), section: NAME, command };
     show::view(visit, head, &shown)
 }
 
@@ -131,7 +131,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let what = visit.must_say("what")?;
     let deletion = chosen(seat, visit, what)?;
     if visit.said("sure") != Some(name_of(visit, what)) {
-        let why = format!("type {} to say that you are sure", name_of(visit, what));
+        let why = format!("type {} to confirm", name_of(visit, what));
         return Err(Problem::new(Kind::Usage, why).hint("nothing was deleted").into());
     }
     let kept = backed_up(seat, visit)?;
@@ -179,7 +179,7 @@ fn name_of<'a>(visit: &'a Visit, what: &'a str) -> &'a str {
 
 /// What is meant: `all`, `type:facts`, `user:NAME`.
 fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Deletion> {
-    let unknown = || Problem::usage(format!("{what:?} is nothing that can be deleted here"));
+    let unknown = || Problem::usage(format!("{what:?} cannot be deleted here"));
     let erase = visit.said("erase").is_some();
     let part = |choice| Deletion::Part(Forget { choice, erase, transcript: false });
     let (_, _, memory) = seat.reader()?;
@@ -206,20 +206,20 @@ fn chosen(seat: &mut Seat, visit: &Visit, what: &str) -> anyhow::Result<Deletion
 /// Nothing is deleted before a backup was made and read back, unless the person said so.
 fn backed_up(seat: &Seat, visit: &Visit) -> anyhow::Result<String> {
     if visit.said("unsafe").is_some() {
-        return Ok("No backup was made, as you said.".to_owned());
+        return Ok("No backup was made, as you requested.".to_owned());
     }
     match long::run(seat, |app| backups::make(app, Some("before deleting")).map(drop)) {
-        Ok(Some(())) => Ok("A backup of everything was made before.".to_owned()),
+        Ok(Some(())) => Ok("A backup of everything was made first.".to_owned()),
         Ok(None) => {
-            Err(Problem::new(Kind::Refused, "the backup before it takes long; nothing was deleted")
-                .hint("try again when the list of backups shows it, or say that none is wanted")
+            Err(Problem::new(Kind::Refused, "the backup is still running; nothing was deleted")
+                .hint("try again when the backup is in the list, or choose to make none")
                 .into())
         }
         Err(error) => {
             let why =
-                format!("no backup could be made, so nothing was deleted: {}", message(&error));
+                format!("could not make a backup, so nothing was deleted: {}", message(&error));
             Err(Problem::new(Kind::Refused, why)
-                .hint("set backups up with `hermes backup setup`, or say that none is wanted")
+                .hint("set up backups with `hermes backup setup`, or choose to make none")
                 .into())
         }
     }

@@ -216,8 +216,8 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             let restored =
                 versions::restore(&seat.home, &target, &Which::Number(number), seat.app.now)?;
             let said = match restored.changed {
-                true => format!("{} is as it was in version {number}", title(name)),
-                false => format!("{} was like that already", title(name)),
+                true => format!("Restored version {number} of {}", title(name)),
+                false => format!("{} is unchanged", title(name)),
             };
             done(seat, visit, Notice::new(said), &before)
         }
@@ -225,7 +225,12 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             let wanted = Which::Hash(visit.must_say("hash")?.to_owned());
             let before = read(seat, &target)?.hash;
             versions::restore(&seat.home, &target, &wanted, seat.app.now)?;
-            done(seat, visit, Notice::new(format!("{} is as it was before", title(name))), &before)
+            done(
+                seat,
+                visit,
+                Notice::new(format!("Restored the previous version of {}", title(name))),
+                &before,
+            )
         }
         _ => Err(unknown_deed(visit)),
     }
@@ -248,12 +253,12 @@ fn save(seat: &mut Seat, visit: &Visit, target: &MemoryTarget) -> anyhow::Result
         }
         Err(error) => Err(error.into()),
         Ok(outcome) if !outcome.changed => {
-            let notice = Notice::new(format!("{} was like that already", title(name)));
+            let notice = Notice::new(format!("{} is unchanged", title(name)));
             Ok(Answer::Done { back: visit.back(), notice })
         }
         Ok(outcome) => {
             let tokens = outcome.document.tokens();
-            let said = format!("{} is saved, about {tokens} tokens", title(name));
+            let said = format!("Saved {}, about {tokens} tokens", title(name));
             done(seat, visit, Notice::new(said), &before.hash)
         }
     }
@@ -281,7 +286,7 @@ fn conflict(seat: &Seat, visit: &Visit, mine: String, now: &MemoryText) -> anyho
         theirs,
         name,
     };
-    let title = format!("{} was changed meanwhile", body.title);
+    let title = format!("{} was changed in the meantime", body.title);
     let head = Head { title, section: NAME, command: command_of(&body.name) };
     show::view_as(StatusCode::CONFLICT, visit, head, &body)
 }
@@ -303,7 +308,7 @@ fn decide(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         }
         false => {
             proposals::reject(&seat.app, &mut memory, scope, &ids)?;
-            format!("proposal:{} is rejected, and not proposed again", ids[0])
+            format!("Rejected proposal:{}. Hermes does not propose it again.", ids[0])
         }
     };
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(said) })
@@ -344,7 +349,7 @@ fn does(name: &str) -> &'static str {
     match name {
         "memory" => "what the agent should know in every session",
         "user" => "who the user is",
-        _ => "the persona of the agent",
+        _ => "the agent's persona",
     }
 }
 
@@ -357,5 +362,5 @@ fn command_of(name: &str) -> String {
 }
 
 fn not_a_number() -> Problem {
-    Problem::usage("that is not the number of a version")
+    Problem::usage("the version is not a number")
 }

@@ -385,7 +385,8 @@ fn things(
                 (format!("episode:{id}"), text.or(found.and_then(|episode| episode.body)))
             }
         };
-        let text = text.map_or_else(|| "gone since".to_owned(), |text| one_line(&text, 160));
+        let text =
+            text.map_or_else(|| "no longer available".to_owned(), |text| one_line(&text, 160));
         things.push((name.clone(), text, address(&name, frame)));
     }
     Ok(things)

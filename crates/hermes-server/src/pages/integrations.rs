@@ -71,9 +71,9 @@ impl Row {
     fn badge(state: State) -> (&'static str, &'static str) {
         match state {
             State::Yes => ("good", "connected"),
-            State::Old => ("care", "of an older version"),
-            State::None => ("", "has none"),
-            State::No => ("", "no"),
+            State::Old => ("care", "outdated"),
+            State::None => ("", "not supported"),
+            State::No => ("", "not connected"),
         }
     }
 
@@ -202,8 +202,8 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     integrate::apply(&mut plan.plan, &seat.home, seat.app.now)?;
     let (what, back_deed) = match removes {
-        true => ("is no longer connected", "connect"),
-        false => ("is connected; a copy of each file as it was is kept", "disconnect"),
+        true => ("is disconnected", "connect"),
+        false => ("is connected; Hermes kept a copy of each file as it was", "disconnect"),
     };
     let said = [vec![format!("{agent} {what}")], plan.remarks].concat().join(". ");
     let back = visit.frame(seat)?.link("integrations");

@@ -56,8 +56,8 @@ struct Work {
 impl Shown {
     fn word(&self, state: &JobState) -> (&'static str, &'static str) {
         match state {
-            JobState::Waiting => ("", "waits"),
-            JobState::Leased => ("on", "runs"),
+            JobState::Waiting => ("", "pending"),
+            JobState::Leased => ("on", "running"),
             JobState::Done => ("good", "done"),
             JobState::Failed => ("bad", "failed"),
         }
@@ -66,7 +66,7 @@ impl Shown {
     fn verdict(&self, status: &Status) -> (&'static str, &'static str) {
         match status {
             Status::Ok => ("good", "ok"),
-            Status::Warn => ("care", "look"),
+            Status::Warn => ("care", "warning"),
             Status::Fail => ("bad", "failed"),
         }
     }
@@ -127,12 +127,12 @@ fn retry(seat: &mut Seat, id: &str) -> anyhow::Result<String> {
     let job = memory.store.job(Admin, number)?;
     let (app, _, memory) = seat.writer()?;
     memory.store.retry_job(Admin, number, app.now)?;
-    Ok(format!("{} is tried again", job.kind))
+    Ok(format!("Retrying {}", job.kind))
 }
 
 fn queue(seat: &mut Seat, kind: &str) -> anyhow::Result<String> {
     if !jobs::can(kind) {
-        return Err(Problem::usage(format!("there is no kind of job {kind:?}")).into());
+        return Err(Problem::usage(format!("there is no job type {kind:?}")).into());
     }
     let (app, home, memory) = seat.writer()?;
     let name = jobs::name_here(app, home, kind);
@@ -140,7 +140,7 @@ fn queue(seat: &mut Seat, kind: &str) -> anyhow::Result<String> {
     let job = NewJob { kind, payload: "{}", dedupe_key: Some(kind), user: None, run_at: app.now };
     let queued = memory.store.queue_job(Admin, &job, app.now)?.is_some();
     Ok(match queued {
-        true => format!("{kind} begins"),
-        false => format!("{kind} waits already"),
+        true => format!("Queued {kind}"),
+        false => format!("{kind} is already queued"),
     })
 }

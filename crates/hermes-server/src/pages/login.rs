@@ -69,7 +69,7 @@ pub fn open_door(home: &Home, address: &str, code: &str) -> anyhow::Result<PathB
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Hermes</title>\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta http-equiv=\"refresh\" content=\"0;url={address}\"></head>\n\
-         <body><p><a href=\"{address}\">To the dashboard</a></p></body></html>\n"
+         <body><p><a href=\"{address}\">Open the dashboard</a></p></body></html>\n"
     );
     atomic::write_private(&path, page.as_bytes())?;
     Ok(path)
@@ -112,7 +112,8 @@ pub(crate) fn csrf(cookie: &str) -> String {
 /// So many random bytes, written in hexadecimal digits.
 pub(crate) fn random(count: usize) -> anyhow::Result<String> {
     let mut bytes = vec![0_u8; count];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("could not generate random numbers: {error}"))?;
     Ok(hex(&bytes))
 }
 

@@ -179,5 +179,5 @@ pub(crate) fn html(status: StatusCode, text: String) -> Reply {
 
 /// A deed that a page does not know.
 fn unknown_deed(visit: &Visit) -> anyhow::Error {
-    Problem::new(Kind::Usage, format!("{:?} is nothing that can be done here", visit.deed())).into()
+    Problem::new(Kind::Usage, format!("unknown action {:?}", visit.deed())).into()
 }

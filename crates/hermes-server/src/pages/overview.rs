@@ -135,7 +135,7 @@ fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let page = Overview {
         is_empty: counts.facts + counts.raw_episodes + counts.compressed_episodes == 0,
         cards: cards(&counts, &frame),
-        plot: plot::bars(&bars, "Facts and episodes that came on each of the last 90 days")?,
+        plot: plot::bars(&bars, "Facts and episodes added on each of the last 90 days")?,
         growth,
         loaded_tokens: always_loaded.iter().map(|file| file.tokens).sum(),
         always_loaded,
@@ -159,13 +159,13 @@ fn run_now(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     }
     let kind = visit.must_say("kind")?;
     if !jobs::can(kind) {
-        return Err(Problem::usage(format!("there is no kind of job {kind:?}")).into());
+        return Err(Problem::usage(format!("there is no job type {kind:?}")).into());
     }
     let (app, home, memory) = seat.writer()?;
     let is_new = jobs::queue_now(&mut memory.store, &jobs::name_here(app, home, kind), app.now)?;
     let text = match is_new {
-        true => format!("{kind} is done next"),
-        false => format!("{kind} waits already"),
+        true => format!("Queued {kind}"),
+        false => format!("{kind} is already queued"),
     };
     Ok(Answer::Done { back: visit.back(), notice: Notice::new(text) })
 }
@@ -194,18 +194,21 @@ fn cards(counts: &Counts, frame: &Frame) -> Vec<Card> {
         more,
         address: frame.link(rest),
     };
-    let retired = format!("{} forgotten or superseded", thousands(counts.retired_facts));
+    let retired = format!(
+        "{} forgotten or superseded, {} held back",
+        thousands(counts.retired_facts),
+        thousands(counts.quarantined)
+    );
     let summaries = format!("{} as summaries", thousands(counts.compressed_episodes));
     let lessons = format!("{} lessons", thousands(counts.reflections));
-    let waiting = format!("{} held back", thousands(counts.quarantined));
     vec![
         card("facts", counts.facts, retired, "facts"),
         card("episodes", counts.raw_episodes + counts.compressed_episodes, summaries, "timeline"),
         card("messages", counts.messages, String::new(), "sessions"),
         card("procedures", counts.procedures, lessons, "procedures"),
         card("events", counts.events, String::new(), "timeline?show=events"),
-        card("names", counts.entities, waiting, "facts"),
-        card("jobs open", counts.open_jobs, String::new(), "jobs"),
+        card("names", counts.entities, String::new(), "facts"),
+        card("open jobs", counts.open_jobs, String::new(), "jobs"),
     ]
 }
 
@@ -238,7 +241,7 @@ fn standing(app: &App, home: &Home) -> Standing {
     };
     match backup::status::of_home(app, home) {
         Ok(None) => none(
-            "none is made: a broken disk would take everything".to_owned(),
+            "No backups are made: if the disk fails, everything is lost".to_owned(),
             "hermes backup setup",
         ),
         Err(error) => none(hermes_app::problem::message(&error), "hermes backup status"),

@@ -119,29 +119,29 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
         "create" => {
             let name = visit.must_say("name")?;
             profiles::create(&seat.app, name)?;
-            Notice::new(format!("The profile {name} is made"))
+            Notice::new(format!("Created profile {name}"))
         }
         "delete" => {
             let name = visit.must_say("name")?;
             if visit.said("sure") != Some(name) {
-                let why = format!("type {name} to take the profile away");
+                let why = format!("type {name} to confirm that you want to delete this profile");
                 return Err(Problem::new(Kind::Usage, why).into());
             }
             if name == visit.profile {
-                let why = "this page is in that profile";
+                let why = "you cannot delete the profile that this page shows";
                 return Err(Problem::new(Kind::Refused, why)
-                    .hint("go to another profile first")
+                    .hint("switch to another profile first")
                     .into());
             }
             let (profile, _) = profiles::removable(&seat.app, name)?;
             let kept = profiles::set_aside(&seat.app, &profile)?;
-            let said = format!("{name} is taken away and kept in {}", kept.display());
+            let said = format!("Deleted profile {name}. It is kept in {}.", kept.display());
             Notice::new(said).undo(&address, "restore", &[("name", name)])
         }
         "restore" => {
             let name = visit.must_say("name")?;
             profiles::restore(&seat.app, name)?;
-            Notice::new(format!("{name} is back"))
+            Notice::new(format!("Restored profile {name}"))
         }
         _ => return Err(unknown_deed(visit)),
     };

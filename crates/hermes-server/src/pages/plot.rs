@@ -26,7 +26,7 @@ const CLASSES: [(&str, &str); 5] = [
 /// Bars beside one another; `about` says to those who do not see it what it shows.
 pub(super) fn bars(bars: &[Bar], about: &str) -> anyhow::Result<Html> {
     let mut drawn = String::new();
-    draw(&mut drawn, bars).map_err(|error| anyhow::anyhow!("could not draw: {error}"))?;
+    draw(&mut drawn, bars).map_err(|error| anyhow::anyhow!("could not draw the plot: {error}"))?;
     let named = format!("<svg role=\"img\" aria-label=\"{}\" ", text::escape(about));
     let mut drawn = drawn.replacen("<svg ", &named, 1);
     for (colour, class) in CLASSES {

@@ -114,12 +114,12 @@ fn to_skill(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer> 
     let frame = visit.frame(seat)?;
     let (name, skills) = (promoted.skill.as_str(), frame.link("skills"));
     let notice = match promoted.changed {
-        true => Notice::new(format!("{name} waits for your word in Skills")).undo(
+        true => Notice::new(format!("{name} needs your approval in Skills")).undo(
             &skills,
             "",
             &[("reject", name)],
         ),
-        false => Notice::new(format!("The skill {name} says so already")),
+        false => Notice::new(format!("The skill {name} already says this")),
     };
     Ok(Answer::Done { back: visit.back(), notice })
 }
@@ -151,7 +151,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             Notice::new(format!("Forgotten: {title}")).undo(&address, "", &[("restore", &number)])
         }
         false => {
-            Notice::new(format!("Back again: {title}")).undo(&address, "", &[("forget", &number)])
+            Notice::new(format!("Restored: {title}")).undo(&address, "", &[("forget", &number)])
         }
     };
     Ok(Answer::Done { back: visit.back(), notice })

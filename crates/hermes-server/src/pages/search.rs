@@ -134,8 +134,8 @@ fn is_likely(hit: &Hit) -> bool {
 fn row(mut hit: Hit, words: &[String], frame: &Frame) -> Row {
     let address = address(&hit, frame);
     let score = match hit.relevance {
-        Some(relevance) if relevance < 0.01 => "hardly sure".to_owned(),
-        Some(relevance) => format!("{:.0} % sure", relevance * 100.0),
+        Some(relevance) if relevance < 0.01 => "Match below 1 %".to_owned(),
+        Some(relevance) => format!("Match {:.0} %", relevance * 100.0),
         None => String::new(),
     };
     let short: String = hit.snippet.chars().take(LONGEST).collect();
@@ -204,11 +204,11 @@ impl Row {
     /// How it was found, in a sentence.
     fn how(&self) -> String {
         let words = match self.hit.words.is_empty() {
-            true => "none of the words stands in it".to_owned(),
-            false => format!("has {}", self.hit.words.join(", ")),
+            true => "contains none of the keywords".to_owned(),
+            false => format!("contains {}", self.hit.words.join(", ")),
         };
         match self.hit.cosine {
-            Some(cosine) => format!("{words}; likeness in meaning {cosine:.2}"),
+            Some(cosine) => format!("{words}; similarity of meaning {cosine:.2}"),
             None => words,
         }
     }

@@ -157,17 +157,17 @@ fn secrets(seat: &Seat) -> anyhow::Result<Vec<Kept>> {
 fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let key = visit.must_say("key")?;
     if secret::is_secret_name(key) || secret::is_secret_key(key) {
-        let why = format!("{key} is a secret and is not taken from a page");
+        let why = format!("{key} is a secret and cannot be set on this page");
         return Err(Problem::new(Kind::Refused, why)
-            .hint(format!("type `hermes config set {key} -` and give the value on standard input"))
+            .hint(format!("run `hermes config set {key} -` and enter the value on standard input"))
             .into());
     }
     let mut app = seat.app.for_profile(&seat.home);
     let before = config::get(app.config(&seat.home)?, key)?;
     if is_for_terminal(before.key) {
-        let why = format!("{} is changed in a terminal alone", before.key);
+        let why = format!("{} can only be changed in a terminal", before.key);
         return Err(Problem::new(Kind::Refused, why)
-            .hint(format!("type `hermes config set {} VALUE`", before.key))
+            .hint(format!("run `hermes config set {} VALUE`", before.key))
             .into());
     }
     let said = match visit.deed() {
@@ -193,6 +193,6 @@ fn from(origin: &Origin) -> String {
             format!("{name}, line {line}")
         }
         Origin::Environment { name } => format!("${name}"),
-        Origin::Flag => "--set of the daemon".to_owned(),
+        Origin::Flag => "option --set of the daemon".to_owned(),
     }
 }

@@ -131,7 +131,7 @@ pub(crate) fn trouble(visit: &Visit, fault: &Fault) -> anyhow::Result<Made> {
     };
     let title = match fault.status {
         StatusCode::NOT_FOUND => "Not found",
-        _ => "That did not work",
+        _ => "Something went wrong",
     };
     let head = Head { title: title.to_owned(), ..Head::default() };
     Ok(Made::html(fault.status, head, text.render()?))
@@ -141,8 +141,9 @@ pub(crate) fn trouble(visit: &Visit, fault: &Fault) -> anyhow::Result<Made> {
 pub(crate) fn lone(theme: Theme, fault: &Fault) -> anyhow::Result<String> {
     let (message, hint) = fault.told();
     let title = match fault.status {
-        StatusCode::UNAUTHORIZED => "Who is there?",
-        _ => "That did not work",
+        StatusCode::UNAUTHORIZED => "Sign in required",
+        StatusCode::OK => "Signed out",
+        _ => "Something went wrong",
     };
     Ok(plain(theme, title, message, hint).render()?)
 }
@@ -150,7 +151,7 @@ pub(crate) fn lone(theme: Theme, fault: &Fault) -> anyhow::Result<String> {
 /// The page between the code and the dashboard: a cookie that is only for this site is not sent along
 /// where another one led here, so the way on begins on a page of ours.
 pub(crate) fn welcome(theme: Theme) -> anyhow::Result<String> {
-    let page = plain(theme, "Welcome", "You are let in.", None);
+    let page = plain(theme, "Signed in", "You are signed in.", None);
     Ok(Lone { onward: Some("/"), ..page }.render()?)
 }
 
@@ -213,5 +214,5 @@ fn trouble_of(seat: &mut Seat) -> Option<String> {
         Err(error) => return Some(problem::message(&error)),
     };
     let failed = memory.store.jobs(Admin, Some(JobState::Failed), 1).unwrap_or_default();
-    failed.first().map(|job| format!("a job failed: {}", job.kind))
+    failed.first().map(|job| format!("A job failed: {}", job.kind))
 }

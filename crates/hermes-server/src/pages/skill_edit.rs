@@ -108,8 +108,8 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             skills::note_in_memory(&seat.app, &seat.home);
             let here = address(seat, visit)?;
             let said = match edited.changed {
-                true => format!("{name} is saved, about {} tokens", tokens::estimate(&text)),
-                false => format!("{name} says so already"),
+                true => format!("Saved {name}, about {} tokens", tokens::estimate(&text)),
+                false => format!("{name} is unchanged"),
             };
             let notice = Notice::new(said);
             let notice = match edited.changed {
@@ -173,7 +173,7 @@ fn state(visit: &Visit) -> State {
 fn address(seat: &Seat, visit: &Visit) -> anyhow::Result<String> {
     let name = visit.param("name");
     if name.is_empty() {
-        return Err(Problem::new(Kind::NotFound, "no skill is named").into());
+        return Err(Problem::new(Kind::NotFound, "the address names no skill").into());
     }
     let frame = visit.frame(seat)?;
     let place = format!("skills/{name}/edit");

@@ -311,8 +311,8 @@ fn deed_of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let address = visit.frame(seat)?.link("timeline");
     let name = wanted.name();
     let (text, undo) = match is_restoring {
-        true => (format!("{name} is back"), "forget"),
-        false => (format!("{name} is out of every answer"), "restore"),
+        true => (format!("Restored: {name}"), "forget"),
+        false => (format!("Forgotten: {name}"), "restore"),
     };
     let notice = Notice::new(text).undo(&address, "", &[(undo, &name)]);
     Ok(Answer::Done { back: visit.back(), notice })
@@ -329,25 +329,25 @@ fn deed_of_one(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let notice = match visit.deed() {
         "exclude" => {
             items::retire(store, scope, wanted, app.change())?;
-            let text = format!("{} is out of every answer", wanted.name());
+            let text = format!("Excluded from memory: {}", wanted.name());
             Notice::new(text).undo(&address, "restore", &[])
         }
         "restore" => {
             items::restore(app, home, store, scope, wanted)?;
-            let text = format!("{} is remembered again", wanted.name());
+            let text = format!("Included again: {}", wanted.name());
             Notice::new(text).undo(&address, "exclude", &[])
         }
         "extract" => {
             let waiting = store.extract_again(scope, Some(&episode.session_id))?;
             jobs::queue_now(store, &jobs::name_here(app, home, "extract"), app.now)?;
-            Notice::new(format!("Facts are drawn anew from {}", counted(waiting, "episode")))
+            Notice::new(format!("Hermes extracts facts again from {}", counted(waiting, "episode")))
         }
         "forget session" => {
             let choice = Choice::Session(scope.user(), episode.session_id.clone());
             let gone = store.forget(Admin, &choice, Depth::Retire, app.change())?;
             hermes_app::in_step::follow_all(app, home, memory)?;
             let text = format!(
-                "Forgotten: {} and {} that were learned from them alone",
+                "Forgotten: {} and {} that came only from them",
                 counted(gone.episodes, "episode"),
                 counted(gone.facts, "fact")
             );

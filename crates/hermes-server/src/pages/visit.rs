@@ -139,7 +139,7 @@ impl Visit {
 
     /// What the form must say.
     pub(crate) fn must_say(&self, name: &str) -> Result<&str, Problem> {
-        self.said(name).ok_or_else(|| Problem::usage(format!("the form has no {name}")))
+        self.said(name).ok_or_else(|| Problem::usage(format!("the form field {name} is missing")))
     }
 
     /// Everything that the form says by this name.
@@ -170,7 +170,7 @@ impl Visit {
         let id: UserId = name.parse()?;
         let user = store.user(id.as_str())?.ok_or_else(|| {
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
-                .hint("see who is known with `hermes user list`")
+                .hint("list the users with `hermes user list`")
         })?;
         Ok(Asker::of(&user))
     }

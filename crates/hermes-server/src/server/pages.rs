@@ -192,12 +192,8 @@ fn admitted(shared: &Shared, request: &Request, params: Params) -> Result<Visit,
         Some((secret, visitor))
     });
     let Some((secret, visitor)) = known else {
-        return Err(Fault::new(
-            StatusCode::UNAUTHORIZED,
-            "unauthorized",
-            "sign in to see this page",
-        )
-        .hint("run `hermes dashboard` and open the address that it prints"));
+        return Err(Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", "you are not signed in")
+            .hint("run `hermes dashboard` and open the address that it prints"));
     };
     is_known(request);
     if let Err(wait) = shared.rates.take(&format!("visitor {visitor}"), Instant::now()) {
@@ -221,9 +217,9 @@ async fn read_form(shared: &Shared, visit: &mut Visit, request: Request) -> Resu
         false => Err(Fault::new(
             StatusCode::FORBIDDEN,
             "refused",
-            "the form did not come from a page of this dashboard; nothing was changed",
+            "the form was not sent from a page of this dashboard; nothing was changed",
         )
-        .hint("go back, load the page again and send the form once more")),
+        .hint("go back, reload the page and send the form again")),
     }
 }
 
@@ -260,14 +256,14 @@ fn password(headers: &HeaderMap) -> Option<String> {
 /// Tries that were not good are counted, and a good one is looked at before them: nobody can use it up for others.
 fn not_good(shared: &Shared) -> Fault {
     if let Err(wait) = shared.rates.take("login", Instant::now()) {
-        let what = "too many wrong codes were tried";
+        let what = "too many invalid codes were tried";
         let mut fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, "unavailable", what);
         fault.wait = Some(wait.as_secs() + 1);
         return fault;
     }
     let what = "this code was already used, or is older than ten minutes";
     Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", what)
-        .hint("`hermes dashboard` prints a new one")
+        .hint("run `hermes dashboard` to get a new code")
 }
 
 /// Asks for a code as a password: for browsers that do not find the name of the dashboard.
@@ -328,8 +324,8 @@ async fn leave(shared: &Arc<Shared>, request: Request) -> Reply {
             if let Some(secret) = secret {
                 login::leave(shared.pool.root(), &secret);
             }
-            let fault = Fault::new(StatusCode::OK, "done", "You are logged out.")
-                .hint("sign in again with `hermes dashboard`");
+            let fault = Fault::new(StatusCode::OK, "done", "You are signed out.")
+                .hint("run `hermes dashboard` to sign in again");
             let secure = if shared.is_tls { "; Secure" } else { "" };
             let name = cookie_name(shared);
             let gone = format!("{name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict{secure}");

@@ -353,7 +353,7 @@ const POINT_ALIAS: Put = Put {
 const ADD_MENTION: &str =
     "insert into mention (entity, kind, item) values (?1, ?2, ?3) on conflict do nothing";
 const REMOVE_MENTIONS: &str = "delete from mention where kind = ?1 and item = ?2";
-const MOVE_MENTIONS: &str = "
+pub(super) const MOVE_MENTIONS: &str = "
     insert into mention (entity, kind, item)
     select ?2, kind, item from mention where entity = ?1
     on conflict do nothing";

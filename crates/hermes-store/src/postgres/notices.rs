@@ -13,8 +13,8 @@ use super::pool::Pool;
 
 /// How often it is looked whether anybody still wants to hear.
 const LOOK: Duration = Duration::from_millis(500);
-/// What comes so soon after a notice is told together.
-const TOGETHER: Duration = Duration::from_millis(100);
+/// What comes so soon after a notice is told together: whoever hears of it looks at the whole memory.
+const TOGETHER: Duration = Duration::from_secs(1);
 /// How long to wait before a server that went away is called again: the first time, and at most.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 

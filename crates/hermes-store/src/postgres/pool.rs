@@ -1,5 +1,6 @@
 //! A few connections that are kept and lent out. There is no thread behind it: whoever asks looks after it.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -210,10 +211,7 @@ impl Shared {
     fn connect(&self, time: Duration) -> Result<Client> {
         let Shared { address, tls, .. } = self;
         if self.takes_marks.load(Ordering::Relaxed) {
-            let mark: String = (0..4)
-                .flat_map(|_| crate::sessions::random_bytes())
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let mark = format!("{:016x}", RandomState::new().build_hasher().finish());
             match connect::open(address, tls, time, Some(&mark)) {
                 Err(ServerError::BadAddress { .. }) => {
                     self.takes_marks.store(false, Ordering::Relaxed);

@@ -150,6 +150,12 @@ impl SessionStore {
         &self.path
     }
 
+    /// A number that changes whenever anybody changes the tables.
+    pub fn schema_number(&self) -> Result<i64> {
+        let read = self.connection.pragma_query_value(None, "schema_version", |row| row.get(0));
+        read.map_err(|source| self.fault(source))
+    }
+
     /// What is kept beside the database while it is written.
     fn keeping(&self) -> Option<&sums::Keeping> {
         self.keeping.as_ref()

@@ -24,3 +24,4 @@ mod safety;
 mod sql;
 mod story;
 mod support;
+mod unmerging;

@@ -286,16 +286,16 @@ impl Conversation {
         };
         match ended {
             Ended::Answered | Ended::Cancelled | Ended::ByTool => None,
-            Ended::TooLong => plain("the answer reached its limit of length", "ask it to go on"),
+            Ended::TooLong => plain("the answer reached its length limit", "ask it to continue"),
             Ended::Rounds => plain(
-                "the model called tools for as many rounds as one turn has",
-                "ask it to go on, or raise `agent.max_rounds`",
+                "the model reached the maximum number of tool rounds in one turn",
+                "ask it to continue, or raise `agent.max_rounds`",
             ),
             Ended::Looped => plain(
-                "the model made the same call again and again and was stopped",
-                "say in other words what you want, or try another model",
+                "the model kept repeating the same call and was stopped",
+                "rephrase your request, or try another model",
             ),
-            Ended::Refused => plain("the model declined to go on", "ask in other words"),
+            Ended::Refused => plain("the model declined to continue", "rephrase your request"),
             Ended::Failed(error) => {
                 let mut shown = ProblemShown::of(&anyhow::Error::new(error.clone()));
                 shown.hint = shown.hint.or_else(|| opening::hint_for(error));

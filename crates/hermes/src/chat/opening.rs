@@ -115,7 +115,7 @@ pub(super) fn talker(app: &App, home: &Home, typed: Option<&str>) -> anyhow::Res
     if let Some(variable) = models.missing_key(&name) {
         let what = format!("could not ask {name}: {variable} is not set");
         let hint = format!(
-            "keep the key with `hermes config set {variable} -`; `hermes model list` shows what can be used"
+            "store the key with `hermes config set {variable} -`; `hermes model list` shows the available providers"
         );
         return Err(Problem::new(Kind::Unavailable, what).hint(hint).into());
     }
@@ -139,25 +139,27 @@ pub(super) fn hint_for(error: &hermes_llm::Error) -> Option<String> {
     use hermes_llm::ErrorKind;
     let hint = match error.kind() {
         ErrorKind::Unavailable => {
-            "say it again with /retry when the network is back; `hermes model test` shows what is wrong"
+            "send it again with /retry when the network is back; `hermes model test` shows what is wrong"
         }
         ErrorKind::NoAccess => "`hermes model list` shows where the key comes from",
-        ErrorKind::NoSuchModel => "see what can be used with `hermes model list`",
-        ErrorKind::TooLong => "begin anew with /new, or shorten it with /compact",
-        ErrorKind::Declined => "ask in other words, or use another model",
+        ErrorKind::NoSuchModel => "list the available providers with `hermes model list`",
+        ErrorKind::TooLong => {
+            "start a new conversation with /new, or shorten this one with /compact"
+        }
+        ErrorKind::Declined => "rephrase your request, or use another model",
         _ => return None,
     };
     Some(hint.to_owned())
 }
 
 fn no_model() -> Problem {
-    Problem::new(Kind::Unavailable, "there is no model to talk with")
-        .hint("name one with `hermes config set model.default anthropic/claude-sonnet-5` and keep its key with `hermes config set ANTHROPIC_API_KEY -`; `hermes model list` shows what can be used")
+    Problem::new(Kind::Unavailable, "no chat model is configured")
+        .hint("choose one with `hermes config set model.default anthropic/claude-sonnet-5` and store its key with `hermes config set ANTHROPIC_API_KEY -`; `hermes model list` shows the available providers")
 }
 
 fn nothing_to_resume() -> Problem {
-    Problem::new(Kind::NotFound, "there is no session to go on with")
-        .hint("begin one with `hermes chat`")
+    Problem::new(Kind::NotFound, "there is no session to continue")
+        .hint("start one with `hermes chat`")
 }
 
 /// Who talks. While the memory cannot be asked, somebody whom it knew before is let talk all the same.
@@ -172,9 +174,9 @@ fn asker(seat: &mut Seat, user: Option<&UserId>) -> anyhow::Result<Asker> {
         true => Ok(Asker::unasked(user)),
         false => Err(Problem::new(
             Kind::Unavailable,
-            format!("could not find out who {user} is: {}", problem::message(&error)),
+            format!("could not look up user {user}: {}", problem::message(&error)),
         )
-        .hint("say it again when `hermes db status` answers; users whom this home has seen can talk meanwhile")
+        .hint("try again when `hermes db status` can reach the server; users whom this home already knows can chat in the meantime")
         .into()),
     }
 }

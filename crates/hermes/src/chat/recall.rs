@@ -92,7 +92,7 @@ impl Conversation {
 /// Shows why nothing is recalled; the conversation goes on without.
 pub(super) fn show_failure(error: &anyhow::Error, front: &mut dyn Front) -> anyhow::Result<()> {
     let why = hermes_app::problem::message(error);
-    front.show(&Event::Notice(&format!("nothing could be recalled: {why}")))
+    front.show(&Event::Notice(&format!("recall failed: {why}")))
 }
 
 /// Leaves out what is in the window already.

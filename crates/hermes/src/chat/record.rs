@@ -79,11 +79,12 @@ fn rows(told: &Told) -> Vec<i64> {
 fn remark(told: &Told) -> Option<String> {
     match told {
         Told::Memory(_) => None,
-        Told::StateDb { because, .. } => {
-            Some(format!("kept in the session; the memory takes it in later: {}", because.text))
-        }
+        Told::StateDb { because, .. } => Some(format!(
+            "saved in the session; it will be recorded in the memory later: {}",
+            because.text
+        )),
         Told::Spool { file, because, .. } => {
-            Some(format!("{}; what was said waits in {}", because.text, file.display()))
+            Some(format!("{}; the message waits in {}", because.text, file.display()))
         }
     }
 }

@@ -66,10 +66,10 @@ impl Conversation {
         match remembered {
             Remembered::Written(written) => self.show_kept(written.fact, &written.entry, front),
             Remembered::Proposed { proposal, why, .. } => front.show(&Event::Notice(&format!(
-                "not written yet, {why}: agree with `hermes memory approve {proposal}`"
+                "not written yet, {why}: approve it with `hermes memory approve {proposal}`"
             ))),
             Remembered::Buried => front.show(&Event::Notice(
-                "not remembered: you took it back before; say it once more if it holds again",
+                "not remembered, because you deleted it before; say it once more to store it",
             )),
         }
     }
@@ -78,15 +78,15 @@ impl Conversation {
         match followed {
             Followed::Rewritten { text, fact, .. } => self.show_kept(*fact, text, front),
             Followed::Removed { entry, fact, .. } => front.show(&Event::Notice(&format!(
-                "- {} no longer holds: \"{}\"",
+                "- {} is outdated: \"{}\"",
                 name_of(*fact),
                 one_line(entry, SHOWN)
             ))),
             Followed::Proposed { proposal, .. } => front.show(&Event::Notice(&format!(
-                "an entry would follow: agree with `hermes memory approve {proposal}`"
+                "an entry would be updated: approve it with `hermes memory approve {proposal}`"
             ))),
             Followed::LeftAlone { path, why, .. } => front.show(&Event::Notice(&format!(
-                "an entry in {} no longer holds and is left as it is: {why}",
+                "an entry in {} is outdated and was left unchanged: {why}",
                 path.display()
             ))),
             Followed::Back { .. } => Ok(()),

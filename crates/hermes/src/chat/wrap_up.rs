@@ -52,7 +52,9 @@ pub(crate) fn offer(
 ) -> anyhow::Result<usize> {
     if !front.is_interactive() {
         if occasion == Occasion::Asked {
-            front.show(&Event::Notice("nobody is there to be asked; nothing was kept"))?;
+            front.show(&Event::Notice(
+                "nothing was stored: there is no terminal to ask for confirmation",
+            ))?;
         }
         return Ok(0);
     }
@@ -65,15 +67,14 @@ pub(crate) fn offer(
     let count = candidates.len() + pending.len();
     if count == 0 {
         if occasion == Occasion::Asked {
-            front.show(&Event::Notice(
-                "this conversation taught nothing that is not kept already",
-            ))?;
+            front
+                .show(&Event::Notice("there is nothing new to remember from this conversation"))?;
         }
         return Ok(0);
     }
     let question = match count {
-        1 => "one thing could be kept for next time; look at it?".to_owned(),
-        many => format!("{many} things could be kept for next time; go through them?"),
+        1 => "there is one thing to remember for next time; review it?".to_owned(),
+        many => format!("there are {many} things to remember for next time; review them?"),
     };
     if occasion == Occasion::Leaving && !front.confirm(&question, "") {
         return Ok(0);
@@ -115,18 +116,19 @@ pub(crate) fn tell(front: &mut dyn Front, became: &Remembered) -> anyhow::Result
             })?;
             for moved in &written.moved {
                 let moved = one_line(moved, WIDTH);
-                front
-                    .show(&Event::Notice(&format!("to make room, this is a fact now: {moved}")))?;
+                front.show(&Event::Notice(&format!(
+                    "to make room, this entry was moved from the file to a fact: {moved}"
+                )))?;
             }
             Ok(true)
         }
         Remembered::Proposed { proposal, why, .. } => {
-            let text = format!("not written: {why}; it waits as proposal:{proposal}");
+            let text = format!("not written: {why}; it waits for approval as proposal:{proposal}");
             front.show(&Event::Notice(&text))?;
             Ok(false)
         }
         Remembered::Buried => {
-            front.show(&Event::Notice("not written: you took it back before"))?;
+            front.show(&Event::Notice("not written, because you deleted it before"))?;
             Ok(false)
         }
     }
@@ -143,7 +145,7 @@ fn offer_one(
         one_line(&candidate.statement, WIDTH),
         one_line(&candidate.quote, WIDTH)
     );
-    if !front.confirm(&format!("keep it in {}?", file(candidate.target)), &detail) {
+    if !front.confirm(&format!("store it in {}?", file(candidate.target)), &detail) {
         return Ok(false);
     }
     let source = NewSource {
@@ -178,7 +180,7 @@ fn offer_pending(
     let way = match one.does {
         "add" => "add it to",
         "replace" => "change it in",
-        _ => "take it out of",
+        _ => "remove it from",
     };
     if !front.confirm(&format!("{way} {}?", file(one.file)), &detail) {
         return Ok(false);
@@ -188,11 +190,13 @@ fn offer_pending(
     match remember::approve(&mut memory.store, scope, one.id, &rules, change)? {
         Approved::Written(written) => tell(front, &Remembered::Written(written)),
         Approved::Removed { path, .. } | Approved::Replaced { path, .. } => {
-            front.show(&Event::Notice(&format!("{} is changed", path.display())))?;
+            front.show(&Event::Notice(&format!("{} was changed", path.display())))?;
             Ok(true)
         }
         Approved::Outdated { .. } => {
-            front.show(&Event::Notice("the entry is another one by now; nothing was changed"))?;
+            front.show(&Event::Notice(
+                "the entry has changed in the meantime; nothing was changed",
+            ))?;
             Ok(false)
         }
     }

@@ -21,22 +21,22 @@ use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  hermes chat                                  talk
-  hermes chat -c                               go on with the last session
-  hermes chat -q \"what did we decide on ports?\"  one question, one answer
-  git diff | hermes chat -                     all of standard input is one message
-  hermes chat --json                           an event a line, for programs")]
+  hermes chat                                  start a conversation
+  hermes chat -c                               continue the last session
+  hermes chat -q \"what did we decide on ports?\"  ask one question and exit
+  git diff | hermes chat -                     read one message from standard input
+  hermes chat --json                           print one JSON event per line, for programs")]
 pub(crate) struct Arguments {
-    /// `-`: all of standard input is one message
+    /// With `-`, read all of standard input as one message
     #[arg(value_name = "-", conflicts_with = "question", value_parser = ["-"])]
     dash: Option<String>,
-    /// Ask this one question, print the answer and end
+    /// Ask one question, print the answer and exit
     #[arg(long, short = 'q', value_name = "TEXT")]
     question: Option<String>,
-    /// Go on with the last session
+    /// Continue the last session
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     go_on: bool,
-    /// Go on with this session: its id, the beginning of it, or its title
+    /// Continue this session, given by its id, the beginning of its id, or its title
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
     #[command(flatten)]
@@ -46,19 +46,19 @@ pub(crate) struct Arguments {
 /// Who talks with which model.
 #[derive(Debug, Args)]
 pub(crate) struct Talker {
-    /// The model, as provider/name [default: model.main, else model.default]
+    /// Model to use, as provider/name [default: model.main, else model.default]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Who talks [default: the owner]
+    /// User who is talking [default: the owner]
     #[arg(long, value_name = "NAME")]
     user: Option<UserId>,
-    /// Where they talk
+    /// Channel the conversation takes place in
     #[arg(long, value_name = "NAME", default_value = "cli")]
     channel: String,
-    /// Let this be done without asking, as `agent.allow` would
+    /// Allow these commands without asking, as `agent.allow` does: their first words, or `write FOLDER`
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// How often the model may call tools before it must answer [default: agent.max_rounds]
+    /// Maximum rounds of tool calls before the model must answer [default: agent.max_rounds]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     max_rounds: Option<u32>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: Arguments, app: &mut Terminal) -> anyhow::Result<Ou
         (None, question) => question,
     };
     if question.as_deref().is_some_and(|text| text.trim().is_empty()) {
-        return Err(Problem::usage("there is nothing to ask: the message is empty").into());
+        return Err(Problem::usage("the message is empty").into());
     }
     let which = match arguments.resume {
         Some(id) => Which::Named(id),

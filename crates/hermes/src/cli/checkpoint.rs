@@ -20,24 +20,24 @@ use hermes_app::text::{bytes, counted, one_line, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List what was kept before the agent changed files, newest first
+    /// List the checkpoints, newest first
     List(List),
-    /// Show what is different now from before a checkpoint's change
+    /// Show the difference between the files now and before a checkpoint's change
     Show {
-        /// The number of the checkpoint
+        /// Number of the checkpoint
         number: u32,
     },
-    /// Bring files back to before a checkpoint's change and all later ones of its session; this too can be undone
+    /// Restore files to their state before a checkpoint: undoes its change and all later ones of its session
     Restore {
-        /// The number of the checkpoint
+        /// Number of the checkpoint
         number: u32,
-        /// Also replace files that somebody else changed since
+        /// Also replace files that someone else changed since
         #[arg(long)]
         force: bool,
     },
-    /// Take away checkpoints that are too old, or that take too much room
+    /// Delete checkpoints that are too old or take too much space, as the settings say
     Prune {
-        /// Show what would go, and change nothing
+        /// Show what would be deleted, and change nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -45,10 +45,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only of this session
+    /// Show only the checkpoints of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// How many at most
+    /// Maximum number of checkpoints to show
     #[arg(long, default_value_t = 50, value_name = "COUNT")]
     limit: usize,
 }
@@ -122,12 +122,12 @@ fn question(number: u32, plan: &Plan) -> String {
         todo.partition(|change| change.then == State::Missing);
     let mut deeds = Vec::new();
     if !written.is_empty() {
-        deeds.push(format!("bring back {}", counted(written.len() as u64, "file")));
+        deeds.push(format!("restore {}", counted(written.len() as u64, "file")));
     }
     if !removed.is_empty() {
         deeds.push(format!("remove {}", counted(removed.len() as u64, "file")));
     }
-    format!("go back to before checkpoint {number}: {}?", deeds.join(" and "))
+    format!("return to the state before checkpoint {number}: {}?", deeds.join(" and "))
 }
 
 #[derive(Debug, Serialize)]
@@ -166,11 +166,11 @@ struct Pruning {
 impl Show for Listed {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("no checkpoints: the agent changed no file yet");
+            return page.line("no checkpoints: the agent has not changed any file yet");
         }
         let row = |checkpoint: &Checkpoint| {
             let files = match checkpoint.pending {
-                Some(_) => "cut short".to_owned(),
+                Some(_) => "interrupted".to_owned(),
                 None => counted(checkpoint.changes.len() as u64, "file"),
             };
             vec![
@@ -183,12 +183,12 @@ impl Show for Listed {
             ]
         };
         let rows: Vec<Vec<String>> = self.results.iter().map(row).collect();
-        page.table(&["number", "from", "session", "turn", "changed", "before"], &rows)?;
+        page.table(&["number", "time", "session", "turn", "changed", "before"], &rows)?;
         let more = match self.total - self.results.len() {
             0 => String::new(),
             more => format!("; {} older", counted(more as u64, "checkpoint")),
         };
-        page.line(format_args!("{} on the disk{more}", bytes(self.bytes)))
+        page.line(format_args!("{} on disk{more}", bytes(self.bytes)))
     }
 }
 
@@ -201,10 +201,10 @@ impl Show for Shown {
         page.line(format_args!("{at}, session {session}, turn {turn}, in {}", folder.display()))?;
         for change in self.changes.iter().filter(|change| change.is_foreign) {
             let path = below(&change.path, folder);
-            page.line(format_args!("{CARE}changed by somebody else since:{CARE:#} {path}"))?;
+            page.line(format_args!("{CARE}changed by someone else since:{CARE:#} {path}"))?;
         }
         match self.diff.is_empty() {
-            true => page.line("everything is as it was"),
+            true => page.line("no difference: the files are as they were"),
             false => page.line(printable(self.diff.trim_end())),
         }
     }
@@ -216,15 +216,15 @@ impl Show for Brought {
         if written.is_empty() && removed.is_empty() && left.is_empty() {
             let number = self.number;
             return page.line(format_args!(
-                "everything is as it was before checkpoint {number}; nothing was changed"
+                "the files are already as they were before checkpoint {number}; nothing was changed"
             ));
         }
         let mut rows = |what: &str, paths: &[PathBuf]| {
             paths.iter().try_for_each(|path| page.line(format_args!("{what} {}", path.display())))
         };
-        rows("brought back", written)?;
+        rows("restored", written)?;
         rows("removed", removed)?;
-        rows("left as it is", left)
+        rows("left unchanged", left)
     }
 }
 
@@ -233,8 +233,8 @@ impl Show for Pruning {
         let count = counted(self.results.len() as u64, "checkpoint");
         let size = bytes(self.bytes);
         match self.dry_run {
-            true => page.line(format_args!("{count} would go, {size} would become free")),
-            false => page.line(format_args!("{count} went, {size} became free")),
+            true => page.line(format_args!("{count} would be deleted, {size} would be freed")),
+            false => page.line(format_args!("{count} deleted, {size} freed")),
         }
     }
 }

@@ -24,18 +24,18 @@ use hermes_app::text::{counted, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Bring in an OpenClaw workspace: persona, memory, notes, skills and sessions
+    /// Import an OpenClaw workspace: persona, memory, notes, skills and sessions
     Migrate(Arguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder of OpenClaw, or a workspace alone [default: ~/.openclaw]
+    /// OpenClaw's folder, or a single workspace [default: ~/.openclaw]
     path: Option<PathBuf>,
-    /// Only say what would be done
+    /// Show what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Replace what looks like a password or a key in what is remembered
+    /// Replace what looks like a password or a key in what is imported
     #[arg(long)]
     redact: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
         let message =
             format!("could not migrate {}: there is no workspace in it", wanted.path.display());
         return Err(Problem::new(Kind::Refused, message)
-            .hint("sessions alone come in with `hermes import openclaw PATH`")
+            .hint("to import only sessions, run `hermes import openclaw PATH`")
             .into());
     };
     let plan = wanted.plan(app, &home)?;
@@ -94,7 +94,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
     if arguments.dry_run {
         return Ok(if plan.tally.is_partial() { Outcome::Partial } else { Outcome::Done });
     }
-    confirm::consent(app.asking, "move in from OpenClaw as shown?")?;
+    confirm::consent(app.asking, "migrate from OpenClaw as shown?")?;
     let moving = Moving { app, home: &home, workspace: &workspace };
     let snapshot = moving.snapshot()?;
     let files = moving.files(&wanted, Doing::Writing)?;
@@ -229,11 +229,11 @@ impl Show for Moved {
             let place = place.unwrap_or_default();
             let said = match file.deed {
                 "written" => format!("becomes {place}"),
-                "beside" => format!("stands beside yours as {place}; yours is not touched"),
-                "same" => format!("is there already: {place}"),
-                "pending" => "waits: `hermes skills approve NAME` lets it in".to_owned(),
-                "kept" => "is kept in the snapshot alone".to_owned(),
-                _ => format!("is left out: {}", file.why.as_deref().unwrap_or_default()),
+                "beside" => format!("is placed beside yours as {place}; yours is not changed"),
+                "same" => format!("already exists: {place}"),
+                "pending" => "waits for approval: `hermes skills approve NAME`".to_owned(),
+                "kept" => "is kept only in the copy".to_owned(),
+                _ => format!("is skipped: {}", file.why.as_deref().unwrap_or_default()),
             };
             page.line(format_args!("{} {said}", printable(&file.name)))?;
         }
@@ -243,9 +243,7 @@ impl Show for Moved {
                 printable(&path.display().to_string())
             )),
             None if self.files.is_empty() => Ok(()),
-            None => {
-                page.line(format_args!("{} looked at", counted(self.files.len() as u64, "file")))
-            }
+            None => page.line(format_args!("{} checked", counted(self.files.len() as u64, "file"))),
         }
     }
 }

@@ -22,41 +22,41 @@ use hermes_app::settings::{self, SettingChange, origin, shown};
 pub(crate) enum Command {
     /// Print one setting
     Get {
-        /// Its name, as in sessions.retention_days
+        /// Name of the setting, such as sessions.retention_days
         key: String,
-        /// Say where the value comes from
+        /// Also show where the value comes from
         #[arg(long, short = 'v')]
         verbose: bool,
     },
-    /// Change one setting in config.yaml; comments and order stay
+    /// Change one setting in config.yaml; comments and order are preserved
     Set {
-        /// Its name; a name in CAPITALS is a secret and goes to .env
+        /// Name of the setting; a name in CAPITALS is a secret and is stored in .env
         key: String,
-        /// The value; `-` reads it from standard input
+        /// New value; `-` reads it from standard input
         value: String,
-        /// In a home of Hermes Agent: write a key this program does not know
+        /// In a home of Hermes Agent, write a key that is not a setting of this program
         #[arg(long)]
         force: bool,
     },
-    /// Remove one setting, so that its default holds
+    /// Remove one setting, so that its default applies
     Unset {
-        /// Its name
+        /// Name of the setting
         key: String,
-        /// In a home of Hermes Agent: remove a key this program does not know
+        /// In a home of Hermes Agent, remove a key that is not a setting of this program
         #[arg(long)]
         force: bool,
     },
     /// List all settings with their values
     List {
-        /// Only those that differ from the default
+        /// List only settings that differ from their default
         #[arg(long)]
         changed: bool,
     },
     /// Open config.yaml in your editor
     Edit,
-    /// Print where config.yaml is
+    /// Print the path of config.yaml
     Path,
-    /// Look for unknown keys, wrong values and settings without effect
+    /// Check for unknown keys, invalid values and settings without effect
     Check,
 }
 
@@ -119,9 +119,9 @@ fn set_secret(app: &mut Terminal, home: &Home, name: &str, value: &str) -> anyho
     if value != "-" {
         return Err(Problem::new(
             Kind::Refused,
-            format!("{name} is a secret and was not taken from the command line"),
+            format!("{name} is a secret, and secrets are not accepted on the command line"),
         )
-        .hint(format!("type `hermes config set {name} -` and give the value on standard input"))
+        .hint(format!("run `hermes config set {name} -` and enter the value on standard input"))
         .into());
     }
     let value = input::text("-")?;
@@ -146,7 +146,7 @@ fn edit(app: &mut Terminal, home: &Home) -> anyhow::Result<()> {
         let kept = edited.keep();
         return Err(error).with_context(|| format!("your text is kept in {}", kept.display()));
     }
-    app.out.note("config.yaml is saved");
+    app.out.note("config.yaml was saved");
     app.settings_changed();
     check(app, home).map(|_| ())
 }

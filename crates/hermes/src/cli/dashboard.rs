@@ -18,7 +18,7 @@ use hermes_server::login;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only print the address; open nothing
+    /// Print the address without opening a browser
     #[arg(long)]
     print: bool,
 }
@@ -81,17 +81,20 @@ fn not_listening(home: &Home) -> Problem {
     let state = running::find(home).ok().and_then(|found| found.state);
     let why = state.and_then(|state| state.server_trouble);
     let why = why.unwrap_or_else(|| "server.enabled is off".to_owned());
-    Problem::new(Kind::Unavailable, format!("the daemon does not listen: {why}"))
-        .hint("let it listen with `hermes config set server.enabled true` and `hermes restart`")
+    Problem::new(Kind::Unavailable, format!("the daemon is not listening: {why}")).hint(
+        "turn the listener on with `hermes config set server.enabled true` and `hermes restart`",
+    )
 }
 
 impl Show for Address {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(&self.url)?;
-        page.line(format_args!("{DIM}it lets one browser in, within ten minutes{DIM:#}"))?;
+        page.line(format_args!(
+            "{DIM}this link signs in one browser and expires after ten minutes{DIM:#}"
+        ))?;
         let Some(address) = &self.by_password else { return Ok(()) };
         page.line(format_args!(
-            "{DIM}a browser that does not find this name: open {address} and give the code as the password{DIM:#}"
+            "{DIM}if your browser cannot resolve this name, open {address} and enter the code as the password{DIM:#}"
         ))
     }
 }

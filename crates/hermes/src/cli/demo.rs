@@ -14,10 +14,10 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder to make it in: empty, or not there yet [default: a new one among temporary files]
+    /// Folder to create it in, empty or new [default: a new temporary folder]
     #[arg(long, value_name = "FOLDER")]
     at: Option<PathBuf>,
-    /// Only the main conversations, and no backups
+    /// Create only the main conversations, and no backups
     #[arg(long)]
     small: bool,
 }
@@ -28,20 +28,20 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         None => tempfile::Builder::new()
             .prefix("hermes-demo-")
             .tempdir()
-            .context("could not make a temporary folder")?
+            .context("could not create a temporary folder")?
             .keep(),
     };
     let size = if arguments.small { Size::Small } else { Size::Whole };
     let filled = demo::fill(app, super::run_words, &folder, size)?;
     app.out.show(&filled)?;
-    app.out.hint(format_args!("remove it when you have seen it: rm -r {}", folder.display()));
+    app.out.hint(format_args!("when you are done, remove it with `rm -r {}`", folder.display()));
     Ok(Outcome::Done)
 }
 
 impl Show for Filled {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         page.line(format_args!(
-            "the half-year of an invented person: {} with {}, {}",
+            "created half a year of an invented person's memory: {} with {}, {}",
             counted(self.sessions, "session"),
             counted(self.messages, "message"),
             counted(self.facts, "fact"),
@@ -51,7 +51,7 @@ impl Show for Filled {
             page.line(format_args!("  backup key  {}", key.display()))?;
         }
         page.line(format_args!(
-            "{DIM}look at it:{DIM:#} HERMES_HOME={} hermes start",
+            "{DIM}explore it:{DIM:#} HERMES_HOME={} hermes start",
             self.home.display()
         ))
     }

@@ -12,15 +12,13 @@ use crate::output::{BAD, CARE, DIM, GOOD, Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Repair what can be repaired safely: modes, missing folders, left-over temporary files, the
-    /// index of vectors
+    /// Make the safe repairs: file modes, missing folders, left-over temporary files, the vector index
     #[arg(long)]
     fix: bool,
-    /// Look at everything: every page, every row against its checksum, every kept version against its hash
+    /// Check everything: every database page, every row against its checksum, every stored version against its hash
     #[arg(long)]
     deep: bool,
-    /// Take the databases as they are, though something that was kept is missing; with --deep also rows
-    /// that are not what was written
+    /// Accept the databases as they are although data is missing; with --deep, also accept damaged rows
     #[arg(long, conflicts_with = "fix")]
     accept: bool,
 }
@@ -87,7 +85,7 @@ impl Show for Examined {
         let count = |status| self.results.iter().filter(|check| check.status == status).count();
         page.line("")?;
         page.line(format_args!(
-            "{} checks: {} ok, {} to look at, {} failed",
+            "{} checks: {} ok, {} warnings, {} failed",
             self.results.len(),
             count(Status::Ok),
             count(Status::Warn),

@@ -16,35 +16,35 @@ use crate::output::{Listing, Page, Show};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The profile that passes something on; `default` is the home itself
+    /// Profile to hand over from; `default` is the home itself
     #[arg(required = true)]
     from: Option<String>,
-    /// The profile that takes it over
+    /// Profile to hand over to
     #[arg(required = true)]
     to: Option<String>,
-    /// Facts that belong to these words
+    /// Hand over facts that match these words
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
-    /// These facts; can be given several times
+    /// Hand over these facts; can be given several times
     #[arg(long = "fact", alias = "facts", value_name = "ID", value_delimiter = ',')]
     facts: Vec<String>,
-    /// What was asked, decided and learned in this session; can be given several times
+    /// Hand over what was asked, decided and learned in this session; can be given several times
     #[arg(long = "session", value_name = "ID")]
     sessions: Vec<String>,
-    /// What happened and was learned since (2d, 1w, 2026-05-31) [default: 1w, where nothing else is chosen]
+    /// Hand over what happened and was learned since then (2d, 1w, 2026-05-31) [default: 1w, if nothing else is selected]
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// What you add in your own words
+    /// Add a note in your own words
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Only show what would be passed on
+    /// Show what would be handed over, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List what this profile passed on and took over, newest first
+    /// List what this profile handed over and received, newest first
     List,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     if arguments.dry_run {
         return Ok(Outcome::Done);
     }
-    let question = format!("pass this from profile {} to profile {}?", plan.from, plan.to);
+    let question = format!("hand this over from profile {} to profile {}?", plan.from, plan.to);
     confirm::consent(app.asking, &question)?;
     let done = handover.carry_out(app)?;
     app.out.show(&done)?;
@@ -84,7 +84,7 @@ impl Show for HandoverReport {
         };
         let new = counted(kept.facts.len() as u64, "new fact");
         page.line(format_args!(
-            "profile {} took over {new} ({} known already), as session {}",
+            "profile {} received {new} ({} known already), as session {}",
             self.to, kept.known, kept.session
         ))
     }
@@ -94,11 +94,11 @@ impl Show for Listing<Noted> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
             let at = one.at.strftime("%Y-%m-%d %H:%M");
-            let way = if one.way == "gave" { "to" } else { "from" };
+            let way = if one.way == "gave" { "handed over to" } else { "received from" };
             let facts = counted(one.facts, "fact");
             page.line(format_args!(
-                "{at}  {} {way} profile {}: {facts}, session {}",
-                one.way, one.profile, one.session
+                "{at}  {way} profile {}: {facts}, session {}",
+                one.profile, one.session
             ))?;
         }
         Ok(())

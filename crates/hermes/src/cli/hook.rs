@@ -8,16 +8,17 @@ use crate::failure::Outcome;
 use hermes_app::app::App;
 
 /// Shown below `hermes hook --help`.
-const ABOUT: &str = "Agents call this, not people: `hermes integrate` puts it into their files. It reads one event from
-standard input and answers in the agent's own form. It always ends with 0 and after 800 ms at the latest;
-what was said is kept even then, and taken in later. What goes wrong is counted, and `hermes doctor` tells.";
+const ABOUT: &str = "Agents call this command; `hermes integrate` adds it to their settings. It reads one event from
+standard input and prints the response in the agent's own format. It always exits with 0, after at most 800 ms
+(2.2 seconds if a turn would be lost otherwise). A turn that could not be recorded in that time is recorded later.
+Errors are counted, and `hermes doctor` reports them.";
 
 #[derive(Debug, Args)]
 #[command(after_help = ABOUT)]
 pub(crate) struct Arguments {
-    /// The agent that calls: claude-code, codex, cursor or hermes-agent; `-`: whose event it looks like
+    /// Agent that calls: claude-code, codex, cursor or hermes-agent; `-` detects it from the event
     agent: String,
-    /// What an agent may add
+    /// Anything else the agent passes
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,
 }

@@ -13,10 +13,10 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Begin with an empty memory where memory.db is missing
+    /// If memory.db is missing, start with an empty memory
     #[arg(long)]
     new_memory: bool,
-    /// Begin with an empty session database where state.db is missing
+    /// If state.db is missing, start with an empty session database
     #[arg(long)]
     new_state: bool,
 }
@@ -42,7 +42,7 @@ impl Show for Prepared {
             return page
                 .line(format_args!("{} is complete; nothing was changed", self.home.display()));
         }
-        page.line(format_args!("made in {}:", self.home.display()))?;
+        page.line(format_args!("created in {}:", self.home.display()))?;
         for path in &self.made {
             let shown = path.strip_prefix(&self.home).unwrap_or(path);
             let shown = if shown.as_os_str().is_empty() { path } else { shown };

@@ -24,14 +24,14 @@ use hermes_app::problem::Problem;
 use hermes_app::text::counted;
 
 /// Shown below `hermes integrate --help`.
-const EXAMPLES: &str = "Without an agent it prints a table and changes nothing. Files of agents are shown as a diff before
-they are written, a copy is kept, and `--remove` takes out exactly what was put in.
+const EXAMPLES: &str = "Without an agent, this prints a table and changes nothing. Hermes shows each change to an agent's files
+as a diff before writing it and keeps a copy of the original. `--remove` removes exactly what was added.
 
 Examples:
-  hermes integrate                         which agents are here, and which are connected
-  hermes integrate claude-code --dry-run   what would be written
+  hermes integrate                         show which agents are installed and connected
+  hermes integrate claude-code --dry-run   show what would be written
   hermes integrate claude-code             write it
-  hermes integrate --check                 try every command that is installed
+  hermes integrate --check                 test every installed command
   hermes integrate --remove claude-code";
 
 const AGENTS: &[Word<Agent>] = &[
@@ -47,41 +47,41 @@ const AGENTS: &[Word<Agent>] = &[
 ];
 
 const SCOPES: &[Word<Scope>] = &[
-    ("user", "For everything this user does", Scope::User),
+    ("user", "For everything you do as this user", Scope::User),
     ("project", "For the project in the current folder", Scope::Project),
 ];
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The agent to connect
+    /// Agent to connect
     #[arg(value_parser = one_of(AGENTS), value_name = "AGENT", conflicts_with_all = ["all_detected", "remove", "check", "emit_plugin", "agents_md"])]
     agent: Option<Agent>,
-    /// For everything, or for the project in the current folder
+    /// Connect the agent for everything, or only for the project in the current folder
     #[arg(long, value_parser = one_of(SCOPES), default_value = "user")]
     scope: Scope,
-    /// Leave out what the agent calls by itself: hooks, or the provider plugin
+    /// Skip what the agent calls automatically: hooks, or the provider plugin
     #[arg(long)]
     no_hooks: bool,
-    /// Leave out the MCP server
+    /// Skip the MCP server
     #[arg(long)]
     no_mcp: bool,
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Connect every agent that is here
+    /// Connect every agent that is installed
     #[arg(long, conflicts_with_all = ["remove", "check", "emit_plugin", "agents_md"])]
     all_detected: bool,
-    /// Take out what was put into the files of an agent; `agents-md` for the pages
+    /// Remove what was added to an agent's files; `agents-md` removes the block from pages such as AGENTS.md
     #[arg(long, value_name = "AGENT", conflicts_with_all = ["check", "emit_plugin", "agents_md"])]
     remove: Option<String>,
-    /// Send an event through every command that is installed, and say how long it took
+    /// Send a test event through every installed command, and report how long it took
     #[arg(long, value_name = "AGENT", num_args = 0..=1, default_missing_value = "all", conflicts_with_all = ["emit_plugin", "agents_md"])]
     check: Option<String>,
-    /// Write a plugin folder for agents that install plugins
+    /// Write a plugin folder, for agents that install plugins
     #[arg(long, value_name = "FOLDER", conflicts_with = "agents_md")]
     emit_plugin: Option<PathBuf>,
-    /// Keep a block about the memory in a page like AGENTS.md
+    /// Add or update a block about the memory in a page such as AGENTS.md
     #[arg(long, value_name = "FILE")]
     agents_md: Option<PathBuf>,
 }
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             Ok(plan) => plans.push(plan),
             Err(problem) if arguments.all_detected => {
                 is_partial = true;
-                app.out.note(format_args!("{CARE}left out{CARE:#} {}: {problem}", agent.name()));
+                app.out.note(format_args!("{CARE}skipped{CARE:#} {}: {problem}", agent.name()));
             }
             Err(problem) => return Err(problem.into()),
         }
@@ -170,7 +170,7 @@ fn finish(
         app.out.show(&shown)?;
     } else if asks {
         app.out.note(format_args!(
-            "{GOOD}done{GOOD:#}; a copy of each file as it was is in {}",
+            "{GOOD}done{GOOD:#}; copies of the original files are in {}",
             home.integration_copies().display()
         ));
         for remark in plans.iter().flat_map(|plan| &plan.remarks) {
@@ -185,7 +185,7 @@ fn try_out(which: &str, site: &Site, app: &mut Terminal) -> anyhow::Result<Outco
         if which == "all" { agents::ALL.to_vec() } else { vec![named(which)?] };
     let results: Vec<Checked> = wanted.iter().flat_map(|agent| check::run(*agent, site)).collect();
     if results.is_empty() {
-        app.out.note("nothing is connected: `hermes integrate AGENT` does");
+        app.out.note("no agent is connected: connect one with `hermes integrate AGENT`");
     }
     let is_well = results.iter().all(|checked| checked.ok && checked.outdated.is_none());
     app.out.show(&Tried { results })?;
@@ -343,7 +343,7 @@ impl Show for Tried {
         if rows.is_empty() {
             Ok(())
         } else {
-            page.table(&["", "agent", "part", "took", "what it said"], &rows)
+            page.table(&["", "agent", "part", "took", "result"], &rows)
         }
     }
 }

@@ -25,27 +25,27 @@ use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Jobs of the profile, newest first
+    /// List the jobs of the profile, newest first
     List(List),
-    /// Do a job now, with the daemon or without
+    /// Run a job now, with or without the daemon
     Run(Run),
-    /// Let jobs that were given up, or wait for their next try, run at once
+    /// Run jobs again now that were given up or wait for their next try
     Retry(Retry),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only jobs in this state
+    /// List only jobs in this state
     #[arg(long, value_enum)]
     state: Option<State>,
-    /// How many
+    /// Maximum number of jobs to list
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// What is to be done
+    /// Kind of job to run
     #[arg(value_parser = PossibleValuesParser::new(jobs::KINDS.iter().map(|kind| {
         clap::builder::PossibleValue::new(kind.name).help(kind.does)
     })))]
@@ -54,10 +54,10 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
-    /// The number of a job
+    /// Number of the job
     #[arg(required_unless_present = "all_failed")]
     id: Option<i64>,
-    /// Every job that was given up
+    /// Retry every job that was given up
     #[arg(long, conflicts_with = "id")]
     all_failed: bool,
 }
@@ -102,7 +102,7 @@ fn list(arguments: &List, app: &mut Terminal, home: &Home) -> anyhow::Result<Out
     let state = arguments.state.map(JobState::from);
     let results = memory.store.jobs(Admin, state, arguments.limit)?;
     if results.is_empty() {
-        app.out.note("there are no such jobs");
+        app.out.note("no jobs found");
     }
     let zone = app.zone(home)?;
     app.out.show(&Listed { results, zone })?;
@@ -129,7 +129,9 @@ fn run_now(arguments: &Run, app: &mut Terminal, home: &Home) -> anyhow::Result<O
             let at = clock::minute(at, &app.zone(home)?);
             let what = format!("{kind} failed: {error}");
             return Err(Problem::new(Kind::Failure, what)
-                .hint(format!("the daemon tries again at {at}; at once: `hermes jobs run {kind}`"))
+                .hint(format!(
+                    "the daemon tries again at {at}; to run it now: `hermes jobs run {kind}`"
+                ))
                 .into());
         }
         Ended::GivenUp { error, .. } => {
@@ -162,7 +164,7 @@ fn retry(arguments: &Retry, app: &mut Terminal, home: &Home) -> anyhow::Result<O
     let is_waiting = !jobs.is_empty() && daemon.is_none();
     app.out.show(&Retried { jobs })?;
     if is_waiting {
-        app.out.hint("no daemon runs to do it: `hermes start`");
+        app.out.hint("no daemon is running to do it: start it with `hermes start`");
     }
     Ok(Outcome::Done)
 }
@@ -218,6 +220,6 @@ impl Show for Ran {
 impl Show for Retried {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let count = counted(self.jobs.len() as u64, "job");
-        page.line(format_args!("{count} will be tried again"))
+        page.line(format_args!("{count} will run again"))
     }
 }

@@ -19,10 +19,10 @@ const STEP: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many lines
+    /// Number of lines to print
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
-    /// Go on with what is written from now on, until Ctrl-C
+    /// Keep printing new lines until Ctrl-C
     #[arg(long, short = 'f')]
     follow: bool,
 }

@@ -11,25 +11,25 @@ use hermes_server::{Scoped, Surface, Whom, serve_stdio};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Whose memory [default: the owner's]
+    /// User whose memory is used [default: the owner]
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Offer no tool that changes anything
+    /// Offer only tools that change nothing
     #[arg(long)]
     read_only: bool,
-    /// The folder or repository the work is about [default: the git repository of the current folder]
+    /// Folder or repository the work is about [default: the git repository of the current folder]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// The tools of another memory, for agents that know those
+    /// Tools to offer: those of this program, or those of another memory that an agent was written for
     #[arg(long, value_parser = one_of(SURFACES), default_value = "hermes", value_name = "NAME")]
     compat: Surface,
 }
 
 const SURFACES: &[Word<Surface>] = &[
-    ("hermes", "The ten tools of this program", Surface::Hermes),
-    ("mem0", "The names of Mem0", Surface::Mem0),
+    ("hermes", "The ten tools of Hermes", Surface::Hermes),
+    ("mem0", "The tools of Mem0", Surface::Mem0),
     ("reference", "The nine tools of the reference memory server", Surface::Reference),
-    ("anthropic", "The one tool of Anthropic's memory, over the memory files", Surface::Anthropic),
+    ("anthropic", "The memory tool of Anthropic, over the memory files", Surface::Anthropic),
 ];
 
 /// Who makes the changes that come this way.

@@ -1,5 +1,6 @@
 //! The command tree. One file for each noun.
 
+pub(crate) mod alone;
 pub(crate) mod backup;
 mod chat;
 mod checkpoint;
@@ -9,7 +10,9 @@ pub(crate) mod dashboard;
 mod db;
 mod demo;
 pub(crate) mod doctor;
+mod forget;
 mod handover;
+pub(crate) mod help;
 mod hook;
 mod import;
 pub(crate) mod init;
@@ -33,34 +36,31 @@ mod start;
 mod status;
 mod stop;
 mod token;
+pub(crate) mod unknown;
 mod user;
 pub(crate) mod views;
 
 use crate::terminal::{Global, Terminal};
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{FromArgMatches as _, Parser, Subcommand};
 use hermes_backup::restore;
 
 use crate::failure::Outcome;
 
 /// Persistent memory for AI agents, in one binary.
 ///
-/// Hermes keeps what your agent should know tomorrow: a persona and facts in Markdown files
+/// Hermes stores what your agent should know tomorrow: a persona and facts in Markdown files
 /// you can edit, and every conversation in a database you can search, export and prune. A daemon
-/// draws facts and lessons from what was said, and lets summaries stand for what is old.
+/// extracts facts and lessons from conversations, and summarises old ones.
 #[derive(Debug, Parser)]
 #[command(
     name = "hermes",
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
-    after_help = "Examples:
-  hermes start                                   make the home, see what is ready, leave the daemon running
-  hermes chat                                    talk with a model that remembers you
-  hermes memory add \"Prefers short answers\"      keep a fact for every session
-  hermes sessions search \"what about the deploy\" find what was said
-  hermes doctor                                  check everything, with the command that repairs"
+    arg_required_else_help = true
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -71,93 +71,121 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Talk with a model that remembers you
+    /// Chat with a model that remembers you
     Chat(chat::Arguments),
-    /// Let the agent do one task, and say how it went
+    /// Run one task with the agent, and report the result
     Run(run::Arguments),
-    /// Make the home if it is missing, check it, say what is ready, and leave the daemon running
+    /// Store an entry that every session loads
+    ///
+    /// The same as `hermes memory add`.
+    Add(memory::change::Add),
+    /// Search the memory and all conversations
+    #[command(after_help = memory::search::EVERYWHERE)]
+    Search(memory::search::Arguments),
+    /// Print the context that a model gets for a task
+    ///
+    /// The same as `hermes memory context`.
+    Context(memory::context::Arguments),
+    /// Forget facts, by id or by words
+    ///
+    /// Lists the facts that match the words and asks before it forgets them. No answer uses a
+    /// forgotten fact; `hermes memory fact restore` restores it.
+    #[command(after_help = forget::EXAMPLES)]
+    Forget(forget::Arguments),
+    /// Create the home if it is missing, check it, and start the daemon in the background
     Start(start::Arguments),
-    /// Look at everything that is remembered, in a browser
+    /// Open the dashboard in a browser
     Dashboard(dashboard::Arguments),
-    /// End the daemon
+    /// Stop the daemon
     Stop,
-    /// End the daemon and start it again
+    /// Restart the daemon
     Restart,
-    /// The daemon, its jobs and schedules
+    /// Show the state of the daemon, its jobs and schedules
     Status(status::Arguments),
-    /// What the daemon wrote down
+    /// Print the daemon's log
     Logs(logs::Arguments),
-    /// Background work: list it, do it now, try it again
+    /// List, run and retry background jobs
     #[command(subcommand, visible_alias = "job")]
     Jobs(jobs::Command),
-    /// Start the daemon with the machine
+    /// Start the daemon automatically when the machine starts
     #[command(subcommand)]
     Service(service::Command),
-    /// Make a home: folders, example files, an empty session database
+    /// Create a home: folders, example files, an empty session database
     Init(init::Arguments),
-    /// Print where everything is
+    /// Print the paths of all files and folders of the home
     Paths,
-    /// Check everything; each finding comes with the command that repairs it
+    /// Check everything, and name the command that repairs each problem
     Doctor(doctor::Arguments),
-    /// Profiles: each one a whole home of its own
+    /// Manage profiles; each is a complete home of its own
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Pass what one profile knows to another: goals, decisions, open points, facts; noted on both sides
+    /// Hand over goals, decisions, open points and facts from one profile to another; both record it
     Handover(handover::Arguments),
     /// Read and change settings
     #[command(subcommand)]
     Config(config::Command),
-    /// What is remembered: the files MEMORY.md and USER.md, facts, conversations, the context of a task
+    /// Read and change the memory: MEMORY.md and USER.md, facts, conversations, the context for a task
     #[command(subcommand)]
     Memory(memory::Command),
-    /// The database of the memory: a file, or a PostgreSQL server that several machines share
+    /// Manage the memory database: a file, or a PostgreSQL server that several machines share
     #[command(subcommand)]
     Db(db::Command),
-    /// Bring in the histories and memories you already have: Claude Code, Codex, ChatGPT, Claude.ai and more
+    /// Import histories and memories from Claude Code, Codex, ChatGPT, Claude.ai and more
     #[command(subcommand)]
     Import(import::Command),
-    /// Move in from OpenClaw
+    /// Migrate from OpenClaw
     #[command(subcommand)]
     Claw(claw::Command),
-    /// Chat models: which one each kind of work uses, and whether it answers
+    /// List and test chat models, and show what each is used for
     #[command(subcommand)]
     Model(model::Command),
-    /// The persona in SOUL.md
+    /// Show and edit the persona in SOUL.md
     #[command(subcommand)]
     Soul(soul::Command),
-    /// Skills: how kinds of tasks are done, in folders with a SKILL.md
+    /// Manage skills: descriptions of how to do a kind of task, in folders with a SKILL.md
     #[command(subcommand, visible_alias = "skill")]
     Skills(skills::Command),
-    /// Conversations: list, read, search, export, import, prune
+    /// List, read, search, export, import and prune conversations
     #[command(subcommand, visible_alias = "session")]
     Sessions(sessions::Command),
-    /// Checkpoints: the states of files before the agent changed them
+    /// List and restore checkpoints: files as they were before the agent changed them
     #[command(subcommand, visible_alias = "checkpoints")]
     Checkpoint(checkpoint::Command),
-    /// Backups: made and read back, encrypted, kept, sent away, brought back, proven
+    /// Create, verify, send, restore and test encrypted backups
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
-    /// Connect agents: Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code, Zed
+    /// Connect Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code or Zed
     Integrate(integrate::Arguments),
-    /// Answer one event of an agent; `hermes integrate` sets it up
+    /// Handle one event of an agent; `hermes integrate` sets it up
     Hook(hook::Arguments),
-    /// Who talks to the agent: users, their identities in channels, their time zones
+    /// Manage the users of the agent, their channel accounts and time zones
     #[command(subcommand, visible_alias = "users")]
     User(user::Command),
-    /// Be an MCP server on standard input and output, for one agent
+    /// Run an MCP server on standard input and output, for one agent
     Mcp(mcp::Arguments),
-    /// Tokens for the HTTP API: the owner's, and others with less
+    /// Manage tokens for the HTTP API
     #[command(subcommand, visible_alias = "tokens")]
     Token(token::Command),
     /// Print a completion script for your shell
     Completions(shell::Completions),
-    /// Print the manual page, or write all of them to a folder
+    /// Print the manual page, or write all manual pages to a folder
     Man(shell::Man),
-    /// Fill a scratch home with the half-year of an invented person, to look around in
+    /// Explain a command, or list all commands
+    Help(help::Arguments),
+    /// Create a demo home with half a year of an invented person's memory
     Demo(demo::Arguments),
-    /// Print a reference page as Markdown
+    /// Print a reference page in Markdown
     #[command(hide = true)]
     Reference(reference::Arguments),
+}
+
+/// Understands a command line, beginning with the name of the program.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Cli, clap::Error> {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Runs what was typed.
@@ -167,7 +195,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
 
 /// Runs a command given as words, on what is open already.
 pub(crate) fn run_words(words: &[&str], app: &mut Terminal) -> anyhow::Result<Outcome> {
-    let parsed = Cli::try_parse_from(std::iter::once("hermes").chain(words.iter().copied()))?;
+    let parsed = parse(std::iter::once("hermes").chain(words.iter().copied()))?;
     carry_out(parsed.command, app)
 }
 
@@ -176,6 +204,11 @@ fn carry_out(command: Command, app: &mut Terminal) -> anyhow::Result<Outcome> {
     match command {
         Command::Chat(arguments) => chat::run(arguments, app),
         Command::Run(arguments) => run::run(arguments, app),
+        Command::Add(arguments) => memory::run(memory::Command::Add(arguments), app),
+        Command::Search(arguments) => memory::search::everywhere(arguments, app),
+        Command::Context(arguments) => memory::run(memory::Command::Context(arguments), app),
+        Command::Forget(arguments) => forget::run(&arguments, app),
+        Command::Help(arguments) => help::run(&arguments, app),
         Command::Start(arguments) => start::run(&arguments, app),
         Command::Dashboard(arguments) => dashboard::run(&arguments, app),
         Command::Stop => stop::stop(app),
@@ -218,12 +251,14 @@ fn see_to_cut_off_restore(command: &Command, app: &Terminal) -> anyhow::Result<(
     let Ok(root) = app.root_home() else { return Ok(()) };
     match command {
         // These need no home, end what stands in the way, see to it themselves, or must not fail.
-        Command::Completions(_) | Command::Man(_) | Command::Reference(_) => Ok(()),
+        Command::Completions(_) | Command::Man(_) | Command::Reference(_) | Command::Help(_) => {
+            Ok(())
+        }
         Command::Demo(_) | Command::Stop | Command::Hook(_) => Ok(()),
         Command::Backup(backup::Command::Restore(_)) => Ok(()),
         Command::Start(_) | Command::Restart | Command::Init(_) => {
             if restore::undo_cut_off(&root, app.now)? {
-                app.out.note("a restore of this home had been cut off; it was undone");
+                app.out.note("an interrupted restore of this home was undone");
             }
             Ok(())
         }

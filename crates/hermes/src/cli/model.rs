@@ -17,13 +17,13 @@ use hermes_app::variables::Place;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the providers, where each key was found, and which model each kind of work uses
+    /// List the providers, where each key was found, and which model is used for what
     List,
-    /// Send one tiny request and say how it went
+    /// Send one small request to a model and show the result
     Test {
-        /// The model, as provider/name [default: the one for conversations]
+        /// Model to test, as provider/name [default: the one for conversations]
         model: Option<String>,
-        /// Print the request, with the key hidden, and send nothing
+        /// Print the request with the key hidden, and send nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -92,7 +92,9 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
                 let missing = models.missing_key(&name);
                 app.out.show(&shown)?;
                 if let Some(variable) = missing {
-                    app.out.note(format_args!("{variable} is not set: this would be refused"));
+                    app.out.note(format_args!(
+                        "{variable} is not set: the provider would refuse this request"
+                    ));
                 }
             } else {
                 let tested = test(&models, &name, &request)?;
@@ -122,10 +124,10 @@ fn wanted(models: &Models<'_>, typed: Option<&str>) -> Result<ModelName, Problem
         Chosen::Model(picked) => Ok(picked.name),
         Chosen::RulesOnly | Chosen::Nothing => Err(Problem::new(
             Kind::NotFound,
-            "there is no model to test: none is set, and no key was found",
+            "there is no model to test: none is configured, and no key was found",
         )
         .hint(
-            "set one as in `hermes config set model.default ollama/llama3.2`, or keep a key with \
+            "set one, for example `hermes config set model.default ollama/llama3.2`, or store a key with \
              `hermes config set ANTHROPIC_API_KEY -`",
         )),
     }
@@ -185,7 +187,9 @@ fn used(models: &Models<'_>, purpose: Purpose) -> Use {
             Use { model: Some(picked.name.to_string()), why }
         }
         Ok(Chosen::RulesOnly) => Use { model: None, why: "no model.light set".to_owned() },
-        Ok(Chosen::Nothing) => Use { model: None, why: "none is set, no key was found".to_owned() },
+        Ok(Chosen::Nothing) => {
+            Use { model: None, why: "none is configured, no key was found".to_owned() }
+        }
         Err(problem) => Use { model: None, why: problem.to_string() },
     }
 }
@@ -195,7 +199,7 @@ impl Row {
         match (self.key, self.key_found_in) {
             (Some(variable), Some(place)) => format!("{variable} {}", place.shown()),
             (Some(variable), None) if self.needs_key => format!("{variable} is not set"),
-            _ => "needs none".to_owned(),
+            _ => "not needed".to_owned(),
         }
     }
 }

@@ -16,6 +16,6 @@ where
     });
     PossibleValuesParser::new(shown).try_map(|said| {
         let found = words.iter().find(|(word, ..)| *word == said);
-        found.map(|(_, _, meaning)| *meaning).ok_or("it is none of them")
+        found.map(|(_, _, meaning)| *meaning).ok_or("it is not one of the possible values")
     })
 }

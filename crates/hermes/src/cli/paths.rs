@@ -37,7 +37,7 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let memory_db = app.memory_path(&home).or_else(|_| home.memory_db(None, &app.env))?;
     app.out.show(&Paths::of(&home, memory_db))?;
     if home.must_exist().is_err() {
-        app.out.hint("this home does not exist yet: `hermes init` makes it");
+        app.out.hint("this home does not exist yet: create it with `hermes init`");
     }
     Ok(Outcome::Done)
 }

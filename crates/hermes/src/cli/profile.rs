@@ -18,46 +18,46 @@ use hermes_app::text::bytes;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a new profile with its own files and databases
+    /// Create a profile with its own files and databases
     Create {
-        /// Its name: a-z, 0-9, _ and -
+        /// Name of the profile: a-z, 0-9, _ and -
         name: String,
     },
     /// List the profiles
     List,
-    /// Use a profile from now on; `default` goes back to the home itself
+    /// Switch to a profile; `default` is the home itself
     Use {
-        /// Its name
+        /// Name of the profile
         name: String,
     },
-    /// Show one profile
+    /// Show a profile
     Show {
-        /// Its name [default: the one in use]
+        /// Name of the profile [default: the one in use]
         name: Option<String>,
     },
-    /// Give a profile another name
+    /// Rename a profile
     Rename {
-        /// The name it has
+        /// Current name
         from: String,
-        /// The name it gets
+        /// New name
         to: String,
     },
-    /// Take a profile away; it is kept aside unless `--erase` is given
+    /// Delete a profile; its files are kept for `profile restore`, unless you pass `--erase`
     Delete {
-        /// Its name
+        /// Name of the profile
         name: String,
-        /// Remove its files for ever instead of keeping them aside
+        /// Delete its files permanently
         #[arg(long)]
         erase: bool,
     },
-    /// Bring back the profile of this name that was taken away last
+    /// Restore the most recently deleted profile of this name
     Restore {
-        /// Its name
+        /// Name of the profile
         name: String,
     },
-    /// Write a profile into one file that can be carried elsewhere
+    /// Export a profile to one file
     Export(carry::Export),
-    /// Take in a profile that was exported, under a name that is free
+    /// Import an exported profile, under a name that is not in use
     Import(carry::Import),
 }
 
@@ -102,11 +102,11 @@ fn choose(name: &str, app: &mut Terminal) -> anyhow::Result<()> {
     let root = app.root_home()?;
     root.must_exist()?;
     profile::make_sticky(&root, parse_profile(name)?.as_ref())?;
-    app.out.show(&Changed::new(name, format!("{name} is used from now on")))?;
+    app.out.show(&Changed::new(name, format!("now using profile {name}")))?;
     if let Some(other) =
         app.env.get(hermes_home::env::HERMES_PROFILE).filter(|other| *other != name)
     {
-        app.out.note(format_args!("but HERMES_PROFILE is set to {other} here, and wins"));
+        app.out.note(format_args!("HERMES_PROFILE is set to {other} here and takes precedence"));
     }
     Ok(())
 }
@@ -127,21 +127,29 @@ fn show(name: Option<&str>, app: &mut Terminal) -> anyhow::Result<()> {
 
 fn rename(from: &str, to: &str, app: &mut Terminal) -> anyhow::Result<()> {
     profiles::rename(app, from, to)?;
-    app.out.show(&Changed::new(to, format!("{from} is now called {to}")))
+    app.out.show(&Changed::new(to, format!("profile {from} was renamed to {to}")))
 }
 
 fn delete(name: &str, erase: bool, app: &mut Terminal) -> anyhow::Result<()> {
     let (name, folder) = profiles::removable(app, name)?;
     let folder = folder.display();
     if erase {
-        confirm::consent(app.asking, &format!("remove {folder} and everything in it for ever?"))?;
+        confirm::consent(
+            app.asking,
+            &format!("permanently delete {folder} and everything in it?"),
+        )?;
         profile::erase(&app.root_home()?, &name)?;
-        return app.out.show(&Changed::new(name.as_str(), format!("{name} is gone for ever")));
+        return app
+            .out
+            .show(&Changed::new(name.as_str(), format!("profile {name} was permanently deleted")));
     }
-    confirm::consent(app.asking, &format!("take profile {name} away (its files are kept aside)?"))?;
+    confirm::consent(
+        app.asking,
+        &format!("delete profile {name}? (its files are kept and can be restored)"),
+    )?;
     let kept = profiles::set_aside(app, &name)?;
     let undo = format!("undo with `hermes profile restore {name}`");
-    let done = format!("{name} is taken away and kept in {}", kept.display());
+    let done = format!("profile {name} was deleted; its files are kept in {}", kept.display());
     app.out.show(&Changed { profile: name.to_string(), done, kept_in: Some(kept) })?;
     app.out.hint(undo);
     Ok(())
@@ -149,7 +157,7 @@ fn delete(name: &str, erase: bool, app: &mut Terminal) -> anyhow::Result<()> {
 
 fn restore(name: &str, app: &mut Terminal) -> anyhow::Result<()> {
     profiles::restore(app, name)?;
-    app.out.show(&Changed::new(name, format!("{name} is back")))
+    app.out.show(&Changed::new(name, format!("profile {name} was restored")))
 }
 
 impl Changed {

@@ -12,7 +12,7 @@ use crate::failure::{EXIT_CODES, Outcome};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Which page
+    /// Page to print
     page: PageName,
 }
 
@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
 
 fn commands() -> String {
     let mut text = String::from(
-        "# Command line\n\nEvery command, as `--help` says it. Standard output carries data only; \
-         remarks and `hint:` lines go to standard error.\n\n## Exit codes\n\n| code | meaning |\n|---|---|\n",
+        "# Command line\n\nThe output of `--help` for every command. Standard output carries data only; \
+        notes and `hint:` lines go to standard error.\n\n## Exit codes\n\n| code | meaning |\n|---|---|\n",
     );
     for (code, meaning) in EXIT_CODES {
         let _ = writeln!(text, "| {code} | {meaning} |");

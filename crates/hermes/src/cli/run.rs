@@ -14,14 +14,14 @@ use hermes_app::platform;
 use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Nobody is asked: what is not allowed by a rule is not done.
+#[command(after_help = "This command never asks: the agent does only what a rule allows.
 
 Examples:
   hermes run \"summarise CHANGELOG.md in three lines\"
   hermes run \"make the tests pass\" --allow \"cargo test\" --allow \"write .\"
   hermes run - --json < task.txt")]
 pub(crate) struct Arguments {
-    /// What is to be done; `-` reads it from standard input
+    /// Task for the agent; `-` reads it from standard input
     task: String,
     #[command(flatten)]
     talker: Talker,

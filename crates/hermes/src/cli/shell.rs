@@ -11,13 +11,13 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell to complete in
+    /// Shell to print the script for
     shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Write one page for each command into this folder
+    /// Write one page per command to this folder
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }

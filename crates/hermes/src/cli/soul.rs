@@ -22,9 +22,9 @@ pub(crate) enum Command {
     Edit,
     /// List the earlier versions
     Versions,
-    /// Bring an earlier version back; this too can be undone
+    /// Restore an earlier version; this can be undone
     Restore {
-        /// The number of the version, or the first characters of its hash
+        /// Number of the version, or the first characters of its hash
         #[arg(value_name = "VERSION")]
         wanted: String,
     },

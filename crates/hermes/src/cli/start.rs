@@ -30,13 +30,13 @@ use hermes_app::text::{counted, entries, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Be the daemon, in this window, until Ctrl-C; for service managers
+    /// Run the daemon in the foreground until Ctrl-C, for service managers
     #[arg(long, conflicts_with = "no_daemon")]
     foreground: bool,
-    /// Only make and check the home; leave no daemon behind
+    /// Only create and check the home; do not start the daemon
     #[arg(long)]
     no_daemon: bool,
-    /// Be the daemon that `hermes start` leaves behind
+    /// Run as the daemon that `hermes start` starts in the background
     #[arg(long, hide = true, requires = "foreground")]
     left_behind: bool,
 }
@@ -136,7 +136,7 @@ fn remark(launched: &Launched, app: &Terminal, home: &Home) -> anyhow::Result<()
     }
     if service::find(app, home)?.is_none() {
         app.out.hint(
-            "it will not survive a reboot: `hermes service install` starts it with the machine",
+            "the daemon will not run after a reboot; `hermes service install` starts it with the machine",
         );
     }
     Ok(())
@@ -146,7 +146,7 @@ fn remark(launched: &Launched, app: &Terminal, home: &Home) -> anyhow::Result<()
 pub(crate) fn after_a_loss(lost: &State, app: &App, home: &Home) -> anyhow::Result<String> {
     let seen = hermes_app::clock::minute(lost.beat_at, &app.zone(home)?);
     Ok(format!(
-        "the daemon before (pid {}) ended without a word, last seen {seen}; what it was doing is done again",
+        "the previous daemon (pid {}) ended unexpectedly, last seen {seen}; its interrupted work will run again",
         lost.pid
     ))
 }
@@ -179,7 +179,7 @@ impl Show for Ready {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let what = match (self.made.is_empty(), self.made.contains(&self.home)) {
             (true, _) => "is ready",
-            (false, true) => "was made and is ready",
+            (false, true) => "was created and is ready",
             (false, false) => "was completed and is ready",
         };
         page.line(format_args!(
@@ -188,7 +188,7 @@ impl Show for Ready {
             self.profile
         ))?;
         if self.owner == Owner::HermesAgent {
-            page.line("it belongs to Hermes Agent: its files are used as they are")?;
+            page.line("this home belongs to Hermes Agent; its files are used as they are")?;
         }
         let persona = if self.built_in_persona { "built-in, SOUL.md is empty" } else { "SOUL.md" };
         page.line(format_args!(
@@ -220,7 +220,7 @@ impl Show for Ready {
                 (Some(url), _) => page.line(format_args!(
                     "  listens   {url} {DIM}(API and MCP; `hermes token show` prints the token){DIM:#}"
                 ))?,
-                (None, Some(trouble)) => page.line(format_args!("  listens   not: {trouble}"))?,
+                (None, Some(trouble)) => page.line(format_args!("  listens   no: {trouble}"))?,
                 (None, None) => {}
             }
             if let Some(dashboard) = &daemon.dashboard {
@@ -239,11 +239,11 @@ impl Show for Ready {
 fn next_steps(page: &mut Page) -> io::Result<()> {
     page.line("")?;
     page.line("next:")?;
-    page.line("  hermes soul edit                        say who your agent is")?;
-    page.line("  hermes chat                             talk with it, on a model of yours")?;
-    page.line("  hermes memory add \"…\"                   keep a fact for every session")?;
-    page.line("  hermes sessions search \"…\"              find what was said")?;
-    page.line("  hermes dashboard                        look at everything in a browser")?;
-    page.line("  hermes status                           see what the daemon does")?;
+    page.line("  hermes soul edit                        describe who your agent is")?;
+    page.line("  hermes chat                             chat with it, using a model you choose")?;
+    page.line("  hermes memory add \"…\"                   store an entry that is loaded in every session")?;
+    page.line("  hermes sessions search \"…\"              search past conversations")?;
+    page.line("  hermes dashboard                        browse everything in a browser")?;
+    page.line("  hermes status                           see what the daemon is doing")?;
     page.line("  hermes doctor                           check everything")
 }

@@ -20,7 +20,7 @@ use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Print only the address at which other programs reach the daemon
+    /// Print only the address the daemon listens on
     #[arg(long)]
     url: bool,
 }
@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let home = app.root_home()?;
         home.must_exist()?;
         let url = DaemonStatus::of(&running::find(&home)?).url.ok_or_else(|| {
-            Problem::new(Kind::NotFound, "no daemon listens").hint("start one with `hermes start`")
+            Problem::new(Kind::NotFound, "no daemon is listening")
+                .hint("start one with `hermes start`")
         })?;
         app.out.show(&Address { url })?;
         return Ok(Outcome::Done);
@@ -68,7 +69,7 @@ impl Show for StatusReport {
                 page.line(format_args!("{CARE}no daemon{CARE:#} since {since}"))?;
             }
             (None, Some(since), _) => page.line(format_args!(
-                "{CARE}no daemon{CARE:#} since about {since}: the last one ended without a word"
+                "{CARE}no daemon{CARE:#} since about {since}: the last one ended unexpectedly"
             ))?,
             (None, None, _) => {
                 page.line(format_args!("{CARE}no daemon{CARE:#} was ever started"))?
@@ -77,14 +78,14 @@ impl Show for StatusReport {
         match (&self.daemon.url, &self.daemon.server_trouble) {
             (Some(url), _) => page.line(format_args!("listens on {url}"))?,
             (None, Some(trouble)) => {
-                page.line(format_args!("{CARE}does not listen{CARE:#}: {trouble}"))?;
+                page.line(format_args!("{CARE}not listening{CARE:#}: {trouble}"))?;
             }
             (None, None) => {}
         }
         page.line(&self.models)?;
         match &self.backups {
             None => page.line(format_args!(
-                "{CARE}no backup{CARE:#} is made: `hermes backup setup` begins"
+                "{CARE}no backups{CARE:#}: set them up with `hermes backup setup`"
             ))?,
             Some(standing) => show_backups(standing, page)?,
         }
@@ -105,7 +106,7 @@ fn show_backups(standing: &Standing, page: &mut Page) -> io::Result<()> {
 fn show_profile(seen: &ProfileStatus, page: &mut Page, zone: &TimeZone) -> io::Result<()> {
     page.line("")?;
     page.line(format_args!(
-        "{BOLD}{}{BOLD:#}  {} waiting, {} being done, {} failed",
+        "{BOLD}{}{BOLD:#}  {} waiting, {} running, {} failed",
         seen.profile,
         seen.waiting,
         seen.leased,
@@ -121,18 +122,18 @@ fn show_profile(seen: &ProfileStatus, page: &mut Page, zone: &TimeZone) -> io::R
     if let Some(Trouble { model, error, at }) = &seen.model {
         let at = clock::minute(*at, zone);
         page.line(format_args!(
-            "  {CARE}model{CARE:#}     {model} did not answer at {at}, rules did the work: {}",
+            "  {CARE}model{CARE:#}     {model} did not answer at {at}, so rules did the work: {}",
             one_line(error, 200)
         ))?;
         page.line(format_args!("            {DIM}try:{DIM:#} hermes model test {model}"))?;
     }
     for job in &seen.failed {
-        let why = one_line(job.error.as_deref().unwrap_or("no reason is known"), 120);
+        let why = one_line(job.error.as_deref().unwrap_or("unknown reason"), 120);
         page.line(format_args!("  {BAD}failed{BAD:#}    {} ({}): {why}", job.kind, job.id))?;
-        page.line(format_args!("            {DIM}again:{DIM:#} {}", job.retry))?;
+        page.line(format_args!("            {DIM}retry:{DIM:#} {}", job.retry))?;
     }
     if let Some(why) = &seen.stands_still {
-        page.line(format_args!("  {CARE}stands still{CARE:#}  {}", one_line(why, 200)))?;
+        page.line(format_args!("  {CARE}stalled{CARE:#}   {}", one_line(why, 200)))?;
         page.line(format_args!("            {DIM}see:{DIM:#} hermes logs"))?;
     }
     for schedule in &seen.schedules {

@@ -55,7 +55,7 @@ fn say_loss(launched: &Launched, app: &Terminal, home: &Home) -> anyhow::Result<
 impl Show for Stopped {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         match self.pid {
-            Some(pid) => page.line(format_args!("the daemon is stopped (pid {pid})")),
+            Some(pid) => page.line(format_args!("stopped the daemon (pid {pid})")),
             None => page.line("the daemon is not running"),
         }
     }
@@ -64,9 +64,10 @@ impl Show for Stopped {
 impl Show for Restarted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         match self.stopped {
-            Some(before) => page
-                .line(format_args!("the daemon runs again: pid {} (before: {before})", self.pid)),
-            None => page.line(format_args!("the daemon runs: pid {}", self.pid)),
+            Some(before) => {
+                page.line(format_args!("restarted the daemon: pid {} (before: {before})", self.pid))
+            }
+            None => page.line(format_args!("started the daemon: pid {}", self.pid)),
         }
     }
 }

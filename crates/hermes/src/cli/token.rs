@@ -19,34 +19,34 @@ use hermes_app::tokens::{self, OWNER, Wanted};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print the owner's token, which may do everything
+    /// Print the owner's token, which has full access
     Show,
-    /// Make a token that may do less; it is printed once and kept only as a hash
+    /// Create a restricted token; it is printed once and stored only as a hash
     Create(Create),
     /// List the tokens
     List,
-    /// Take a token away; the owner's is made anew
+    /// Revoke a token; the owner's token is replaced with a new one
     Revoke(Revoke),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
-    /// What it is called
+    /// Name of the token
     name: String,
-    /// Only for this profile
+    /// Restrict the token to this profile
     #[arg(long, value_name = "NAME")]
     only_profile: Option<String>,
-    /// Only as this user
+    /// Restrict the token to this user
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// To read, and change nothing
+    /// Allow only reading
     #[arg(long)]
     read_only: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
-    /// What it is called
+    /// Name of the token
     name: String,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
             };
             let token = tokens::create(&home, &wanted)?;
             app.out.show(&Printed { name: name.to_owned(), token })?;
-            app.out.note("keep it now: it is not shown again");
+            app.out.note("store this token now: it is not shown again");
         }
         Command::List => {
             let owner = Row {
@@ -126,7 +126,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
         Command::Revoke(arguments) => {
             if arguments.name == OWNER {
                 let question =
-                    "make a new token for the owner? Programs that have the old one must be told";
+                    "replace the owner's token? Programs that use the old one need the new one";
                 confirm::consent(app.asking, question)?;
             }
             tokens::revoke(&home, &arguments.name)?;
@@ -149,17 +149,17 @@ impl Show for Listed {
                 row.name.clone(),
                 row.profile.clone().unwrap_or_else(|| "all".to_owned()),
                 row.user.clone().unwrap_or_else(|| "all".to_owned()),
-                if row.read_only { "reads" } else { "reads and writes" }.to_owned(),
+                if row.read_only { "read" } else { "read and write" }.to_owned(),
                 row.created_at.map(|at| clock::minute(at, &self.zone)).unwrap_or_default(),
             ]
         };
         let rows: Vec<_> = self.results.iter().map(row).collect();
-        page.table(&["token", "profile", "user", "may", "made"], &rows)
+        page.table(&["token", "profile", "user", "access", "created"], &rows)
     }
 }
 
 impl Show for Revoked {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        page.line(format_args!("{} is good for nothing from now on", self.name))
+        page.line(format_args!("token {} was revoked", self.name))
     }
 }

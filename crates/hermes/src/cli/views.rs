@@ -39,23 +39,23 @@ impl Show for Detail {
         let when = |at: Option<Timestamp>| at.map(|at| clock::minute(at, &self.zone));
         page.line(format_args!("{BOLD}{}{BOLD:#}  {}", fact.id, printable(&fact.text)))?;
         let names = Some(fact.entities.join(", ")).filter(|names| !names.is_empty());
-        let who = if fact.shared { "everybody's" } else { "private" };
-        let pinned = fact.pinned.then(|| "yes: nothing drawn takes its place".to_owned());
+        let who = if fact.shared { "shared" } else { "private" };
+        let pinned = fact.pinned.then(|| "yes: extracted facts never supersede it".to_owned());
         let rows = [
             ("kind", Some(fact.kind.clone())),
-            ("whose", Some(who.to_owned())),
+            ("scope", Some(who.to_owned())),
             ("about", names),
             ("subject", fact.subject.clone()),
             ("predicate", fact.predicate.clone()),
             ("object", fact.object.clone()),
-            ("sure", Some(format!("{:.2}", fact.confidence))),
-            ("from", Some(format!("{:?}", fact.origin).to_lowercase())),
+            ("confidence", Some(format!("{:.2}", fact.confidence))),
+            ("origin", Some(format!("{:?}", fact.origin).to_lowercase())),
             ("trust", Some(format!("{:?}", fact.trust).to_lowercase())),
             ("true since", when(fact.valid_from)),
             ("true until", when(fact.valid_to)),
             ("recorded", when(Some(fact.recorded_at))),
             ("retired", when(fact.retired_at)),
-            ("followed by", fact.superseded_by.clone()),
+            ("replaced by", fact.superseded_by.clone()),
             ("pinned", pinned),
             ("used", Some(format!("{} times", fact.uses))),
             ("uid", Some(fact.uid.clone())),
@@ -79,7 +79,7 @@ impl Show for Detail {
 fn origin(from: &From) -> String {
     let source = &from.source;
     let episode = source.episode.map(|id| match from.summary {
-        Some(summary) => format!("episode:{id}, told by the summary episode:{summary}"),
+        Some(summary) => format!("episode:{id}, summarised in episode:{summary}"),
         None => format!("episode:{id}"),
     });
     let message = source.message.filter(|_| from.summary.is_none());
@@ -95,10 +95,10 @@ impl Show for Changed {
         let said = match (self.change, &self.replaced) {
             (Change::Added, _) => String::new(),
             (Change::Known, _) => " is known already".to_owned(),
-            (Change::Restored, _) => " is back".to_owned(),
-            (Change::Edited, _) => " is its text now".to_owned(),
+            (Change::Restored, _) => " was restored".to_owned(),
+            (Change::Edited, _) => " updated".to_owned(),
             (Change::Superseded, old) => {
-                format!(" takes the place of {}", old.as_deref().unwrap_or_default())
+                format!(" supersedes {}", old.as_deref().unwrap_or_default())
             }
         };
         page.line(format_args!("{} \"{text}\"{said}", self.id))
@@ -110,9 +110,9 @@ impl Show for Deleted {
         for gone in &self.results {
             match &gone.text {
                 Some(text) => {
-                    page.line(format_args!("{} \"{}\" is deleted", gone.id, one_line(text, 100)))?;
+                    page.line(format_args!("{} \"{}\" was deleted", gone.id, one_line(text, 100)))?;
                 }
-                None => page.line(format_args!("{} is erased", gone.id))?,
+                None => page.line(format_args!("{} was erased", gone.id))?,
             }
         }
         Ok(())
@@ -122,8 +122,8 @@ impl Show for Deleted {
 impl Show for Promoted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         match self.changed {
-            true => page.line(format_args!("{} waits for your word", self.skill)),
-            false => page.line(format_args!("{} says so already", self.skill)),
+            true => page.line(format_args!("{} is waiting for your approval", self.skill)),
+            false => page.line(format_args!("{} already says this", self.skill)),
         }
     }
 }

@@ -53,8 +53,8 @@ pub(crate) fn start(home: &Home) -> anyhow::Result<Launched> {
             Some(pid) if pid != child.id() && child.try_wait()?.is_some() => {
                 return Ok(Launched::Running { pid });
             }
-            None if child.try_wait()?.is_some() => return Err(failed("it ended at once")),
-            _ if begun.elapsed() > PATIENCE => return Err(failed("it is not ready after 10 s")),
+            None if child.try_wait()?.is_some() => return Err(failed("it exited immediately")),
+            _ if begun.elapsed() > PATIENCE => return Err(failed("it was not ready after 10 s")),
             _ => std::thread::sleep(STEP),
         }
     }
@@ -70,9 +70,9 @@ pub(crate) fn stop(home: &Home) -> anyhow::Result<Option<u32>> {
     let begun = Instant::now();
     while find(home)?.pid == Some(pid) {
         if begun.elapsed() > PATIENCE {
-            let what = format!("could not stop the daemon: pid {pid} still runs after 10 s");
+            let what = format!("could not stop the daemon: pid {pid} is still running after 10 s");
             return Err(Problem::new(Kind::Failure, what)
-                .hint(format!("`kill -9 {pid}` ends it; what it does is done again"))
+                .hint(format!("kill it with `kill -9 {pid}`; interrupted work runs again"))
                 .into());
         }
         std::thread::sleep(STEP);
@@ -86,7 +86,7 @@ pub(crate) fn wait_for(home: &Home, before: Option<u32>) -> anyhow::Result<Launc
     loop {
         match find(home)?.pid {
             Some(pid) if Some(pid) != before => return Ok(Launched::Running { pid }),
-            _ if begun.elapsed() > PATIENCE => return Err(failed("it is not ready after 10 s")),
+            _ if begun.elapsed() > PATIENCE => return Err(failed("it was not ready after 10 s")),
             _ => std::thread::sleep(STEP),
         }
     }

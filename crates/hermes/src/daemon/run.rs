@@ -92,7 +92,7 @@ fn end_in_any_case(signals: &Signals, home: &Home, manner: Manner) -> anyhow::Re
         std::thread::sleep(LONGEST_END);
         let now = clock::now();
         let mut log = Log::new(&home, manner == Manner::Watched);
-        log.line(now, "stopped in the middle: something did not answer");
+        log.line(now, "stopped before its work was finished: something did not respond");
         if let Ok(Some(state)) = state::read(&home) {
             let _ = State { beat_at: now, stopped_at: Some(now), ..state }.write(&home);
         }
@@ -120,7 +120,7 @@ impl Daemon<'_> {
         if let Some(before) = before.filter(|before| before.stopped_at.is_none()) {
             let seen = before.beat_at.strftime("%Y-%m-%dT%H:%M:%SZ");
             let line = format!(
-                "the daemon before ended without a word: pid {}, last seen {seen}",
+                "the previous daemon ended unexpectedly: pid {}, last seen {seen}",
                 before.pid
             );
             self.log.line(now, &line);
@@ -137,7 +137,7 @@ impl Daemon<'_> {
             Ok(server) => self.server = server,
             Err(error) => {
                 let text = message(&error);
-                self.log.line(clock::now(), &format!("does not listen: {text}"));
+                self.log.line(clock::now(), &format!("not listening: {text}"));
                 self.state.server_trouble = Some(text);
             }
         }
@@ -145,7 +145,7 @@ impl Daemon<'_> {
         self.state.dashboard = self.server.as_ref().map(|server| server.dashboard.clone());
         self.state.address = self.server.as_ref().map(|server| server.address.to_string());
         if let Some(url) = &self.state.url {
-            self.log.line(clock::now(), &format!("listens on {url}"));
+            self.log.line(clock::now(), &format!("listening on {url}"));
         }
     }
 
@@ -154,7 +154,7 @@ impl Daemon<'_> {
         let stop = self.signals.stop();
         while !stop.load(Ordering::SeqCst) {
             if self.signals.take_reload() {
-                self.log.line(clock::now(), "settings are read again");
+                self.log.line(clock::now(), "settings reloaded");
                 self.profiles.clear();
                 self.state.trouble.clear();
                 self.backups.look_again();
@@ -281,17 +281,19 @@ impl Daemon<'_> {
                 self.signals.wait(Duration::from_secs(1));
             }
         }
-        thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a bug ended the job")))
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("the job ended with an internal error")))
     }
 
     fn tell(&mut self, profile: &str, job: &Job, ended: &Ended) {
         let how = match ended {
             Ended::Done(text) => format!("done: {text}"),
             Ended::Again { at, kind, .. } | Ended::Away { at, kind, .. } => {
-                format!("failed ({kind}), again at {}", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+                format!("failed ({kind}), retry at {}", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
             }
             Ended::GivenUp { kind, .. } => format!("failed ({kind}), given up"),
-            Ended::Cut(cut) => format!("cut short: {cut}"),
+            Ended::Cut(cut) => format!("interrupted: {cut}"),
         };
         let line = format!("job {} {} of {profile}: {how}", job.id, job.kind);
         self.log.line(clock::now(), &line);
@@ -302,7 +304,8 @@ impl Daemon<'_> {
         let profile = watched.home.profile_name().to_owned();
         let text = message(error);
         if matches!(error.downcast_ref(), Some(StoreError::Replaced { .. })) {
-            let text = "memory.db was replaced or removed: nothing is written to it".to_owned();
+            let text =
+                "memory.db was replaced or removed: the daemon does not write to it".to_owned();
             watched.is_held = true;
             watched.trouble = Some(text.clone());
             self.log.line(clock::now(), &format!("{profile}: {text} until `hermes restart`"));
@@ -346,7 +349,7 @@ impl Daemon<'_> {
         if path.exists() && process::identity(&path) == self.lock {
             return Ok(());
         }
-        let what = format!("{} is gone: the home was moved or removed", path.display());
+        let what = format!("{} is missing: the home was moved or removed", path.display());
         Err(Problem::new(Kind::Missing, what).into())
     }
 
@@ -373,7 +376,7 @@ impl Daemon<'_> {
                 now,
                 &match &ended {
                     Ok(()) => "stopped".to_owned(),
-                    Err(error) => format!("stopped by an error ({})", kind_word(error)),
+                    Err(error) => format!("stopped after an error ({})", kind_word(error)),
                 },
             );
             self.state.beat_at = now;

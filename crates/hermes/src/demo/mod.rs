@@ -83,7 +83,7 @@ fn refuse_full(folder: &Path) -> anyhow::Result<()> {
             hermes_app::problem::Kind::Refused,
             format!("{} is not an empty folder", folder.display()),
         )
-        .hint("name one that is empty or not there: `hermes demo --at FOLDER`")
+        .hint("choose a new or empty folder: `hermes demo --at FOLDER`")
         .into()),
     }
 }

@@ -55,7 +55,7 @@ fn serve(agent: &str, app: &App) {
         return;
     };
     let Some(event) = event else {
-        note(app, &home, caller, "?", Some("what came is not an event".to_owned()));
+        note(app, &home, caller, "?", Some("the input is not an event".to_owned()));
         return;
     };
     let quiet = app.for_profile(&home).forgiving();
@@ -68,7 +68,7 @@ fn serve(agent: &str, app: &App) {
     let error = match outcome {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(format!("{}: {}", kind_word(&error), message(&error))),
-        Err(_) => Some("it broke off".to_owned()),
+        Err(_) => Some("internal error".to_owned()),
     };
     if !event.is_check {
         note(app, &home, caller, &event.name, error);

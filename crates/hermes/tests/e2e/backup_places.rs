@@ -143,12 +143,12 @@ fn setup_tries_places_and_asks_before_it_gives_one_up() {
     }
     assert_eq!(with(&first, &["--no-check"]).code, 0);
     fs::create_dir(&second).unwrap();
-    with(&second, &[]).failed(5, &["no longer to", &first, "--yes"]);
+    with(&second, &[]).failed(5, &["stop sending backups to", &first, "--yes"]);
     assert!(sandbox.read("config.yaml").contains(&first));
     let replaced = with(&second, &["--yes"]);
     assert_eq!(replaced.code, 0, "{}{}", replaced.stdout, replaced.stderr);
     assert!(replaced.stderr.contains("--passphrase-file"), "{}", replaced.stderr);
-    assert!(replaced.stdout.contains("written to and read back"), "{}", replaced.stdout);
+    assert!(replaced.stdout.contains("written and read back"), "{}", replaced.stdout);
     assert_eq!(fs::read_dir(&second).unwrap().count(), 0, "what was written to try it is gone");
     let private = text(&outside(&sandbox, "private.asc"));
     let new = sandbox.run(&["backup", "setup", "--new-key", &private]);

@@ -22,7 +22,7 @@ fn a_profile_goes_to_another_home_and_remembers() {
     let export = ["profile", "export", "coder", "--to", file, "--passphrase-file", phrase];
     let done = here.json(&export);
     assert_eq!(done["secrets_left_out"], serde_json::json!([]));
-    here.fails(&export, 5, &["is there already"]);
+    here.fails(&export, 5, &["already exists"]);
     let import = ["profile", "import", file, "--passphrase-file", phrase];
     there.fails(&["profile", "import", file, "--no-input"], 12, &[]);
     let tried = there.json(&[import.as_slice(), &["--dry-run"]].concat());

@@ -10,11 +10,7 @@ use crate::talks::{ask, events, talk};
 fn without_a_model_or_a_key_nothing_is_recorded() {
     let sandbox = Sandbox::ready();
     let before = sandbox.snapshot();
-    sandbox.fails(
-        &["chat", "-q", "hi"],
-        13,
-        &["there is no model to talk with", "hermes model list"],
-    );
+    sandbox.fails(&["chat", "-q", "hi"], 13, &["no chat model is configured", "hermes model list"]);
     let named = ["chat", "-q", "hi", "--model", "anthropic/claude-sonnet-5"];
     sandbox.fails(
         &named,
@@ -110,7 +106,7 @@ fn a_model_that_loops_is_stopped_and_rounds_are_bounded() {
         Reply::call("memory", &json!({"action": "search", "query": format!("thing {number}")}))
     });
     let ran = talk(&sandbox, &busy, &["--max-rounds", "3", "-q", "go"], &[]);
-    ran.failed(3, &["as many rounds as one turn has"]);
+    ran.failed(3, &["maximum number of tool rounds"]);
     assert_eq!(busy.requests().len(), 4);
     let good = ModelServer::start(vec![Reply::text("fine")]);
     assert_eq!(talk(&sandbox, &good, &["-c", "-q", "go on"], &[]).stdout, "fine\n");

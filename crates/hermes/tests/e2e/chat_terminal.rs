@@ -90,7 +90,7 @@ fn ctrl_c_stops_an_answer_and_keeps_the_part() {
     terminal.line("tell me a long story");
     terminal.expect("The first words stand.");
     terminal.keys("\u{3}");
-    terminal.expect("stopped: what came is kept");
+    terminal.expect("stopped; the partial answer is kept");
     terminal.prompt();
     let shown = say(&mut terminal, "go on");
     assert!(shown.contains("Here I am again."), "{shown}");
@@ -157,7 +157,7 @@ fn what_is_remembered_is_announced_and_can_be_undone() {
     terminal.prompt();
     assert!(sandbox.ok(&["memory", "show"]).contains("Heron"));
     terminal.line("/undo");
-    terminal.expect("taken out of");
+    terminal.expect("removed from");
     terminal.prompt();
     assert!(!sandbox.ok(&["memory", "show"]).contains("Heron"));
     terminal.line("/memory add The kettle is a Bosch");
@@ -213,7 +213,7 @@ fn what_was_typed_is_found_again_in_the_next_conversation() {
     assert_eq!(history.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let mut terminal = begin(&sandbox, &server, &[]);
     terminal.keys("\u{12}");
-    terminal.expect("typed before:");
+    terminal.expect("search history:");
     terminal.keys("purple");
     terminal.expect("the purple elephant question");
     terminal.keys("\r");
@@ -231,17 +231,17 @@ fn a_conversation_is_taken_up_again() {
     let mut terminal = begin(&sandbox, &server, &[]);
     say(&mut terminal, "what is the code word?");
     terminal.line("/quit");
-    terminal.expect("go on with `hermes chat --resume ");
+    terminal.expect("continue with `hermes chat --resume ");
     assert_eq!(terminal.end(), 0);
     let mut terminal = begin(&sandbox, &server, &["-c"]);
-    assert!(terminal.text().contains("going on with"), "{}", terminal.text());
+    assert!(terminal.text().contains("continuing session"), "{}", terminal.text());
     say(&mut terminal, "and once more?");
     terminal.line("/new");
     terminal.expect("/help lists the commands");
     terminal.prompt();
     terminal.line("/resume");
     terminal.expect("what is the code word?");
-    terminal.expect("/resume ID");
+    terminal.expect("continue one with /resume");
     terminal.prompt();
     leave(&mut terminal);
     assert!(server.requests()[1].prompt().contains("The code word is Nightjar."));
@@ -257,7 +257,7 @@ fn ctrl_c_gives_up_a_line_and_leaves_only_when_pressed_twice() {
     terminal.keys("\u{3}");
     terminal.prompt();
     terminal.keys("\u{3}");
-    terminal.expect("Ctrl-C again leaves");
+    terminal.expect("press Ctrl-C again");
     terminal.prompt();
     terminal.keys("\u{3}");
     assert_eq!(terminal.end(), 0);
@@ -275,7 +275,7 @@ fn tab_completes_commands_and_ids() {
     terminal.keys("forget \t");
     terminal.expect("fact:001");
     terminal.keys("\r");
-    terminal.expect("is deleted");
+    terminal.expect("was deleted");
     terminal.expect("/memory restore");
     terminal.prompt();
     leave(&mut terminal);
@@ -288,7 +288,7 @@ fn leaving_offers_what_the_conversation_taught_one_by_one() {
     let mut terminal = begin(&sandbox, &server, &[]);
     say(&mut terminal, "I prefer short answers. My sister lives in Porto.");
     terminal.line("/quit");
-    terminal.expect("could be kept");
+    terminal.expect("to remember for next time");
     terminal.line("y");
     terminal.expect("you said:");
     terminal.expect("[y/N]");

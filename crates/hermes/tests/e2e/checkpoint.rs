@@ -89,11 +89,11 @@ fn what_the_agent_did_is_listed_shown_taken_back_and_done_again() {
     assert!(shown.contains("--- /dev/null\n+++ plan.md\n@@ -0,0 +1,1 @@\n+buy milk\n"), "{shown}");
     assert!(shown.contains("--- src/new.txt\n+++ /dev/null\n"), "{shown}");
     // Without a word from the person nothing is touched.
-    let ran = sandbox.fails(&["checkpoint", "restore", "1"], 5, &["not done", "--yes"]);
+    let ran = sandbox.fails(&["checkpoint", "restore", "1"], 5, &["not confirmed", "--yes"]);
     assert!(ran.stderr.contains("+buy milk"), "{}", ran.stderr);
     assert!(folder.join("src/new.txt").exists() && !folder.join("plan.md").exists());
     let told = sandbox.ok(&["checkpoint", "restore", "1", "--yes"]);
-    assert!(told.contains("brought back") && told.contains("removed"), "{told}");
+    assert!(told.contains("restored") && told.contains("removed"), "{told}");
     assert_eq!(fs::read_to_string(folder.join("plan.md")).unwrap(), "buy milk\n");
     assert!(!folder.join("src").exists());
     sandbox.ok(&["checkpoint", "restore", "3", "--yes"]);
@@ -153,12 +153,12 @@ fn checkpoints_go_with_their_age() {
     agent.writes("a.txt", "b\n");
     let limit = ["--set", "checkpoints.max_mb=1"];
     let told = sandbox.ok(&[&["checkpoint", "prune", "--dry-run"], limit.as_slice()].concat());
-    assert!(told.starts_with("0 checkpoints would go"), "{told}");
+    assert!(told.starts_with("0 checkpoints would be deleted"), "{told}");
     let mut old = sandbox.json(&["checkpoint", "list"])["results"][1].clone();
     old["at"] = json!("2020-01-01T00:00:00Z");
     sandbox.write("hermesd/checkpoints/log/00000001.json", old.to_string());
     let told = sandbox.ok(&["checkpoint", "prune", "--dry-run"]);
-    assert!(told.starts_with("1 checkpoint would go"), "{told}");
+    assert!(told.starts_with("1 checkpoint would be deleted"), "{told}");
     assert_eq!(sandbox.json(&["checkpoint", "list"])["total"], 2);
     assert_eq!(sandbox.json(&["checkpoint", "prune"])["results"], json!([1]));
     assert_eq!(sandbox.json(&["checkpoint", "list"])["total"], 1);

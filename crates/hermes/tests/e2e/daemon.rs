@@ -74,7 +74,7 @@ fn start_leaves_one_daemon_behind_and_stop_ends_it() {
     assert_eq!((&running["running"], &running["pid"]), (&true.into(), &first["daemon"]["pid"]));
     assert_eq!(check(&sandbox, "daemon")["status"], "ok");
     let stopped = sandbox.ok(&["stop"]);
-    assert!(stopped.contains("is stopped"), "{stopped}");
+    assert!(stopped.contains("stopped the daemon"), "{stopped}");
     let ended = status(&sandbox)["daemon"].clone();
     assert_eq!((&ended["running"], &ended["ended_well"]), (&false.into(), &true.into()));
     let shown = sandbox.run(&["status"]);
@@ -115,7 +115,7 @@ fn the_foreground_refuses_a_second_and_ends_in_good_order() {
     let pid = i32::try_from(child.id()).unwrap();
     sandbox.fails(&["start", "--foreground"], 11, &["already running", &pid.to_string()]);
     send(pid, Signal::SIGHUP);
-    let has_read = || sandbox.ok(&["logs"]).contains("settings are read again");
+    let has_read = || sandbox.ok(&["logs"]).contains("settings reloaded");
     until("the settings are read again", has_read);
     send(pid, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -132,15 +132,11 @@ fn a_daemon_that_was_killed_is_missed_and_the_next_one_says_so() {
     send(pid, Signal::SIGKILL);
     until("it is gone", || !is_running(&sandbox));
     let shown = sandbox.ok(&["status"]);
-    assert!(shown.contains("ended without a word"), "{shown}");
+    assert!(shown.contains("ended unexpectedly"), "{shown}");
     assert!(check(&sandbox, "daemon")["evidence"].as_str().unwrap().contains("outdated"));
     let again = sandbox.run(&["start"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(
-        again.stderr.contains(&format!("(pid {pid}) ended without a word")),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains(&format!("(pid {pid}) ended unexpectedly")), "{}", again.stderr);
     assert!(is_running(&sandbox));
 }
 
@@ -228,7 +224,7 @@ fn a_job_that_always_fails_is_given_up_and_shown() {
     until("it waits", || job(&sandbox, "reembed")["state"] == "waiting");
     sandbox.ok(&["stop"]);
     let log = sandbox.ok(&["logs"]);
-    assert!(log.contains("failed (refused), again at"), "{log}");
+    assert!(log.contains("failed (refused), retry at"), "{log}");
     assert!(!log.contains("VOYAGE_API_KEY"), "what went wrong is kept with the job alone: {log}");
     for _ in 0..4 {
         sandbox.fails(&["jobs", "run", "reembed"], 1, &["VOYAGE_API_KEY is not set"]);

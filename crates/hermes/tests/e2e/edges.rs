@@ -37,7 +37,7 @@ fn a_turn_that_waited_for_a_locked_transcript_comes_into_it() {
     assert_eq!(transcript(&sandbox), "first\nsecond");
     assert_eq!(messages(&sandbox), "first\nsecond");
     sandbox.ok(&["memory", "catch-up"]);
-    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
+    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is missing\n");
     assert_eq!(messages(&sandbox), "first\nsecond");
 }
 

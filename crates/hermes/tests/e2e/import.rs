@@ -198,7 +198,7 @@ fn openclaw_moves_in_and_nothing_of_the_users_own_is_overwritten() {
     sandbox.ok(&["memory", "add", "My own entry"]);
     let before = sandbox.snapshot();
     let plan = sandbox.ok(&["claw", "migrate", "--dry-run"]);
-    assert!(plan.contains("stands beside yours") && plan.contains("becomes"), "{plan}");
+    assert!(plan.contains("is placed beside yours") && plan.contains("becomes"), "{plan}");
     assert!(sandbox.snapshot() == before);
     sandbox.fails(&["claw", "migrate"], 5, &["--yes"]);
     let source = fs::read(sandbox.folder().join(claw).join("SOUL.md")).unwrap();

@@ -38,13 +38,13 @@ fn an_edited_fact_takes_its_entry_along_and_undo_gives_both_their_earlier_text()
     assert_eq!(files(&sandbox).matches("Lyon").count(), 1);
     assert!(files(&sandbox).contains("- User lives in Lyon, France"));
     let undone = sandbox.ok(&["memory", "undo"]);
-    assert!(undone.contains("says again: User lives in Lyon\n"), "{undone}");
-    assert!(undone.contains("fact:001 has its earlier text again"), "{undone}");
+    assert!(undone.contains("User lives in Lyon\n"), "{undone}");
+    assert!(undone.contains("fact:001 was reverted to its earlier text"), "{undone}");
     assert_eq!(files(&sandbox), before);
     let list = sandbox.ok(&["memory", "fact", "list"]);
     assert!(list.starts_with("[fact:001] User lives in Lyon ("), "{list}");
     let taken = sandbox.ok(&["memory", "undo"]);
-    assert!(taken.contains("fact:001, which said the same, is deleted"), "{taken}");
+    assert!(taken.contains("fact:001, which said the same, was deleted"), "{taken}");
     assert!(!files(&sandbox).contains("Lyon"));
 }
 
@@ -63,7 +63,7 @@ fn a_deleted_fact_takes_its_entry_along_and_brings_it_back() {
     let before = files(&sandbox);
     sandbox.ok(&["memory", "fact", "delete", "1"]);
     let undone = sandbox.ok(&["memory", "undo"]);
-    assert!(undone.contains("fact:001 is back"), "{undone}");
+    assert!(undone.contains("fact:001 was restored"), "{undone}");
     assert_eq!(files(&sandbox), before);
 }
 
@@ -189,7 +189,7 @@ fn what_was_rejected_does_not_wait_any_more() {
     assert_eq!(report["proposed"], json!(1));
     sandbox.ok(&["memory", "reject", "1"]);
     let again = sandbox.ok(&["memory", "extract", "--again"]);
-    assert!(!again.contains("once you agree"), "{again}");
+    assert!(!again.contains("waiting for your approval"), "{again}");
 }
 
 #[test]

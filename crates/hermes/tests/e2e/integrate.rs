@@ -222,7 +222,7 @@ fn all_that_are_here_are_connected_and_one_that_cannot_be_does_not_stop_the_othe
     put(&sandbox, ".config/zed/settings.json", "{}");
     let ran = sandbox.run(&["integrate", "--all-detected", "--yes"]);
     assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("left out codex"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("skipped codex"), "{}", ran.stderr);
     let rows = sandbox.json(&["integrate"]);
     let connected: Vec<&str> = rows["results"]
         .as_array()

@@ -78,7 +78,7 @@ fn a_file_is_saved_over_the_version_that_was_read_and_over_no_other() {
     let hash = visitor.json("files/memory")["hash"].as_str().unwrap().to_owned();
     let text = "# Memory\r\n\r\n- From a page\r\n";
     let page = visitor.does("files/memory", &[("deed", "save"), ("hash", &hash), ("text", text)]);
-    assert!(page.text.contains("MEMORY.md is saved"), "{}", page.text);
+    assert!(page.text.contains("Saved MEMORY.md"), "{}", page.text);
     assert_eq!(daemon.sandbox.read("memories/MEMORY.md"), "# Memory\n\n- From a page\n");
     let stale =
         visitor.send("files/memory", &[("deed", "save"), ("hash", &hash), ("text", "- Mine")]);
@@ -86,7 +86,7 @@ fn a_file_is_saved_over_the_version_that_was_read_and_over_no_other() {
     assert!(stale.text.contains("- Mine") && stale.text.contains("- From a page"));
     assert_eq!(daemon.sandbox.read("memories/MEMORY.md"), "# Memory\n\n- From a page\n");
     let undone = visitor.does("files/memory", &[("deed", "undo"), ("hash", &hash)]);
-    assert!(undone.text.contains("as it was before"), "{}", undone.text);
+    assert!(undone.text.contains("Restored the previous version of MEMORY.md"), "{}", undone.text);
     assert!(!daemon.sandbox.read("memories/MEMORY.md").contains("From a page"));
 }
 

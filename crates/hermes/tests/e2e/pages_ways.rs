@@ -103,7 +103,7 @@ fn a_search_is_narrowed_by_project_source_and_name_in_the_address_and_in_the_ter
     let api = daemon.get("/api/v1/search?q=checkout+deployed&source=user").json();
     assert_eq!(ids(&api), ["fact:001"]);
     let text = visitor.page("search?q=checkout+deployed").text;
-    assert!(text.contains("Narrow by source:") && text.contains("user (1)"), "{text}");
+    assert!(text.contains("Filter by source:") && text.contains("user (1)"), "{text}");
     let narrowed = visitor.page("search?q=checkout+deployed&project=shop").text;
     assert!(narrowed.contains("--project shop"), "the same command: {narrowed}");
 }
@@ -152,7 +152,7 @@ fn a_reason_may_be_said_in_ones_own_words_and_goes_with_what_is_erased() {
     visitor.does("facts/3", &[("deed", "forget"), ("reason", "wrong")]);
     assert!(visitor.page("facts/3").text.contains("user (wrong)"));
     let restored = visitor.does("facts/3", &[("deed", "restore")]);
-    assert!(restored.text.contains("Back again"), "{}", restored.text);
+    assert!(restored.text.contains("Restored"), "{}", restored.text);
     let gone = daemon.ask(
         "DELETE",
         "/api/v1/facts/3?reason=the+lamp+broke",
@@ -197,7 +197,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     assert!(page.text.contains("data-undo") && page.text.contains("value=\"s1\""), "{}", page.text);
     assert_eq!(visitor.get("/p/default/sessions/s1").status, 404);
     let back = visitor.does("sessions", &[("deed", "restore"), ("session", "s1")]);
-    assert!(back.text.contains("The session is back"), "{}", back.text);
+    assert!(back.text.contains("Session restored"), "{}", back.text);
     assert!(daemon.sandbox.ok(&["sessions", "export", "s1"]).contains("blue cluster"), "{before}");
     // What was remembered of it is not remembered twice.
     daemon.sandbox.ok(&["memory", "catch-up"]);
@@ -218,7 +218,7 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     visitor.does("people", &[("deed", "restore"), ("name", "work")]);
     assert!(daemon.sandbox.path("profiles/work/SOUL.md").exists());
     daemon.sandbox.ok(&["profile", "delete", "work", "--yes"]);
-    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work is back"));
+    assert!(daemon.sandbox.ok(&["profile", "restore", "work"]).contains("work was restored"));
     daemon.sandbox.fails(&["profile", "restore", "work"], 5, &["work"]);
 }
 
@@ -238,7 +238,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
         rest.split('"').next().unwrap().to_owned()
     };
     let shown = visitor.page("integrations?agent=cursor").text;
-    assert!(shown.contains(".cursor/mcp.json") && shown.contains("Connect it"), "{shown}");
+    assert!(shown.contains(".cursor/mcp.json") && shown.contains(">Connect</button>"), "{shown}");
     let old = seen("integrations?agent=cursor");
     daemon.sandbox.write("../.cursor/mcp.json", settings.replace("mine", "theirs"));
     let fields = |seen: &str| -> Vec<(&'static str, String)> {
@@ -257,7 +257,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_to_the_byte() {
     assert_eq!(fs::read_to_string(&file).unwrap(), settings.replace("mine", "theirs"));
     assert_eq!(send(&fields(&seen("integrations?agent=cursor"))).status, 303);
     assert!(fs::read_to_string(&file).unwrap().contains("hermes"));
-    assert!(visitor.page("integrations").text.contains("Take out …"));
+    assert!(visitor.page("integrations").text.contains("Disconnect …"));
     let removal = seen("integrations?agent=cursor&remove=1");
     let fields =
         [("deed", "disconnect".to_owned()), ("agent", "cursor".to_owned()), ("seen", removal)];
@@ -288,7 +288,7 @@ fn a_skill_is_edited_when_it_is_valid_and_over_no_newer_text() {
         bad.text
     );
     let better = text.replace("Boil", "Heat");
-    assert!(save(&first, &better, "check").text.contains("Nothing is wrong"));
+    assert!(save(&first, &better, "check").text.contains("The skill is valid"));
     assert_eq!(daemon.sandbox.read("skills/steep-tea/SKILL.md"), text);
     assert_eq!(save(&first, &better.replace('\n', "\r\n"), "save").status, 303);
     assert_eq!(daemon.sandbox.read("skills/steep-tea/SKILL.md"), better);
@@ -296,7 +296,7 @@ fn a_skill_is_edited_when_it_is_valid_and_over_no_newer_text() {
     assert_eq!(stale.status, 409, "{}", stale.text);
     assert!(stale.text.contains("Cook") && stale.text.contains("Heat"), "{}", stale.text);
     let undone = visitor.does("skills/steep-tea/edit", &[("deed", "undo"), ("version", &first)]);
-    assert!(undone.text.contains("steep-tea is saved"), "{}", undone.text);
+    assert!(undone.text.contains("Saved steep-tea"), "{}", undone.text);
     assert_eq!(daemon.sandbox.read("skills/steep-tea/SKILL.md"), text);
     let ran = daemon.sandbox.feed(&["skills", "edit", "steep-tea", "-"], better.as_bytes());
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -372,11 +372,11 @@ fn a_lesson_becomes_a_skill_that_waits() {
     let visitor = Visitor::new(&daemon);
     let number = id.trim_start_matches("procedure:");
     let page = visitor.does("procedures", &[("promote", number)]);
-    assert!(page.text.contains("waits for your word in Skills"), "{}", page.text);
+    assert!(page.text.contains("needs your approval in Skills"), "{}", page.text);
     let waiting = daemon.sandbox.json(&["skills", "list", "--pending"]);
     let name = waiting["results"][0]["name"].as_str().unwrap().to_owned();
     let again = daemon.sandbox.ok(&["memory", "reflections", "promote", &id]);
-    assert!(again.contains("says so already"), "{again}");
+    assert!(again.contains("already says this"), "{again}");
     visitor.does("skills", &[("reject", &name)]);
     daemon.sandbox.fails(&["memory", "reflections", "promote", &id], 5, &["rejected"]);
 }
@@ -389,7 +389,10 @@ fn old_sessions_go_after_a_look_at_which() {
     let plan = visitor.json("sessions?older=30d");
     assert_eq!(plan["prune"]["results"], json!([]), "{plan}");
     let text = visitor.page("sessions?older=30d").text;
-    assert!(text.contains("0 sessions with 0 messages") && !text.contains("Delete them"), "{text}");
+    assert!(
+        text.contains("0 sessions with 0 messages") && !text.contains("Delete these sessions"),
+        "{text}"
+    );
     let fields = [("deed", "prune"), ("older", "30d"), ("count", "3")];
     let refused = visitor.send("sessions", &fields);
     assert_eq!(refused.status, 403, "{}", refused.text);

@@ -59,6 +59,106 @@ fn a_merge_shows_first_what_moves_then_moves_it_and_the_name_leads_on() {
 }
 
 #[test]
+fn a_merge_is_undone_with_files_identities_and_tokens_and_what_came_since_stays() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["token", "create", "phone", "--user", "ana"]);
+    sandbox.ok(&["memory", "add", "--file", "user", "--user", "ana", "Speaks Portuguese"]);
+    let files = ["ana", "ben"].map(|user| sandbox.read(&format!("memories/users/{user}/USER.md")));
+    let before = ["ana", "ben", "owner"].map(|user| facts(&sandbox, user));
+    sandbox.ok(&["user", "merge", "ana", "ben", "--yes"]);
+    let turn = ["memory", "turn", "--channel", "telegram", "--identity", "7"];
+    sandbox.ok(&[&turn[..], &["--user-text", "And rusks today"]].concat());
+    sandbox.ok(&["memory", "fact", "add", "rusks are good", "--user", "ana"]);
+    let plan = sandbox.json(&["user", "unmerge", "ana", "--dry-run"]);
+    assert_eq!((&plan["done"], &plan["facts"]), (&json!(false), &json!(2)), "{plan}");
+    sandbox.fails(&["user", "unmerge", "ana"], 5, &["--yes"]);
+    let done = sandbox.json(&["user", "unmerge", "ana", "--yes"]);
+    assert_eq!((&done["done"], &done["entries"]), (&json!(true), &json!(2)), "{done}");
+    assert_eq!(facts(&sandbox, "ana"), before[0]);
+    assert_eq!(facts(&sandbox, "owner"), before[2]);
+    let mut bens = before[1].clone();
+    bens.push("rusks are good".to_owned());
+    assert_eq!(facts(&sandbox, "ben"), bens);
+    for (user, file) in ["ana", "ben"].into_iter().zip(files) {
+        assert_eq!(sandbox.read(&format!("memories/users/{user}/USER.md")), file, "{user}");
+    }
+    for (user, word, is_theirs) in [
+        ("ana", "marmalade", true),
+        ("ana", "rusks", false),
+        ("ben", "rusks", true),
+        ("ben", "porridge", true),
+        ("ben", "marmalade", false),
+    ] {
+        let hits = found(&sandbox, &[word, "--user", user]);
+        assert_eq!(hits.iter().any(|text| text.contains(word)), is_theirs, "{user}: {hits:?}");
+    }
+    assert_eq!(names(&sandbox), ["owner", "ana", "ben"]);
+    let tokens = sandbox.json(&["token", "list"]);
+    let phone = tokens["results"].as_array().unwrap().iter().find(|one| one["name"] == "phone");
+    assert_eq!(phone.unwrap()["user"], "ana", "{tokens}");
+    assert_eq!(sandbox.json(&["memory", "catch-up"])["added"], 0);
+    sandbox.ok(&[&turn[..], &["--user-text", "Jam at last"]].concat());
+    assert!(found(&sandbox, &["jam", "--user", "ana"]).iter().any(|text| text.contains("Jam")));
+    sandbox.ok(&["doctor"]);
+    sandbox.fails(&["user", "unmerge", "ana", "--yes"], 5, &["not merged into anybody"]);
+    assert!(!sandbox.path("hermesd/merged-users/ben").join("ana").exists());
+    // And once more, with everything.
+    sandbox.ok(&["user", "merge", "ana", "ben", "--yes"]);
+    sandbox.ok(&["user", "unmerge", "ana", "--yes"]);
+    assert!(facts(&sandbox, "ana").contains(&"marmalade is good".to_owned()));
+}
+
+#[test]
+fn what_was_deleted_after_a_merge_stays_deleted_and_the_owner_gives_back_too() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["memory", "add", "--file", "user", "--user", "ana", "Speaks Portuguese"]);
+    let owners = sandbox.read("memories/USER.md");
+    sandbox.ok(&["user", "merge", "ana", "owner", "--yes"]);
+    sandbox.ok(&["memory", "remove", "--file", "user", "Speaks Portuguese"]);
+    sandbox.ok(&["memory", "fact", "delete", "fact:001", "--yes"]);
+    let done = sandbox.json(&["user", "unmerge", "ana", "--yes"]);
+    assert_eq!(done["entries"], 1, "{done}");
+    let file = sandbox.read("memories/users/ana/USER.md");
+    assert!(file.contains("marmalade") && !file.contains("Portuguese"), "{file}");
+    assert_eq!(sandbox.read("memories/USER.md"), owners);
+    assert_eq!(facts(&sandbox, "ana"), ["Tea is served at four", "The office is in Lisbon"]);
+    sandbox.ok(&["doctor"]);
+}
+
+#[test]
+fn a_merge_of_an_earlier_version_cannot_be_undone_and_the_command_says_why() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    sandbox.ok(&["user", "merge", "ana", "ben", "--yes"]);
+    sandbox.sql("memory.db", "delete from meta where key like 'merge:%'");
+    sandbox.fails(&["user", "unmerge", "ana", "--yes"], 5, &["no record", "earlier version"]);
+    sandbox.fails(&["user", "unmerge", "ben", "--yes"], 5, &["not merged into anybody"]);
+    assert!(facts(&sandbox, "ben").contains(&"marmalade is good".to_owned()));
+}
+
+#[test]
+fn an_undo_that_was_cut_off_before_the_files_is_brought_to_its_end_by_the_same_command() {
+    let sandbox = Sandbox::ready();
+    three_people(&sandbox);
+    let file = sandbox.read("memories/users/ana/USER.md");
+    let done = sandbox.json(&["user", "merge", "ana", "ben", "--yes"]);
+    let kept = std::path::PathBuf::from(done["kept_in"].as_str().unwrap());
+    let aside = sandbox.folder().join("aside");
+    fs::rename(&kept, &aside).unwrap();
+    let done = sandbox.ok(&["user", "unmerge", "ana", "--yes"]);
+    assert!(done.contains("none of ana are kept in this home"), "{done}");
+    fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    fs::rename(&aside, &kept).unwrap();
+    let done = sandbox.json(&["user", "unmerge", "ana"]);
+    assert_eq!(done["entries"], 1, "{done}");
+    assert_eq!(sandbox.read("memories/users/ana/USER.md"), file);
+    assert!(!sandbox.read("memories/users/ben/USER.md").contains("marmalade"));
+    assert!(!kept.exists());
+}
+
+#[test]
 fn an_export_holds_everything_of_one_person_and_nothing_of_another() {
     let sandbox = Sandbox::ready();
     three_people(&sandbox);
@@ -129,7 +229,7 @@ fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
     assert_eq!(again[0]["erased"]["facts"], 2, "{again}");
     // Somebody of that name who comes later is another person, and stays.
     sandbox.ok(&["memory", "fact", "add", "Plays the cello", "--user", "ana"]);
-    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("nobody who was forgotten"));
+    assert!(sandbox.ok(&["user", "forget", "--again"]).contains("no forgotten user came back"));
     assert_eq!(facts(&sandbox, "ana"), ["Plays the cello", "The office is in Lisbon"]);
 }
 
@@ -190,8 +290,8 @@ fn a_handover_is_shown_passed_on_purpose_and_noted_on_both_sides() {
         writer(&["memory", "search", "lexer", "--type", "episodes"]).contains("port the lexer")
     );
     assert!(writer(&["memory", "search", "docs", "--type", "episodes"]).contains("Go on"));
-    assert!(writer(&["handover", "list"]).contains("took from profile coder"));
-    assert!(coder(&["handover", "list"]).contains("gave to profile writer"));
+    assert!(writer(&["handover", "list"]).contains("received from profile coder"));
+    assert!(coder(&["handover", "list"]).contains("handed over to profile writer"));
     assert!(coder(&["memory", "timeline"]).contains("Handed over"));
     for (profile, action) in [("coder", "handover.give"), ("writer", "handover.take")] {
         let sql = format!("select count(*) from audit where action = '{action}'");

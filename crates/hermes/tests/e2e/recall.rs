@@ -383,7 +383,7 @@ fn status_counts_in_the_documented_form() {
     assert!(lines[5].starts_with("Last vacuum: 20"), "{status}");
     assert_eq!(lines[6], "Last compression: never");
     assert!(
-        status.contains("Model: hermes-static-1 (embedded), 256 dimensions, answers"),
+        status.contains("Model: hermes-static-1 (embedded), 256 dimensions (active)"),
         "{status}"
     );
     assert!(status.contains("Users: owner") && status.contains("Path: "), "{status}");

@@ -38,7 +38,7 @@ fn without_auto_write_it_waits_until_it_is_approved_or_rejected() {
         let sandbox = Sandbox::ready();
         sandbox.ok(&["config", "set", setting, value]);
         let before = files(&sandbox);
-        assert_eq!(sandbox.ok(&["memory", "pending"]), "nothing waits for your word\n");
+        assert_eq!(sandbox.ok(&["memory", "pending"]), "nothing is waiting for your approval\n");
         asked(&sandbox, "s1", "Please remember that the staging server is called Rosalind.");
         asked(&sandbox, "s2", "Please remember that the release day is Thursday.");
         assert_eq!(files(&sandbox), before);
@@ -53,7 +53,7 @@ fn without_auto_write_it_waits_until_it_is_approved_or_rejected() {
         sandbox.fails(&["memory", "approve", &first], 5, &["approved already"]);
         sandbox.ok(&["memory", "reject", &second]);
         assert!(!files(&sandbox).contains("Thursday"));
-        assert_eq!(sandbox.ok(&["memory", "pending"]), "nothing waits for your word\n");
+        assert_eq!(sandbox.ok(&["memory", "pending"]), "nothing is waiting for your approval\n");
         sandbox.ok(&["memory", "undo"]);
         assert_eq!(files(&sandbox), before);
         sandbox.fails(&["memory", "approve", "abc"], 2, &["proposal"]);

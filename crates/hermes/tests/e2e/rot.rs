@@ -128,7 +128,11 @@ fn a_row_that_no_backup_has_can_be_taken_as_it_is() {
     sandbox.run(&["backup", "create", "--plaintext"]);
     let id = sandbox.json(&["backup", "list"])["results"][0]["id"].as_str().unwrap().to_owned();
     let ran = sandbox.run(&["--yes", "backup", "restore", &id, "--rows"]);
-    assert!(ran.stdout.contains("lost") && ran.stdout.contains("0 rows back"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("lost") && ran.stdout.contains("0 rows restored"),
+        "{}",
+        ran.stdout
+    );
     let rows =
         || deep(&sandbox).into_iter().filter(|line| line.contains("does not match its checksum"));
     assert_eq!(rows().count(), 2);

@@ -68,7 +68,7 @@ fn doctor_counts_them_and_two_commands_take_them_out() {
     assert!(!deep.contains("redact"), "{deep}");
     assert!(sandbox.ok(&["sessions", "show", "harbour"]).contains("[secret: github-token]"));
     assert!(sandbox.ok(&["sessions", "search", "crane Monday"]).contains("[secret: github-token]"));
-    assert!(sandbox.ok(&["memory", "catch-up"]).contains("nothing is lacking"));
+    assert!(sandbox.ok(&["memory", "catch-up"]).contains("nothing is missing"));
     let found = sandbox.ok(&["memory", "search", "what does the crane want on Monday?"]);
     assert!(found.contains("[secret: github-token]"), "{found}");
 }

@@ -62,7 +62,7 @@ fn a_unit_is_installed_once_and_removed_whole() {
         ),
     );
     let unit = sandbox.folder().join(".config/systemd/user/hermes.service");
-    run(&sandbox, &["service", "install"]).failed(5, &["not done", "--yes"]);
+    run(&sandbox, &["service", "install"]).failed(5, &["not confirmed", "--yes"]);
     assert!(!unit.exists());
     let ran = run(&sandbox, &["service", "install", "--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -86,7 +86,7 @@ fn a_unit_is_installed_once_and_removed_whole() {
     #[expect(clippy::disallowed_methods, reason = "a file of another program")]
     fs::write(&unit, other).unwrap();
     fs::remove_file(&active).unwrap();
-    run(&sandbox, &["service", "install", "--yes"]).failed(5, &["not made by this program"]);
+    run(&sandbox, &["service", "install", "--yes"]).failed(5, &["not created by Hermes"]);
     assert_eq!(fs::read_to_string(&unit).unwrap(), other);
 }
 
@@ -101,7 +101,7 @@ fn without_systemd_a_line_of_cron_does_it_and_other_lines_stay() {
     let script = format!("if [ \"$1\" = -l ]; then cat {0}; else cat > {0}; fi", table.display());
     pretend(&sandbox, "crontab", &script);
     run(&sandbox, &["service", "install", "--yes"])
-        .failed(5, &["systemd does not run", "--cron", "@reboot"]);
+        .failed(5, &["systemd is not running", "--cron", "@reboot"]);
     for _ in 0..2 {
         let ran = run(&sandbox, &["service", "install", "--cron", "--yes"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

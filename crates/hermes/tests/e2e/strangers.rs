@@ -221,5 +221,5 @@ fn sessions_of_an_earlier_version_are_put_right_once_and_it_is_said() {
     let told = sandbox.ok(&["memory", "catch-up"]);
     assert!(told.contains("1 session assigned to the name"), "{told}");
     assert_eq!(listed(&sandbox), "by-id|616E61\nby-name|1F616E61");
-    assert!(sandbox.ok(&["memory", "catch-up"]).contains("nothing is lacking"));
+    assert!(sandbox.ok(&["memory", "catch-up"]).contains("nothing is missing"));
 }

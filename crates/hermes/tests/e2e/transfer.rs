@@ -82,7 +82,7 @@ fn what_is_no_export_is_named_with_the_command_that_takes_it() {
         (b"# Memory\n- likes tea\n", "hermes memory add"),
         (b"SQLite format 3\0....", "database"),
         (b"nonsense", "could not import"),
-        (b"{\"hermes_memory\": 9, \"facts\": []}", "its form is 9"),
+        (b"{\"hermes_memory\": 9, \"facts\": []}", "its format version is 9"),
     ] {
         sandbox.feed(&["memory", "import", "-"], input).failed(5, &[words]);
     }

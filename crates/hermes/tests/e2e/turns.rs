@@ -29,7 +29,7 @@ fn a_turn_is_in_the_transcript_and_in_the_memory() {
     assert!(sandbox.ok(&["sessions", "search", "tram"]).contains("tram"));
     let report = sandbox.json(&["memory", "catch-up"]);
     assert_eq!((&report["added"], &report["sessions"]), (&json!(0), &json!(1)));
-    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
+    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is missing\n");
     let words = [
         "memory",
         "turn",
@@ -134,10 +134,10 @@ fn what_another_program_wrote_is_taken_in_once_and_taken_out_when_taken_back() {
     let report = sandbox.json(&["memory", "catch-up"]);
     assert_eq!((&report["added"], &report["retired"]), (&json!(1), &json!(1)));
     assert!(!finds(&sandbox, "lantern") && finds(&sandbox, "kettle") && finds(&sandbox, "ladder"));
-    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
+    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is missing\n");
     sandbox.ok(&["sessions", "end", id]);
     assert_eq!(sandbox.json(&["memory", "catch-up"])["ended"], 1);
-    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
+    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is missing\n");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn every_turn_that_was_acknowledged_is_there_once_whenever_the_program_is_killed
         }
     }
     sandbox.ok(&["memory", "catch-up"]);
-    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is lacking\n");
+    assert_eq!(sandbox.ok(&["memory", "catch-up"]), "nothing is missing\n");
     let kept =
         sandbox.sql("state.db", "select content from messages where role = 'user' order by id");
     let mut kept: Vec<&str> = kept.lines().collect();

@@ -60,7 +60,7 @@ pub(super) fn settle(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     if let [fact, other] = found.as_slice() {
         memory.store.settle_conflict(scope, fact.id, other.id, app.change())?;
     }
-    let notice = Notice::new(format!("{} and {} may both be true", pair[0], pair[1]));
+    let notice = Notice::new(format!("Kept both {} and {}", pair[0], pair[1]));
     Ok(Answer::Done { back: visit.back(), notice })
 }
 

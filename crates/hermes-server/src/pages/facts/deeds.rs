@@ -55,10 +55,10 @@ pub(super) fn of_list(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> 
     }
     let chosen = visit.all_said("fact");
     if chosen.len() > MOST {
-        return Err(Problem::usage(format!("{MOST} facts at a time")).into());
+        return Err(Problem::usage(format!("you can change at most {MOST} facts at a time")).into());
     }
     if chosen.is_empty() {
-        return Err(Problem::usage("no fact is selected").hint("tick some of them first").into());
+        return Err(Problem::usage("no fact is selected").hint("select at least one fact").into());
     }
     match visit.deed() {
         "forget" => forget(seat, visit, &chosen),
@@ -110,8 +110,8 @@ fn restore(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answe
         Facts { app, home, memory, scope }.restore(id)?;
     }
     let text = match found.as_slice() {
-        [fact] => format!("Back again: {}", one_line(&fact.statement, SHORT)),
-        several => format!("Back again: {}", counted(several.len() as u64, "fact")),
+        [fact] => format!("Restored: {}", one_line(&fact.statement, SHORT)),
+        several => format!("Restored: {}", counted(several.len() as u64, "fact")),
     };
     back_with(seat, visit, text, "forget", &found)
 }
@@ -122,7 +122,7 @@ fn pin(seat: &mut Seat, visit: &Visit, ids: &[&str], pinned: bool) -> anyhow::Re
     for id in ids {
         Facts { app, home, memory, scope }.pin(id, pinned)?;
     }
-    let (what, back) = if pinned { ("Pinned", "unpin") } else { ("No longer pinned", "pin") };
+    let (what, back) = if pinned { ("Pinned", "unpin") } else { ("Unpinned", "pin") };
     let text = match found.as_slice() {
         [fact] => format!("{what}: {}", one_line(&fact.statement, SHORT)),
         several => format!("{what}: {}", counted(several.len() as u64, "fact")),
@@ -155,12 +155,14 @@ fn add(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     let (app, home, memory) = seat.writer()?;
     let added = Facts { app, home, memory, scope }.add(&new)?;
     let address = visit.frame(seat)?.link(place(&added.id));
-    let notice =
-        match added.change {
-            Change::Known => Notice::new(format!("{} says so already", added.id)),
-            _ => Notice::new(format!("Kept as {}: {}", added.id, one_line(&added.text, SHORT)))
-                .undo(&address, "forget", &[]),
-        };
+    let notice = match added.change {
+        Change::Known => Notice::new(format!("Already known: {}", added.id)),
+        _ => Notice::new(format!("Added {}: {}", added.id, one_line(&added.text, SHORT))).undo(
+            &address,
+            "forget",
+            &[],
+        ),
+    };
     Ok(Answer::Done { back: visit.back(), notice })
 }
 
@@ -206,7 +208,7 @@ fn supersede(seat: &mut Seat, visit: &Visit, id: &str) -> anyhow::Result<Answer>
     let new = Facts { app, home, memory, scope }.supersede(id, &text)?;
     let frame = visit.frame(seat)?;
     let old = frame.link(place(new.replaced.as_deref().unwrap_or_default()));
-    let notice = Notice::new(format!("From now on: {}", one_line(&text, SHORT)));
+    let notice = Notice::new(format!("Superseded. New fact: {}", one_line(&text, SHORT)));
     let back = frame.link(place(&new.id));
     Ok(Answer::Done { back, notice: notice.undo(&old, "undo", &[]) })
 }
@@ -219,7 +221,7 @@ fn merge_into(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<An
     let gone: Vec<&str> = merged.iter().filter_map(|one| one.replaced.as_deref()).collect();
     let gone: Vec<Fact> =
         found.into_iter().filter(|fact| gone.contains(&name_of(fact.id).as_str())).collect();
-    let text = format!("{keep} stands for {} now", counted(gone.len() as u64, "other fact"));
+    let text = format!("Merged: {keep} supersedes {}", counted(gone.len() as u64, "other fact"));
     back_with(seat, visit, text, "undo", &gone)
 }
 

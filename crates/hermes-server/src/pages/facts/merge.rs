@@ -24,8 +24,8 @@ struct Merge {
 /// Asks which one stays; nothing is changed yet.
 pub(super) fn choose(seat: &mut Seat, visit: &Visit, ids: &[&str]) -> anyhow::Result<Answer> {
     if ids.len() < 2 {
-        return Err(Problem::usage("one fact alone cannot be merged")
-            .hint("tick two or more that say the same")
+        return Err(Problem::usage("a merge needs at least two facts")
+            .hint("select two or more facts that say the same")
             .into());
     }
     let (_, found) = deeds::changer(seat, visit, ids)?;

@@ -139,18 +139,18 @@ fn history(store: &Memory, scope: Scope, id: &str) -> anyhow::Result<Vec<Step>> 
 fn said(action: &str) -> &'static str {
     match action {
         "fact.add" => "added",
-        "fact.succeed" => "took another fact's place",
+        "fact.succeed" => "superseded another fact",
         "fact.edit" => "edited",
         "fact.supersede" => "superseded",
-        "fact.unsupersede" => "current again",
-        "fact.unsucceed" => "gave the place back",
+        "fact.unsupersede" => "made current again",
+        "fact.unsucceed" => "no longer supersedes another fact",
         "fact.retire" => "forgotten",
-        "fact.restore" => "brought back",
-        "fact.expire" => "its time was over",
-        "fact.confirm" => "said again",
+        "fact.restore" => "restored",
+        "fact.expire" => "expired",
+        "fact.confirm" => "confirmed",
         "fact.pin" => "pinned",
-        "fact.unpin" => "no longer pinned",
-        "fact.settle" => "a conflict was settled",
+        "fact.unpin" => "unpinned",
+        "fact.settle" => "conflict resolved",
         _ => "changed",
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::NAME;
 use super::order::{Order, Wanted};
 use super::prune::{self, Plan};
+use crate::pages::shell_word;
 use crate::pages::show::{self, Head};
 use crate::pages::text::{self, Html};
 use crate::pages::visit::{Frame, ROWS};
@@ -58,7 +59,7 @@ impl Row {
     /// Its title, else its first words.
     fn name(&self) -> &str {
         let session = &self.session;
-        session.title.as_deref().or(session.preview.as_deref()).unwrap_or("no words yet")
+        session.title.as_deref().or(session.preview.as_deref()).unwrap_or("no messages yet")
     }
 
     fn mark(&self) -> Option<&'static str> {
@@ -138,7 +139,7 @@ pub(super) fn show(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     };
     let command = match q {
         _ if list.prune.is_some() => "hermes sessions prune --dry-run".to_owned(),
-        Some(q) => format!("hermes sessions search {q:?}"),
+        Some(q) => format!("hermes sessions search {}", shell_word::quoted(q)),
         None => "hermes sessions list".to_owned(),
     };
     let head = Head { title: NAME.to_owned(), section: NAME, command };

@@ -55,7 +55,7 @@ fn many(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             let id = visit.must_say("session")?;
             restore::restore(&seat.app, &seat.home, id)?;
             let back = visit.frame(seat)?.link(format_args!("sessions/{id}"));
-            Ok(Answer::Done { back, notice: Notice::new("The session is back") })
+            Ok(Answer::Done { back, notice: Notice::new("Session restored") })
         }
         "prune" => prune::prune_shown(seat, visit),
         _ => Err(unknown_deed(visit)),
@@ -70,17 +70,21 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
     match visit.deed() {
         "pin" => {
             sessions::pin(&seat.app, &seat.home, id, true)?;
-            let notice = Notice::new("Pinned: it is never pruned").undo(&address, "unpin", &[]);
+            let notice = Notice::new("Pinned. Hermes never prunes this session.").undo(
+                &address,
+                "unpin",
+                &[],
+            );
             Ok(Answer::Done { back: visit.back(), notice })
         }
         "unpin" => {
             sessions::pin(&seat.app, &seat.home, id, false)?;
-            let notice = Notice::new("No longer pinned").undo(&address, "pin", &[]);
+            let notice = Notice::new("Unpinned").undo(&address, "pin", &[]);
             Ok(Answer::Done { back: visit.back(), notice })
         }
         "rename" => {
             sessions::rename(&seat.app, &seat.home, id, visit.must_say("title")?)?;
-            let mut notice = Notice::new("It has another title");
+            let mut notice = Notice::new("Renamed");
             if let Some(before) = &session.title {
                 notice = notice.undo(&address, "rename", &[("title", before)]);
             }
@@ -91,7 +95,7 @@ fn change(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answer> {
             let deleted =
                 delete::delete(&seat.app, &seat.home, &ids, Deleting::default())?.messages;
             let back = frame.link("sessions");
-            let said = format!("1 session with {} deleted", counted(deleted, "message"));
+            let said = format!("Deleted 1 session with {}", counted(deleted, "message"));
             let notice = Notice::new(said).undo(&back, "restore", &[("session", id)]);
             Ok(Answer::Done { back, notice })
         }

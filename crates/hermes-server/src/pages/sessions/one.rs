@@ -64,7 +64,7 @@ impl Said {
         match self.message.state {
             MessageState::Active => None,
             MessageState::Compacted => Some("compacted"),
-            MessageState::Rewound => Some("taken back"),
+            MessageState::Rewound => Some("rewound"),
         }
     }
 
@@ -224,7 +224,7 @@ fn item(
     id: i64,
     frame: &Frame,
 ) -> anyhow::Result<Item> {
-    let gone = || "no longer there".to_owned();
+    let gone = || "no longer available".to_owned();
     let (id, text, address) = match kind {
         ItemKind::Fact => {
             let text = store.facts(scope, &[id])?.pop().map(|fact| fact.statement);
@@ -256,7 +256,7 @@ fn item(
 /// How an episode begins, or what stands in its place.
 fn episode(store: &Memory, scope: Scope, id: i64, frame: &Frame) -> anyhow::Result<Option<String>> {
     if let Some((_, summary)) = store.covering(scope, &[id])?.first() {
-        return Ok(Some(format!("a conversation that episode:{summary} tells in short by now")));
+        return Ok(Some(format!("a conversation that is now summarised in episode:{summary}")));
     }
     let Some(episode) = store.episodes(scope, &[id])?.pop() else { return Ok(None) };
     if let Some(summary) = episode.body {

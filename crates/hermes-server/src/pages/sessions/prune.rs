@@ -25,7 +25,7 @@ impl Plan {
         let messages = counted(self.pruning.messages, "message");
         let pinned = match self.pruning.kept_pinned {
             0 => String::new(),
-            count => format!("; {} stay because they are pinned", counted(count, "session")),
+            count => format!("; {} would be kept", counted(count, "pinned session")),
         };
         format!(
             "{sessions} with {messages} ({}) would be deleted{pinned}.",
@@ -74,14 +74,14 @@ pub(super) fn prune_shown(seat: &mut Seat, visit: &Visit) -> anyhow::Result<Answ
     if plan.count().to_string() != shown {
         return Err(Problem::new(
             Kind::Refused,
-            "other sessions are old by now; nothing was deleted",
+            "the list of old sessions has changed; nothing was deleted",
         )
-        .hint("look again at which would go")
+        .hint("preview the list again")
         .into());
     }
     let pruned = prune::prune(&seat.app, &seat.home, &old(older)?, None)?;
     let sessions = counted(pruned.results.len() as u64, "session");
-    let said = format!("{sessions} with {} deleted", counted(pruned.messages, "message"));
+    let said = format!("Deleted {sessions} with {}", counted(pruned.messages, "message"));
     let back = visit.frame(seat)?.link("sessions");
     Ok(Answer::Done { back, notice: Notice::new(said) })
 }

@@ -70,7 +70,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         let reason = first.get("reason").and_then(Value::as_str).unwrap_or_default();
         return Err(Problem::usage(format!("the turn is not valid: {reason}")).into());
     }
-    let mut sessions = turn::open_sessions(home);
+    let mut sessions = seat.take_transcripts();
     let mut results = Vec::new();
     for (number, one) in turns {
         let done = record_one(seat, &one, &mut sessions);
@@ -83,6 +83,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
             Err(error) => return Err(error),
         }
     }
+    seat.put_transcripts(sessions);
     Reply::json(&json!({ "results": results, "problems": problems }))
 }
 

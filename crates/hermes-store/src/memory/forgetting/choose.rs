@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use super::super::covered::each_covered;
 use super::super::episodes::{self, episode_of, episode_where};
+use super::super::people;
 use crate::memory::backend::{self, Connection, ToSql};
 use crate::memory::{Choice, Episode, EpisodeState, Forgotten, ItemKind, UserNumber};
 
@@ -61,7 +62,7 @@ pub(super) fn chosen(connection: &Connection, choice: &Choice) -> backend::Resul
             let users = list(connection, "select id from \"user\" order by id", [0_i64; 0])?;
             whole(connection, users.into_iter().map(UserNumber::new).collect())
         }
-        Choice::User(user) => whole(connection, vec![*user]),
+        Choice::User(user) => whole(connection, people::numbers_of(connection, *user)?),
         Choice::Session(user, session_id) => {
             let sessions = sessions(connection, NAMED, params![user.get(), session_id])?;
             with_drawn(connection, sessions)

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::super::graves::{self, Grave, GraveKind};
 use super::super::lifecycle::items_of;
-use super::super::{Outcome, audit, entities, index};
+use super::super::{Outcome, audit, entities, index, people};
 use super::choose::Chosen;
 use super::copies;
 use crate::memory::backend::{self, Connection, OptionalExtension};
@@ -195,7 +195,9 @@ fn forget_speakers(transaction: &Connection, chosen: &Chosen) -> Outcome<()> {
     for user in users {
         let range = ChunkKey::all_of(user, ItemKind::Message);
         let [first, last] = [range.start(), range.end()].map(|id| ChunkKey::from_row(*id).text());
-        transaction.prepare_cached(DROP_SPEAKERS)?.execute([user.get(), first, last])?;
+        for number in people::numbers_of(transaction, user)? {
+            transaction.prepare_cached(DROP_SPEAKERS)?.execute([number.get(), first, last])?;
+        }
     }
     Ok(())
 }

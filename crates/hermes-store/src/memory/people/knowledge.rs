@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 
 use super::super::{Outcome, audit, entities};
+use super::noted::{JoinedFact, Noted, numbers};
 use super::texts::{Moving, Texts};
 use crate::memory::backend::{self, Connection, OptionalExtension};
 use crate::memory::{Change, ChunkKey, ItemKind, PortableText, UserNumber};
@@ -13,33 +14,34 @@ pub(super) fn move_all(
     transaction: &Connection,
     pair: [UserNumber; 2],
     texts: &mut Texts<'_>,
-    change: Change<'_>,
+    (noted, change): (&mut Noted, Change<'_>),
 ) -> Outcome<()> {
-    for (kind, sql) in TEXTS {
-        move_texts(transaction, (kind, sql), pair, texts)?;
-    }
-    join_facts(transaction, pair, change)?;
+    move_texts(transaction, pair[0], pair, texts)?;
+    join_facts(transaction, pair, (noted, change))?;
     for sql in MOVE_ITEMS {
         transaction.prepare_cached(sql)?.execute(pair.map(UserNumber::get))?;
     }
-    move_names(transaction, pair)
+    move_names(transaction, pair, noted)
 }
 
-fn move_texts(
+/// Gives the facts, procedures and events of a user the numbers of another in the index.
+pub(super) fn move_texts(
     transaction: &Connection,
-    (kind, sql): (ItemKind, &str),
+    user: UserNumber,
     [from, into]: [UserNumber; 2],
     texts: &mut Texts<'_>,
 ) -> Outcome<()> {
-    let mut statement = transaction.prepare(sql)?;
-    let mut found = statement.query([from.get()])?;
-    while let Some(row) = found.next()? {
-        let (id, text): (i64, String) = (row.get(0)?, row.get(1)?);
-        let at = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::UNIX_EPOCH);
-        let number = |user| ChunkKey::of_item(user, kind, id, 0).text();
-        let text =
-            PortableText { text: &text, caption: None, speaker: None, at: None, further: None };
-        texts.take(&Moving { from: number(from), to: number(into), text, at })?;
+    for (kind, sql) in TEXTS {
+        let mut statement = transaction.prepare(sql)?;
+        let mut found = statement.query([user.get()])?;
+        while let Some(row) = found.next()? {
+            let (id, text): (i64, String) = (row.get(0)?, row.get(1)?);
+            let at = Timestamp::from_millisecond(row.get(2)?).unwrap_or(Timestamp::UNIX_EPOCH);
+            let number = |user| ChunkKey::of_item(user, kind, id, 0).text();
+            let text =
+                PortableText { text: &text, caption: None, speaker: None, at: None, further: None };
+            texts.take(&Moving { from: number(from), to: number(into), text, at })?;
+        }
     }
     Ok(())
 }
@@ -48,16 +50,21 @@ fn move_texts(
 fn join_facts(
     transaction: &Connection,
     [from, into]: [UserNumber; 2],
-    change: Change<'_>,
+    (noted, change): (&mut Noted, Change<'_>),
 ) -> Outcome<()> {
     let both: Vec<[i64; 2]> = transaction
         .prepare(BOTH_HOLD)?
         .query_map([from.get(), into.get()], |row| Ok([row.get(0)?, row.get(1)?]))?
         .collect::<backend::Result<_>>()?;
     for [theirs, kept] in both {
+        let mut joined = before_joining(transaction, [theirs, kept])?;
         for sql in JOIN_FACTS {
             transaction.prepare_cached(sql)?.execute([theirs, kept])?;
         }
+        let had = std::mem::take(&mut joined.sources);
+        joined.sources = numbers(transaction, SOURCES, kept)?;
+        joined.sources.retain(|source| !had.contains(source));
+        noted.facts.push(joined);
         let at = change.at.as_millisecond();
         transaction.prepare_cached(END_FACT)?.execute([theirs, kept, at])?;
         let name = audit::item_name(ItemKind::Fact, theirs);
@@ -66,26 +73,44 @@ fn join_facts(
     Ok(())
 }
 
-/// A name that both know becomes one; the others only change hands.
-fn move_names(transaction: &Connection, [from, into]: [UserNumber; 2]) -> Outcome<()> {
-    let names: Vec<i64> = transaction
-        .prepare("select id from entity where user_id = ?1 order by id")?
-        .query_map([from.get()], |row| row.get(0))?
+/// The fact that will stand for both, with the sources it has, and the names it will get.
+fn before_joining(transaction: &Connection, [theirs, kept]: [i64; 2]) -> Outcome<JoinedFact> {
+    let (last_used_at, confidence, pinned) = transaction
+        .prepare_cached(STANDING)?
+        .query_row([kept], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let names = transaction
+        .prepare_cached(NEW_NAMES)?
+        .query_map([theirs, kept], |row| row.get(0))?
         .collect::<backend::Result<_>>()?;
-    for name in names {
+    let sources = numbers(transaction, SOURCES, kept)?;
+    Ok(JoinedFact { theirs, kept, last_used_at, confidence, pinned, sources, names })
+}
+
+/// A name that both know becomes one; the others only change hands. What the one knew a name by stays with their
+/// number, which nobody reads by, for the case that the merge is taken back.
+fn move_names(
+    transaction: &Connection,
+    [from, into]: [UserNumber; 2],
+    noted: &mut Noted,
+) -> Outcome<()> {
+    for name in noted.items.get("entity").cloned().unwrap_or_default() {
         let same: Option<i64> = transaction
             .prepare_cached(SAME_NAME)?
             .query_row([name, into.get()], |row| row.get(0))
             .optional()?;
         match same {
-            Some(same) => entities::merge(transaction, name, same)?,
+            Some(same) => {
+                noted.names.push([name, same]);
+                transaction.execute(entities::MOVE_MENTIONS, [name, same])?;
+            }
             None => {
                 transaction.prepare_cached(MOVE_NAME)?.execute(params![name, into.get()])?;
             }
         }
+        let asked = [name, same.unwrap_or(name), from.get(), into.get()];
+        transaction.prepare_cached(COPY_ALIASES)?.execute(asked)?;
     }
-    transaction.execute(MOVE_ALIASES, [from.get(), into.get()])?;
-    transaction.execute("delete from entity_alias where user_id = ?1", [from.get()])?;
+    transaction.execute(SHARED_ALIASES, [from.get(), into.get()])?;
     Ok(())
 }
 
@@ -138,7 +163,17 @@ const SAME_NAME: &str = "
       join entity e on e.id = theirs.entity and e.user_id = ?2
     where mine.entity = ?1 order by e.id limit 1";
 const MOVE_NAME: &str = "update entity set user_id = ?2 where id = ?1";
-const MOVE_ALIASES: &str = "
+const COPY_ALIASES: &str = "
     insert into entity_alias (user_id, alias, entity)
-    select ?2, alias, entity from entity_alias where user_id = ?1
+    select ?4, alias, ?2 from entity_alias where entity = ?1 and user_id = ?3
     on conflict do nothing";
+const SHARED_ALIASES: &str = "
+    insert into entity_alias (user_id, alias, entity)
+    select ?2, alias, entity from entity_alias
+    where user_id = ?1 and entity in (select id from entity where user_id = 0)
+    on conflict do nothing";
+const STANDING: &str = "select last_used_at, confidence, pinned from fact where id = ?1";
+const SOURCES: &str = "select id from source where kind = 1 and item = ?1 order by id";
+const NEW_NAMES: &str = "
+    select entity from mention where kind = 1 and item = ?1
+      and entity not in (select o.entity from mention o where o.kind = 1 and o.item = ?2)";

@@ -1,17 +1,19 @@
-//! People as a whole: merging one into another, forgetting one for good.
+//! People as a whole: merging one into another and taking it back, forgetting one for good.
 
 mod conversations;
 mod knowledge;
+mod noted;
 mod texts;
+mod unmerge;
 
 use jiff::Timestamp;
 use rusqlite::params;
 
 use self::texts::Texts;
-use super::{Memory, Outcome, audit, forgetting, rows};
-use crate::memory::backend::{self, Connection, OptionalExtension};
+use super::{Memory, Outcome, Refusal, audit, forgetting, rows};
+use crate::memory::backend::{self, Both, Connection, OptionalExtension};
 use crate::memory::{
-    Admin, Change, Chunker, Forgotten, Known, MergedUser, Moved, Passed, Uid, UserNumber,
+    Admin, Change, Chunker, Forgotten, Known, MergedUser, Moved, Passed, Uid, Unmerged, UserNumber,
 };
 use crate::{Error, Result};
 
@@ -56,6 +58,31 @@ impl Memory {
         })
     }
 
+    /// Who a user was merged into, since when, and how much was moved then; fails where that cannot be taken back.
+    pub fn unmerge_plan(
+        &self,
+        _admin: Admin,
+        name: &str,
+    ) -> Result<(UserNumber, MergedUser, Moved)> {
+        unmerge::plan(self.asking(Admin), name).map_err(|refusal| match refusal {
+            Refusal::Rule(error) => error,
+            Refusal::Database(source) => self.failed(source),
+        })
+    }
+
+    /// Takes a merge back, in one transaction: both have again what was theirs. What came since stays with the one.
+    pub fn unmerge_user(
+        &mut self,
+        _admin: Admin,
+        name: &str,
+        chunker: Chunker<'_>,
+        change: Change<'_>,
+    ) -> Result<Unmerged> {
+        self.removing(|memory| {
+            memory.write(Admin, |transaction| unmerge::unmerge(transaction, name, chunker, change))
+        })
+    }
+
     /// Erases everything of a user with the name and those of users merged into them. What is shared stays, without
     /// the words it came from. The sessions named are no longer known to have been taken in.
     pub fn forget_person(
@@ -77,7 +104,10 @@ impl Memory {
                 for session in sessions {
                     transaction.prepare_cached(NOT_TAKEN)?.execute([session])?;
                 }
-                transaction.execute(DROP_COUNTERS, [user.get()])?;
+                for number in numbers_of(transaction, user)? {
+                    transaction.execute(DROP_COUNTERS, [number.get()])?;
+                    noted::forget(transaction, number)?;
+                }
                 forget_names(transaction, user, change)?;
                 let item = format!("user:{}", user.get());
                 audit::append(transaction, change, FORGET, &item, None, None)?;
@@ -197,6 +227,9 @@ fn known_by(connection: &Connection, user: UserNumber) -> backend::Result<Option
 }
 
 fn count(connection: &Connection, from: UserNumber, into: UserNumber) -> backend::Result<Moved> {
+    if !connection.prepare_cached(IS_THERE)?.exists([from.get()])? {
+        return Ok(Moved::default());
+    }
     let of = |sql: &str| -> backend::Result<u64> {
         let count: i64 =
             connection.prepare_cached(sql)?.query_row([from.get()], |row| row.get(0))?;
@@ -234,29 +267,40 @@ fn merge(
         }
     }
     let moved = count(transaction, from, into)?;
-    let mut texts = Texts::new(transaction, pair, chunker);
-    let sessions = conversations::move_all(transaction, pair, &mut texts)?;
-    knowledge::move_all(transaction, pair, &mut texts, change)?;
+    let mut noted = noted::look(transaction, pair)?;
+    let mut texts = Texts::new(transaction, chunker);
+    let sessions = conversations::move_all(transaction, pair, &mut texts, &mut noted)?;
+    knowledge::move_all(transaction, pair, &mut texts, (&mut noted, change))?;
     conversations::move_receipts(transaction, pair, &sessions)?;
     texts.finish()?;
+    texts::clear(transaction, from)?;
     for sql in MOVE_THE_REST {
         transaction.prepare_cached(sql)?.execute([from.get(), into.get()])?;
     }
     let at = change.at.as_millisecond();
     transaction.execute(LINK_SEEN, [from.get(), into.get(), at])?;
-    for sql in DROP_THE_REST {
-        transaction.prepare_cached(sql)?.execute([from.get()])?;
-    }
+    transaction.execute("delete from seen_identity where user_id = ?1", [from.get()])?;
     let [old, new] = pair.map(|user| file_label(transaction, user));
     let (old, new) = (old?, new?);
     transaction.execute(MOVE_ENTRIES, [&new, &old])?;
     transaction.execute("delete from file_entry where file = ?1", [&old])?;
     transaction.execute(LEAD_ON, [from.get(), into.get(), at])?;
+    follow(transaction, pair)?;
+    noted.moved = moved;
+    noted::keep(transaction, from, &noted)?;
     // Answers to requests name what has another number now.
     transaction.execute_batch("delete from idempotency")?;
     let item = format!("user:{} into user:{}", from.get(), into.get());
     audit::append(transaction, change, "user.merge", &item, None, None)?;
     Ok(moved)
+}
+
+/// On a server each row says whose it is: what belongs to a thing follows it.
+fn follow(transaction: &Connection, pair: [UserNumber; 2]) -> Outcome<()> {
+    for both in &FOLLOW {
+        transaction.prepare_both(both)?.execute(pair.map(UserNumber::get))?;
+    }
+    Ok(())
 }
 
 /// What the memory calls the USER.md of a user.
@@ -309,8 +353,9 @@ const MESSAGES_OF: &str = "
 const IDENTITIES_OF: &str = "
     select (select count(*) from identity where user_id = ?1)
       + (select count(*) from seen_identity where user_id = ?1)";
-// ?1 is who was, ?2 who is now.
-const MOVE_THE_REST: [&str; 12] = [
+// ?1 is who was, ?2 who is now. What is copied stays with the old number too, which nobody reads by: taking the merge
+// back finds it there.
+const MOVE_THE_REST: [&str; 11] = [
     "insert into speaker (user_id, word, name)
      select ?2, word, name from speaker where user_id = ?1
      on conflict do nothing",
@@ -335,10 +380,9 @@ const MOVE_THE_REST: [&str; 12] = [
     "update task set external_id = external_id || ' of user ' || ?1
      where user_id = ?1 and external_id in (select o.external_id from task o where o.user_id = ?2)",
     "update task set user_id = ?2 where user_id = ?1",
-    "delete from proposal where user_id = ?1 and exists (
+    "update proposal set user_id = ?2 where user_id = ?1 and not exists (
        select 1 from proposal o
        where o.user_id = ?2 and o.kind = proposal.kind and o.body = proposal.body)",
-    "update proposal set user_id = ?2 where user_id = ?1",
     "update job set user_id = ?2 where user_id = ?1",
     "update identity set user_id = ?2 where user_id = ?1",
     "update \"user\" set timezone = coalesce(timezone, (select timezone from \"user\" where id = ?1))
@@ -349,11 +393,43 @@ const LINK_SEEN: &str = "
     insert into identity (channel, native_id, user_id, linked_at, chat)
     select channel, native_id, ?2, ?3, chat from seen_identity where user_id = ?1
     on conflict do nothing";
-const DROP_THE_REST: [&str; 4] = [
-    "delete from speaker where user_id = ?1",
-    "delete from counter where user_id = ?1",
-    "delete from grave where user_id = ?1",
-    "delete from seen_identity where user_id = ?1",
+const NOTHING: &str = "select 1 where ?1 = -1 and ?2 = -1";
+const FOLLOW: [Both; 7] = [
+    Both {
+        file: NOTHING,
+        server: "update source set user_id = coalesce(hermes.owner_of(kind, item), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update revision set user_id = coalesce(hermes.owner_of(kind % 100, item), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update mention set user_id = coalesce(hermes.owner_of(kind, item), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update conflict set user_id = coalesce(hermes.owner_of(1, fact), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update file_entry set user_id = coalesce(hermes.owner_of(1, fact), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update covered set user_id = coalesce(hermes.owner_of(4, summary), -1)
+                 where user_id in (?1, ?2)",
+    },
+    Both {
+        file: NOTHING,
+        server: "update summary_session set user_id = coalesce(hermes.owner_of(4, summary), -1)
+                 where user_id in (?1, ?2)",
+    },
 ];
 const MOVE_ENTRIES: &str = "
     insert into file_entry (fact, file, entry, at)
@@ -365,5 +441,6 @@ const LEAD_ON: &str = "
 const NOT_TAKEN: &str = "delete from taken where session_id = ?1";
 const DROP_COUNTERS: &str = "delete from counter where user_id = ?1";
 const FORGET_NAME: &str = "
-    update \"user\" set name = ?2, merged_into = null, gone_at = ?3 where uid = ?1 and id > 1";
+    update \"user\" set name = ?2, timezone = null, merged_into = null, gone_at = ?3
+    where uid = ?1 and id > 1";
 const FORGET_ZONE: &str = "update \"user\" set timezone = null where id = ?1";

@@ -13,7 +13,6 @@ use crate::memory::{ChunkKey, Chunker, ItemKind, NewChunk, PortableText, UserNum
 /// Gives texts their new numbers inside one transaction.
 pub(super) struct Texts<'t> {
     transaction: &'t Connection,
-    from: UserNumber,
     chunker: Chunker<'t>,
     anew: Vec<(ChunkKey, NewChunk, Timestamp)>,
     /// The vectors that go along, by their model.
@@ -29,12 +28,8 @@ pub(super) struct Moving<'a> {
 }
 
 impl<'t> Texts<'t> {
-    pub(super) fn new(
-        transaction: &'t Connection,
-        [from, _]: [UserNumber; 2],
-        chunker: Chunker<'t>,
-    ) -> Texts<'t> {
-        Texts { transaction, from, chunker, anew: Vec::new(), vectors: HashMap::new() }
+    pub(super) fn new(transaction: &'t Connection, chunker: Chunker<'t>) -> Texts<'t> {
+        Texts { transaction, chunker, anew: Vec::new(), vectors: HashMap::new() }
     }
 
     /// Moves one text; one that is not in the index has nothing to be moved. Its vectors go along, whichever model
@@ -72,7 +67,7 @@ impl<'t> Texts<'t> {
         Ok(())
     }
 
-    /// Writes what was gathered; what is left of the old numbers goes.
+    /// Writes what was gathered.
     pub(super) fn finish(self) -> Outcome<()> {
         let mut indexer = Indexer::new(self.transaction)?;
         for (key, chunk, at) in &self.anew {
@@ -87,20 +82,24 @@ impl<'t> Texts<'t> {
             }
             writer.finish()?;
         }
-        for kind in ItemKind::ALL {
-            let range = ChunkKey::all_of(self.from, kind);
-            let left: Vec<i64> = self
-                .transaction
-                .prepare_cached(CHUNKS)?
-                .query_map([range.start(), range.end()], |row| row.get(0))?
-                .collect::<backend::Result<_>>()?;
-            let mut texts: Vec<i64> =
-                left.into_iter().map(|id| ChunkKey::from_row(id).text()).collect();
-            texts.dedup();
-            index::remove_texts(self.transaction, &texts)?;
-        }
         Ok(())
     }
+}
+
+/// Takes what is left of a user out of the index.
+pub(super) fn clear(transaction: &Connection, user: UserNumber) -> Outcome<()> {
+    for kind in ItemKind::ALL {
+        let range = ChunkKey::all_of(user, kind);
+        let left: Vec<i64> = transaction
+            .prepare_cached(CHUNKS)?
+            .query_map([range.start(), range.end()], |row| row.get(0))?
+            .collect::<backend::Result<_>>()?;
+        let mut texts: Vec<i64> =
+            left.into_iter().map(|id| ChunkKey::from_row(id).text()).collect();
+        texts.dedup();
+        index::remove_texts(transaction, &texts)?;
+    }
+    Ok(())
 }
 
 const CHUNKS: &str = "select id from chunk where id between ?1 and ?2 order by id";

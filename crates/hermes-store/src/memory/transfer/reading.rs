@@ -42,7 +42,9 @@ const ENTITIES: &str = "
     select id, user_id as user, name, kind, created_at from entity
     where cast(?1 as bigint) is null or user_id in (0, ?1) order by id";
 pub(super) const ALIASES: &str = "
-    select alias, user_id as user from entity_alias where entity = ?1 order by user_id, alias";
+    select alias, user_id as user from entity_alias
+    where entity = ?1 and user_id in (select id from \"user\" where gone_at is null)
+    order by user_id, alias";
 const SESSIONS: &str = "
     select s.id, s.user_id as user, s.session_id, s.part,
       (select text from label where id = s.channel) as channel,

@@ -38,7 +38,7 @@ pub use key::{
 pub use lifecycle::{
     After, Dropped, NewSummary, NewTask, Offered, Receipt, Session, Step, TakenIn, Task,
 };
-pub use people::{Known, MergedUser, Moved, Passed};
+pub use people::{Known, MergedUser, Moved, Passed, Unmerged};
 pub use portable::{
     Chunker, EXPORT_VERSION, ExportChoice, ExportHead, Exported, Import, Imported, MESSAGES,
     MOST_REASONS, PortableItem, PortableText, Section, Tally,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Uid;
 
 /// How much of one user becomes another's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Moved {
     /// Conversations.
     pub sessions: u64,
@@ -31,6 +31,18 @@ pub struct Moved {
     pub names: u64,
     /// Identities in channels, linked or only seen.
     pub identities: u64,
+}
+
+/// What taking a merge back came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Unmerged {
+    /// How much the first has again.
+    #[serde(flatten)]
+    pub moved: Moved,
+    /// Messages that came after the merge and went back with the message they answer.
+    pub later_answers: u64,
+    /// Summaries, made after the merge, that tell of both: they stay with the other.
+    pub told_together: u64,
 }
 
 /// Somebody who is another user now.

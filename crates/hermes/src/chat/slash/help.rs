@@ -24,7 +24,7 @@ pub(super) fn unknown(name: &str, near: Option<&str>) -> String {
             format!("there is no command /{name}; did you mean /{near}? It was not sent.")
         }
         None => format!(
-            "there is no command /{name}; /help lists them. It was not sent: a message may begin with a space."
+            "there is no command /{name}; /help lists them. It was not sent; to send it as a message, put a space before it."
         ),
     }
 }
@@ -38,9 +38,9 @@ fn all() -> String {
     }
     let _ = writeln!(
         text,
-        "\n{DIM}/help COMMAND says more. Alt+Enter, or a \\ at the end, begins another line.{DIM:#}\n\
-         {DIM}Tab completes. Ctrl-R searches what was typed. Ctrl-C stops an answer;{DIM:#}\n\
-         {DIM}twice on an empty line it leaves, and so does Ctrl-D.{DIM:#}"
+        "\n{DIM}/help COMMAND explains one. Alt+Enter, or \\ at the end, starts a new line.{DIM:#}\n\
+         {DIM}Tab completes. Ctrl-R searches the history. Ctrl-C stops an answer;{DIM:#}\n\
+         {DIM}press it twice on an empty line, or press Ctrl-D, to exit.{DIM:#}"
     );
     text
 }
@@ -54,7 +54,7 @@ fn one(command: &Command) -> String {
     }
     if !command.aliases.is_empty() {
         let names: Vec<String> = command.aliases.iter().map(|alias| format!("/{alias}")).collect();
-        let _ = writeln!(text, "  {DIM}also {}{DIM:#}", names.join(", "));
+        let _ = writeln!(text, "  {DIM}aliases: {}{DIM:#}", names.join(", "));
     }
     text
 }

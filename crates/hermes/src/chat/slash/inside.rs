@@ -73,8 +73,11 @@ mod tests {
 
     #[test]
     fn hints_name_what_can_be_typed_here() {
-        let hint = "agree with `hermes memory approve ID`, or not: `hermes memory reject ID`";
-        assert_eq!(in_chat(hint), "agree with `/memory approve ID`, or not: `/memory reject ID`");
+        let hint = "approve one with `hermes memory approve ID`, or reject it with `hermes memory reject ID`";
+        assert_eq!(
+            in_chat(hint),
+            "approve one with `/memory approve ID`, or reject it with `/memory reject ID`"
+        );
         assert_eq!(in_chat("`hermes memory fact restore fact:001`"), "`/memory restore fact:001`");
         assert_eq!(in_chat("`hermes memory versions`"), "`hermes memory versions`");
         assert_eq!(in_chat("`hermes memory undo`"), "`/undo`");

@@ -113,7 +113,7 @@ pub(super) fn soul(told: &mut Told<'_>) -> anyhow::Result<()> {
         "edit" => {
             told.must_be_seen()?;
             told.run(&["soul", "edit"])?;
-            told.notice("it holds from the next conversation: /new")
+            told.notice("it takes effect in the next conversation; start one with /new")
         }
         _ => Err(told.wanted("/soul or /soul edit")),
     }
@@ -125,7 +125,7 @@ pub(super) fn user(told: &mut Told<'_>) -> anyhow::Result<()> {
         "edit" => {
             told.must_be_seen()?;
             told.run_for(&["memory", "edit", "--file", "user"], &[])?;
-            told.notice("it holds from the next conversation: /new")
+            told.notice("it takes effect in the next conversation; start one with /new")
         }
         _ => Err(told.wanted("/user or /user edit")),
     }

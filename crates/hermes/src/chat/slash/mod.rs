@@ -130,7 +130,7 @@ impl Told<'_> {
 
     /// What a command cannot do without.
     fn wanted(&self, usage: &str) -> anyhow::Error {
-        Problem::usage("something is missing").hint(format!("write it like {usage}")).into()
+        Problem::usage("an argument is missing").hint(format!("usage: {usage}")).into()
     }
 
     /// A command that opens an editor needs somebody in front of it.

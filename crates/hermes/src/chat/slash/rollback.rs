@@ -23,7 +23,7 @@ pub(super) fn rollback(told: &mut Told<'_>) -> anyhow::Result<()> {
         "list" => return list(told, &all),
         "undo" => match all.first().filter(|last| restored(last).is_some()) {
             Some(last) => last.number,
-            None => return told.notice("the last change was no rollback"),
+            None => return told.notice("the last change was not a rollback"),
         },
         name if name.starts_with(CHECKPOINT) => named(name, &all)?,
         rest => {
@@ -31,7 +31,7 @@ pub(super) fn rollback(told: &mut Told<'_>) -> anyhow::Result<()> {
                 "" => 1,
                 rest => rest.parse::<usize>().ok().filter(|steps| *steps > 0).ok_or_else(|| {
                     Problem::usage(format!("{rest:?} is not a number of changes"))
-                        .hint("write it like /rollback 2; /rollback list shows the changes")
+                        .hint("usage: /rollback 2; /rollback list shows the changes")
                 })?,
             };
             match standing(&all).get(steps - 1) {
@@ -47,18 +47,18 @@ pub(super) fn rollback(told: &mut Told<'_>) -> anyhow::Result<()> {
 /// Shows the difference, asks, and restores.
 fn go_back(told: &mut Told<'_>, store: &Store, plan: &Plan) -> anyhow::Result<()> {
     if plan.is_empty() {
-        return told.notice("every file is as it was then already");
+        return told.notice("every file is already as it was then");
     }
     let difference = store.diff(plan)?;
     let foreign = plan.foreign();
-    let mut question = format!("change {} back?", counted(plan.changes.len() as u64, "file"));
+    let mut question = format!("revert {}?", counted(plan.changes.len() as u64, "file"));
     if !foreign.is_empty() {
         let names: Vec<String> = foreign.iter().map(|path| path.display().to_string()).collect();
-        question = format!("{} changed by others since; {question}", names.join(", "));
+        question = format!("changed by someone else since: {}; {question}", names.join(", "));
     }
     if !told.front.is_interactive() {
         told.print(&difference)?;
-        return told.notice("nobody is there to be asked: nothing was changed");
+        return told.notice("nothing was changed: there is no terminal to ask for confirmation");
     }
     if !told.front.confirm(&question, &difference) {
         return told.notice("nothing was changed");
@@ -107,23 +107,23 @@ fn list(told: &mut Told<'_>, all: &[Checkpoint]) -> anyhow::Result<()> {
 
 fn too_few(count: usize) -> String {
     match count {
-        0 => "no file was changed in this conversation".to_owned(),
-        count => format!("only {} can be taken back", counted(count as u64, "change")),
+        0 => "no files were changed in this conversation".to_owned(),
+        count => format!("only {} can be reverted", counted(count as u64, "change")),
     }
 }
 
 fn said(done: &Restored) -> String {
     let mut parts = Vec::new();
     if !done.written.is_empty() {
-        parts.push(format!("{} changed back", counted(done.written.len() as u64, "file")));
+        parts.push(format!("{} reverted", counted(done.written.len() as u64, "file")));
     }
     if !done.removed.is_empty() {
         parts.push(format!("{} removed", counted(done.removed.len() as u64, "file")));
     }
     if !done.left.is_empty() {
-        parts.push(format!("{} left as they are", counted(done.left.len() as u64, "file")));
+        parts.push(format!("{} left unchanged", counted(done.left.len() as u64, "file")));
     }
-    format!("{}; /rollback undo brings it back", parts.join(", "))
+    format!("{}; undo this with /rollback undo", parts.join(", "))
 }
 
 /// What was kept in a home.
@@ -142,8 +142,8 @@ fn named(name: &str, all: &[Checkpoint]) -> anyhow::Result<u32> {
     let found = all.iter().find(|one| name_of(one) == name);
     found.map(|one| one.number).ok_or_else(|| {
         let number = name.strip_prefix(CHECKPOINT).unwrap_or(name);
-        Problem::new(Kind::NotFound, format!("{name} is no change of this conversation"))
-            .hint(format!("those of others: `hermes checkpoint show {number}`"))
+        Problem::new(Kind::NotFound, format!("{name} is not a change of this conversation"))
+            .hint(format!("for other conversations, use `hermes checkpoint show {number}`"))
             .into()
     })
 }
@@ -200,9 +200,6 @@ mod tests {
             removed: vec!["c".into()],
             left: Vec::new(),
         };
-        assert_eq!(
-            said(&done),
-            "2 files changed back, 1 file removed; /rollback undo brings it back"
-        );
+        assert_eq!(said(&done), "2 files reverted, 1 file removed; undo this with /rollback undo");
     }
 }

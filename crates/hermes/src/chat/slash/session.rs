@@ -49,14 +49,16 @@ fn list(told: &mut Told<'_>) -> anyhow::Result<()> {
         true => told.notice("there is no other conversation yet"),
         false => {
             told.print(&lines.concat())?;
-            told.notice("go on with one: /resume ID, or the beginning of it, or a title")
+            told.notice(
+                "continue one with /resume and its id, the beginning of its id, or its title",
+            )
         }
     }
 }
 
 pub(super) fn save(told: &mut Told<'_>) -> anyhow::Result<()> {
     if !told.conversation.is_begun {
-        return Err(Problem::usage("nothing was said yet: there is nothing to save").into());
+        return Err(Problem::usage("there is nothing to save yet").into());
     }
     let (word, rest) = first(told.rest);
     let (format, ending, file) = match word {
@@ -88,14 +90,14 @@ pub(super) fn model(told: &mut Told<'_>) -> anyhow::Result<()> {
         "" => {
             let name = told.conversation.model.name.clone();
             told.notice(&format!(
-                "{name} answers; another one: /model PROVIDER/NAME, see /model list"
+                "the model is {name}; change it with /model PROVIDER/NAME, list providers with /model list"
             ))
         }
         "list" => told.run(&["model", "list"]),
         name => {
             told.conversation.set_model(name)?;
             let name = told.conversation.model.name.clone();
-            told.notice(&format!("{name} answers from now on"))
+            told.notice(&format!("now using {name}"))
         }
     }
 }
@@ -103,13 +105,16 @@ pub(super) fn model(told: &mut Told<'_>) -> anyhow::Result<()> {
 pub(super) fn compact(told: &mut Told<'_>) -> anyhow::Result<()> {
     let before = told.conversation.window.filled().used;
     let said = match told.conversation.compact()? {
-        None => "there is nothing to shorten yet".to_owned(),
+        None => "there is nothing to summarise yet".to_owned(),
         Some(compressed) => {
             let after = told.conversation.window.filled().used;
-            let by =
-                if compressed.by_rule { "; the model did not answer, rules wrote it" } else { "" };
+            let by = if compressed.by_rule {
+                "; the model did not answer, so rules wrote the summary"
+            } else {
+                ""
+            };
             format!(
-                "a summary stands for the older turns: {before} tokens became {after}{by}; /search finds every word"
+                "older turns were replaced with a summary: {before} tokens became {after}{by}; /search still finds the originals"
             )
         }
     };
@@ -119,7 +124,7 @@ pub(super) fn compact(told: &mut Told<'_>) -> anyhow::Result<()> {
 pub(super) fn retry(told: &mut Told<'_>) -> anyhow::Result<()> {
     match told.conversation.retry(told.front)? {
         Some(_) => Ok(()),
-        None => told.notice("nothing was asked yet"),
+        None => told.notice("there is no question to retry yet"),
     }
 }
 
@@ -129,7 +134,7 @@ pub(super) fn edit(told: &mut Told<'_>) -> anyhow::Result<()> {
     let edited = editor::change(&place.app.env, "message.md", told.rest)?;
     let text = edited.map(|edited| edited.text.trim().to_owned()).unwrap_or_default();
     match text.is_empty() {
-        true => told.notice("nothing was written, and nothing was sent"),
+        true => told.notice("the text is empty; nothing was sent"),
         false => told.conversation.say(&text, told.front).map(|_| ()),
     }
 }

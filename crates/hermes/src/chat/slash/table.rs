@@ -102,31 +102,31 @@ pub(crate) const COMMANDS: &[Command] = &[
         aliases: &["?"],
         ..command(Verb::Help, "help", "[COMMAND]", "list the commands, or explain one")
     },
-    command(Verb::New, "new", "", "begin a new conversation; this one is kept"),
+    command(Verb::New, "new", "", "start a new conversation; this one is kept"),
     Command {
         takes: Takes::Sessions,
         ..command(
             Verb::Resume,
             "resume",
             "[ID or title]",
-            "go on with an earlier conversation, or list them",
+            "continue an earlier conversation, or list them",
         )
     },
     command(
         Verb::Save,
         "save",
         "[md|json|html] [FILE]",
-        "write this conversation to a file (Markdown)",
+        "save this conversation to a file (Markdown)",
     ),
     Command {
         takes: Takes::Text,
-        ..command(Verb::Search, "search", "WORDS", "find what is remembered and what was said")
+        ..command(Verb::Search, "search", "WORDS", "search the memory and past conversations")
     },
     command(
         Verb::Context,
         "context",
         "[--why]",
-        "what the model is given; --why: why it was recalled",
+        "show the context window; --why: why it was recalled",
     ),
     Command {
         parts: MEMORY,
@@ -134,32 +134,32 @@ pub(crate) const COMMANDS: &[Command] = &[
             Verb::Memory,
             "memory",
             "[list]",
-            "what is known: list it, add, edit, forget, decide",
+            "list, add, edit and forget; decide on proposals",
         )
     },
     Command {
         takes: Takes::Text,
-        ..command(Verb::Recall, "recall", "TASK", "what would be recalled for a task")
+        ..command(Verb::Recall, "recall", "TASK", "show what would be recalled for a task")
     },
     Command {
         takes: Takes::Skills,
         parts: SKILLS,
-        ..command(Verb::Skills, "skills", "[NAME]", "the skills in use, or what one says")
+        ..command(Verb::Skills, "skills", "[NAME]", "list the active skills, or show one")
     },
-    Command { parts: SOUL, ..command(Verb::Soul, "soul", "", "the persona in SOUL.md") },
-    Command { parts: USER, ..command(Verb::User, "user", "", "what USER.md says about you") },
+    Command { parts: SOUL, ..command(Verb::Soul, "soul", "", "show the persona in SOUL.md") },
+    Command { parts: USER, ..command(Verb::User, "user", "", "show what USER.md says about you") },
     Command {
         parts: MODEL,
         ..command(
             Verb::Model,
             "model",
             "[PROVIDER/NAME]",
-            "which model answers, or let another one answer",
+            "show the model, or switch to another one",
         )
     },
     Command {
         aliases: &["compress"],
-        ..command(Verb::Compact, "compact", "", "let a summary stand for older turns in the window")
+        ..command(Verb::Compact, "compact", "", "summarise older turns to free the context window")
     },
     Command {
         takes: Takes::Checkpoints,
@@ -168,21 +168,21 @@ pub(crate) const COMMANDS: &[Command] = &[
             Verb::Rollback,
             "rollback",
             "[N]",
-            "take back the last N changes of files; asks first",
+            "revert the last N changes to files; asks first",
         )
     },
-    command(Verb::Undo, "undo", "", "take back what was remembered last"),
+    command(Verb::Undo, "undo", "", "undo the last thing that was remembered"),
     command(Verb::Retry, "retry", "", "ask the last question again"),
-    command(Verb::Usage, "usage", "", "tokens and cost of this conversation"),
-    command(Verb::Export, "export", "[FILE]", "write all that is remembered of you to a JSON file"),
+    command(Verb::Usage, "usage", "", "show tokens and cost of this conversation"),
+    command(Verb::Export, "export", "[FILE]", "export your memory to a JSON file"),
     command(Verb::Edit, "edit", "", "write a long message in your editor"),
     Command {
         aliases: &["wrapup"],
-        ..command(Verb::Remember, "remember", "", "keep what this conversation taught, one by one")
+        ..command(Verb::Remember, "remember", "", "review what to remember of this conversation")
     },
     Command {
         aliases: &["exit", "q"],
-        ..command(Verb::Quit, "quit", "", "leave; what was learned is offered first")
+        ..command(Verb::Quit, "quit", "", "exit; offers first to remember what was learned")
     },
 ];
 
@@ -191,47 +191,47 @@ const MEMORY: &[Part] = &[
         "list",
         Takes::Nothing,
         "",
-        "entries of the memory files, and the newest facts",
+        "list entries of the memory files and the newest facts",
         "memory show",
     ),
-    part("add", Takes::Text, "TEXT", "keep something, as an entry and a fact", "memory add"),
+    part("add", Takes::Text, "TEXT", "store something, as an entry and a fact", "memory add"),
     part(
         "edit",
         Takes::Facts,
         "ID TEXT",
-        "give a fact another text; the earlier one is kept",
+        "change the text of a fact; the earlier text is kept",
         "memory fact edit",
     ),
-    part(
-        "forget",
-        Takes::Facts,
-        "ID",
-        "take a fact out of every answer; it can be brought back",
-        "memory fact delete",
-    ),
-    part("restore", Takes::Facts, "ID", "bring a forgotten fact back", "memory fact restore"),
+    part("forget", Takes::Facts, "ID", "delete a fact; it can be restored", "memory fact delete"),
+    part("restore", Takes::Facts, "ID", "restore a forgotten fact", "memory fact restore"),
     part(
         "pending",
         Takes::Nothing,
         "",
-        "what is proposed and waits for your word",
+        "list proposals that are waiting for your approval",
         "memory pending",
     ),
-    part("approve", Takes::Proposals, "ID", "do what is proposed", "memory approve"),
-    part("reject", Takes::Proposals, "ID", "do not do what is proposed", "memory reject"),
+    part("approve", Takes::Proposals, "ID", "approve a proposal", "memory approve"),
+    part("reject", Takes::Proposals, "ID", "reject a proposal", "memory reject"),
 ];
 
 const SKILLS: &[Part] = &[
-    part("pending", Takes::Nothing, "", "skills that wait for your word", "skills list --pending"),
-    part("approve", Takes::Skills, "NAME", "use a skill that waits", "skills approve"),
-    part("reject", Takes::Skills, "NAME", "take a skill that waits away", "skills reject"),
+    part(
+        "pending",
+        Takes::Nothing,
+        "",
+        "list skills that are waiting for your approval",
+        "skills list --pending",
+    ),
+    part("approve", Takes::Skills, "NAME", "approve a pending skill", "skills approve"),
+    part("reject", Takes::Skills, "NAME", "reject a pending skill", "skills reject"),
 ];
 
 const SOUL: &[Part] = &[part(
     "edit",
     Takes::Nothing,
     "",
-    "open SOUL.md in your editor; it holds from the next conversation",
+    "open SOUL.md in your editor; takes effect in the next conversation",
     "soul edit",
 )];
 
@@ -239,7 +239,7 @@ const USER: &[Part] = &[part(
     "edit",
     Takes::Nothing,
     "",
-    "open USER.md in your editor; it holds from the next conversation",
+    "open USER.md in your editor; takes effect in the next conversation",
     "memory edit --file user",
 )];
 
@@ -247,19 +247,13 @@ const MODEL: &[Part] = &[part(
     "list",
     Takes::Nothing,
     "",
-    "the providers, and where each key was found",
+    "list the providers, and where each key was found",
     "model list",
 )];
 
 const ROLLBACK: &[Part] = &[
-    part("list", Takes::Nothing, "", "the changes that can be taken back", "checkpoint list"),
-    part(
-        "undo",
-        Takes::Nothing,
-        "",
-        "bring back what the last rollback took",
-        "checkpoint restore",
-    ),
+    part("list", Takes::Nothing, "", "list the changes that can be reverted", "checkpoint list"),
+    part("undo", Takes::Nothing, "", "undo the last rollback", "checkpoint restore"),
 ];
 
 /// The command of a name or an alias.
@@ -307,10 +301,10 @@ impl Part {
 /// The reference page.
 pub(crate) fn reference() -> String {
     let mut text = String::from(
-        "# Slash commands\n\nWhat can be typed in `hermes chat` instead of a message, in a terminal and piped. \
-         An unknown command is never sent to the model; a message that begins with a slash is sent when a \
-         space stands before it. What a command prints is what the command of the program prints.\n\n\
-         | command | what it does | command of the program |\n|---|---|---|\n",
+        "# Slash commands\n\nType these in `hermes chat` instead of a message, in a terminal or piped. An unknown \
+        command is never sent to the model. To send a message that begins with a slash, put a space before it. \
+        A slash command prints what the equivalent `hermes` command prints.\n\n\
+        | command | what it does | equivalent command |\n|---|---|---|\n",
     );
     for command in COMMANDS {
         let aliases: String = command.aliases.iter().map(|alias| format!(", `/{alias}`")).collect();

@@ -36,7 +36,7 @@ pub(super) fn context(told: &mut Told<'_>) -> anyhow::Result<()> {
     match &table.why {
         Some(why) => {
             let why = clean(why);
-            told.print(&format!("\n{BOLD}recalled for the last message{BOLD:#}\n{why}\n"))
+            told.print(&format!("\n{BOLD}Recalled for the last message{BOLD:#}\n{why}\n"))
         }
         None => told.notice("nothing was recalled for the last message"),
     }
@@ -49,10 +49,10 @@ pub(super) fn usage(told: &mut Told<'_>) -> anyhow::Result<()> {
         ("model", conversation.model.name.clone()),
         ("requests", thousands(spent.calls)),
         ("read", format!("{} tokens", thousands(spent.input_tokens))),
-        ("from a cache", format!("{} tokens", thousands(spent.cache_read_tokens))),
-        ("into a cache", format!("{} tokens", thousands(spent.cache_write_tokens))),
+        ("cache read", format!("{} tokens", thousands(spent.cache_read_tokens))),
+        ("cache write", format!("{} tokens", thousands(spent.cache_write_tokens))),
         ("written", format!("{} tokens", thousands(spent.output_tokens))),
-        ("cost", spent.cost.map_or_else(|| "the price is not known".to_owned(), dollars)),
+        ("cost", spent.cost.map_or_else(|| "unknown price".to_owned(), dollars)),
         ("remembered", thousands(conversation.written.len() as u64)),
     ];
     let text: String =
@@ -93,7 +93,7 @@ fn rows(table: &ContextTable) -> Vec<Row> {
         Row {
             name,
             tokens: found.map_or(0, |section| section.tokens),
-            note: if is_cut { "cut: it is longer than it may be" } else { "" },
+            note: if is_cut { "cut: longer than its limit" } else { "" },
         }
     };
     let mut retrieved = section("retrieved", Name::Recalled);

@@ -301,7 +301,7 @@ fn held_back(
     };
     let request = Request {
         kind: Kind::Forget,
-        title: format!("change what is remembered: {why}"),
+        title: format!("change the memory: {why}"),
         detail: steps.iter().map(Step::told).collect::<Vec<_>>().join("\n"),
         folder: PathBuf::from(home.folder()),
         always: None,

@@ -221,7 +221,7 @@ fn offer(tools: &Tools, new: &NewSkill, ask: &mut Ask<'_>) -> anyhow::Result<Out
     if keep == Keep::Active {
         let request = Request {
             kind: Kind::Skill,
-            title: format!("keep the skill {}", new.name.as_str()),
+            title: format!("save the skill {}", new.name.as_str()),
             detail: format!("{}\n\n{}", new.description, new.body),
             folder: home.skills(),
             always: None,
@@ -261,7 +261,7 @@ fn delete(tools: &Tools, name: &str, ask: &mut Ask<'_>) -> anyhow::Result<Outcom
     }
     let request = Request {
         kind: Kind::Skill,
-        title: format!("take away the skill {name}"),
+        title: format!("delete the skill {name}"),
         detail: format!("{}\n{}", path.display(), found.content.description),
         folder: home.skills(),
         always: None,

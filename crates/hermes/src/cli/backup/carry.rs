@@ -33,34 +33,34 @@ use hermes_app::text::{bytes, counted};
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The profile; `default` is the home itself without its profiles
+    /// Profile to export; `default` is the home itself without its profiles
     name: String,
-    /// The file to write, or the folder to write it in [default: this folder]
+    /// File to write, or folder to write to [default: the current folder]
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
-    /// How it is made smaller [default: zstd]
+    /// Compression [default: backup.compression]
     #[arg(long, value_enum)]
     compression: Option<Smaller>,
     #[command(flatten)]
     encryption: Encryption,
-    /// Leave out .env, files of logins and keys; without encryption they are always left out
+    /// Leave out .env, login files and keys; without encryption they are always left out
     #[arg(long)]
     without_secrets: bool,
-    /// Show what would go in and what would stay out, and write nothing
+    /// Show what would be included and what would not, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file: an exported profile, or with --profile any backup that holds it
+    /// Exported profile, or with --profile any backup that contains it
     file: PathBuf,
-    /// The name it gets here [default: the one it had]
+    /// Name of the imported profile [default: the name it had]
     #[arg(long, value_name = "NEW")]
     name: Option<String>,
     #[command(flatten)]
     opening: Opening,
-    /// Unpack, check and show what would come, and keep nothing
+    /// Unpack and check the file and show what would be imported, and keep nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -133,7 +133,7 @@ pub(crate) fn export(arguments: &Export, app: &mut Terminal) -> anyhow::Result<O
     drop(progress);
     let written = Written::of(&arguments.name, exported);
     app.out.show(&written)?;
-    app.out.hint("take it in elsewhere with `hermes profile import FILE`");
+    app.out.hint("import it on the other machine with `hermes profile import FILE`");
     Ok(if written.damaged.is_empty() { Outcome::Done } else { Outcome::Findings })
 }
 
@@ -145,9 +145,9 @@ fn place(to: Option<&Path>) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
         return Ok((to, None));
     }
     if to.symlink_metadata().is_ok() {
-        let what = format!("{} is there already, and nothing is written over", to.display());
+        let what = format!("{} already exists and is not overwritten", to.display());
         return Err(Problem::new(Kind::Refused, what)
-            .hint("name another file with `--to FILE`")
+            .hint("choose another file with `--to FILE`")
             .into());
     }
     match to.parent().filter(|folder| folder.is_dir()) {
@@ -247,19 +247,19 @@ impl Taken {
 impl Show for Written {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let profile = &self.profile;
-        page.line(format_args!("{GOOD}exported and read back{GOOD:#}  {BOLD}{profile}{BOLD:#}"))?;
+        page.line(format_args!("{GOOD}exported and verified{GOOD:#}  {BOLD}{profile}{BOLD:#}"))?;
         page.line(format_args!("  file       {} ({})", self.path.display(), bytes(self.size)))?;
         page.line(format_args!(
-            "  holds      {} with {} before packing; {} copied whole and checked",
+            "  contains   {} with {} before compression, including checked copies of {}",
             counted(self.files, "file"),
             bytes(self.bytes),
             counted(self.databases, "database")
         ))?;
         let to = match self.encrypted_to.is_empty() {
-            true => "nobody: it is plain text".to_owned(),
-            false => self.encrypted_to.join(", "),
+            true => "no".to_owned(),
+            false => format!("to {}", self.encrypted_to.join(", ")),
         };
-        page.line(format_args!("  encrypted  to {to}"))?;
+        page.line(format_args!("  encrypted  {to}"))?;
         if !self.secrets_left_out.is_empty() {
             let names = self.secrets_left_out.join(", ");
             page.line(format_args!("  {CARE}secrets{CARE:#}    left out: {names}"))?;
@@ -284,7 +284,7 @@ impl Show for Taken {
         page.line(format_args!("{GOOD}{word}{GOOD:#}  {BOLD}{}{BOLD:#}{was}", self.profile))?;
         page.line(format_args!("  folder     {}", self.path.display()))?;
         page.line(format_args!(
-            "  holds      {} with {}, compared one by one",
+            "  contains   {} with {}, each compared with the export",
             counted(self.files, "file"),
             bytes(self.bytes)
         ))?;

@@ -23,37 +23,37 @@ use hermes_app::problem::{Problem, message};
 use hermes_app::text::{bytes, counted, thousands};
 
 const BY: &[Word<By>] = &[
-    ("systemd", "A timer of systemd", By::Systemd),
-    ("cron", "A line of the crontab", By::Cron),
-    ("daemon", "The daemon of this program", By::Daemon),
+    ("systemd", "systemd timer", By::Systemd),
+    ("cron", "crontab line", By::Cron),
+    ("daemon", "Hermes daemon", By::Daemon),
 ];
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder to put it in [default: the one of the settings, else beside the home]
+    /// Folder to write the backup to [default: backup.folder, else beside the home]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
-    /// How it is made smaller [default: zstd]
+    /// Compression [default: backup.compression]
     #[arg(long, value_enum)]
     compression: Option<Smaller>,
-    /// The root home with all profiles, even if a profile is named
+    /// Back up the root home with all profiles, even if --profile is given
     #[arg(long)]
     all: bool,
-    /// What to call it
+    /// Name for the backup
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
     #[command(flatten)]
     encryption: Encryption,
-    /// Show what would go in and what would stay out, and make nothing
+    /// Show what would be included and what would not, and create nothing
     #[arg(long)]
     dry_run: bool,
-    /// Then send it to the places off this host
+    /// Then send the backup to the remotes in backup.targets
     #[arg(long)]
     push: bool,
-    /// Then delete what the rules let go
+    /// Then delete old backups by the retention rules
     #[arg(long)]
     prune: bool,
-    /// As the schedule does it: make it, send it away, delete what the rules let go, tell about failures
+    /// Do what the schedule does: create a backup, send it to the remotes, delete old backups, alert on failure
     #[arg(long, value_parser = one_of(BY), value_name = "BY", conflicts_with_all = ["to", "label", "dry_run"])]
     scheduled: Option<By>,
 }
@@ -61,16 +61,16 @@ pub(crate) struct Arguments {
 /// How an archive is encrypted, if not as the settings say.
 #[derive(Debug, Args)]
 pub(crate) struct Encryption {
-    /// Encrypt to this key instead of those of the settings: a fingerprint, or an age recipient; can be
+    /// Encrypt to this key instead of those in the settings: a fingerprint, or an age recipient; can be
     /// given several times
     #[arg(long, value_name = "KEY", conflicts_with = "plaintext")]
     encrypt_to: Vec<String>,
     #[command(flatten)]
     phrase: Phrase,
-    /// Encrypt with a passphrase: ask for it, or take it from --passphrase-file or --passphrase-fd
+    /// Encrypt with a passphrase, which is prompted for unless --passphrase-file or --passphrase-fd is given
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["plaintext", "encrypt_to"])]
     passphrase: Option<Form>,
-    /// Do not encrypt: whoever has the file has your keys and everything you said
+    /// Do not encrypt: anyone who has the file can read your keys and everything you said
     #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
     plaintext: bool,
 }
@@ -188,9 +188,11 @@ impl Encryption {
             (None, Some(form)) if keys::may_ask(app) => {
                 Ok(wanted::with_passphrase(keys::prompt_new()?, form))
             }
-            (None, Some(_)) => Err(Problem::usage("there is nobody to ask for a passphrase")
-                .hint("give it with --passphrase-file FILE")
-                .into()),
+            (None, Some(_)) => Err(Problem::usage(
+                "a passphrase is needed, and there is no terminal to ask for it",
+            )
+            .hint("pass it with --passphrase-file FILE")
+            .into()),
             (None, None) => {
                 wanted.sealing(app)?.ok_or_else(|| hermes_backup::Error::NotEncrypted.into())
             }
@@ -213,11 +215,11 @@ fn show(app: &mut Terminal, made: &BackupMade) -> anyhow::Result<()> {
     app.out.show(made)?;
     for link in &made.links_left_out {
         app.out.note(format_args!(
-            "{CARE}warning:{CARE:#} {link} is a link to a folder: what it leads to is NOT in this backup"
+            "{CARE}warning:{CARE:#} {link} is a link to a folder: the folder's contents are NOT in this backup"
         ));
     }
     if !made.links_left_out.is_empty() {
-        app.out.hint("take it in with `hermes config set backup.follow_links true`");
+        app.out.hint("include them with `hermes config set backup.follow_links true`");
     }
     if !made.damaged.is_empty() {
         app.out
@@ -238,22 +240,22 @@ impl Form {
 impl Show for BackupMade {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let (style, word) = match self.damaged.is_empty() {
-            true => (GOOD, "backup made and read back"),
+            true => (GOOD, "backup created and verified"),
             false => (CARE, "backup of a DAMAGED home"),
         };
         page.line(format_args!("{style}{word}{style:#}  {BOLD}{}{BOLD:#}", self.id))?;
         page.line(format_args!("  file       {} ({})", self.path.display(), bytes(self.size)))?;
         page.line(format_args!(
-            "  holds      {} with {} before packing; {} copied whole and checked",
+            "  contains   {} with {} before compression, including checked copies of {}",
             counted(self.files, "file"),
             bytes(self.bytes),
             counted(self.databases, "database")
         ))?;
         let to = match self.encrypted_to.is_empty() {
-            true => "nobody: it is plain text".to_owned(),
-            false => self.encrypted_to.join(", "),
+            true => "no".to_owned(),
+            false => format!("to {}", self.encrypted_to.join(", ")),
         };
-        page.line(format_args!("  encrypted  to {to}"))?;
+        page.line(format_args!("  encrypted  {to}"))?;
         for memory in &self.memories {
             page.line(format_args!("  memory     {}", memory.said()))?;
         }
@@ -285,7 +287,7 @@ impl Show for BackupPlan {
             ))?;
         }
         page.line(format_args!(
-            "{} and {} would go in, {} stay out",
+            "{} with {} would be included, {} would not",
             counted(files as u64, "file"),
             bytes(self.bytes),
             thousands(self.left_out.len() as u64)

@@ -15,26 +15,26 @@ use hermes_app::backup::wanted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, a unique beginning of it, its label, `latest`, or a file anywhere
+    /// Backup to test: its id, a unique beginning of it, its label, `latest`, or the path of any archive
     #[arg(default_value = "latest")]
     id: String,
-    /// Any one of the backups, by chance
+    /// Pick one of the backups at random
     #[arg(long, conflicts_with = "id")]
     random: bool,
     #[command(flatten)]
     opening: Opening,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Receipts {
-    /// List the receipts of drills
+    /// List the receipts of restore tests
     List,
-    /// Take in the receipt of a drill that was made where the private key is
+    /// Import the receipt of a restore test that was run on another machine, where the private key is
     Import {
-        /// The receipt, a JSON file
+        /// Receipt, a JSON file
         file: PathBuf,
     },
 }
@@ -56,8 +56,8 @@ pub(crate) fn receipt(command: &Receipts, app: &mut Terminal) -> anyhow::Result<
             let is_empty = results.is_empty();
             app.out.show(&Listing { results })?;
             if is_empty {
-                app.out.note("no receipt of a drill yet");
-                app.out.hint("make a drill with `hermes backup drill`");
+                app.out.note("no restore test has been recorded yet");
+                app.out.hint("run a restore test with `hermes backup drill`");
             }
         }
         Receipts::Import { file } => {
@@ -75,8 +75,8 @@ impl Show for Drilled {
             page.line(format_args!("{style}{word}{style:#}  {:<22} {}", check.name, check.seen))?;
         }
         let (style, word) = match self.receipt.passed {
-            true => (GOOD, "the backup restores"),
-            false => (BAD, "the backup does NOT restore as it should"),
+            true => (GOOD, "restore test passed"),
+            false => (BAD, "restore test FAILED"),
         };
         page.line(format_args!("{style}{word}{style:#}  {BOLD}{}{BOLD:#}", self.receipt.id))?;
         page.line(format_args!("{DIM}receipt:{DIM:#} {}", self.kept_in.display()))

@@ -20,15 +20,15 @@ use hermes_app::text::printable;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a pair of keys: the public one is kept here, the private one goes where you say
+    /// Create a key pair: the public key is stored in the home, the private key in a file you choose
     Generate {
-        /// Where the private key is written: a disk you can take away, never inside the home
+        /// File to write the private key to, outside the home, for example on a removable disk
         #[arg(long, value_name = "FILE")]
         private: PathBuf,
-        /// Whose key it is, such as "Mira <mira@example.org>"
+        /// Owner of the key, such as "Mira <mira@example.org>"
         #[arg(long, default_value = "Hermes backups", value_name = "NAME")]
         name: String,
-        /// What it is for
+        /// Kind of key
         #[arg(long, value_enum, default_value = "gpg")]
         format: Form,
         #[command(flatten)]
@@ -37,21 +37,21 @@ pub(crate) enum Command {
         #[arg(long)]
         no_passphrase: bool,
     },
-    /// Take in a public key and encrypt to it from now on
+    /// Import a public key and encrypt to it from now on
     Import {
-        /// The public key: a file, an age recipient (age1…), or `-` for standard input
+        /// Public key: a file, an age recipient (age1…), or `-` for standard input
         key: String,
     },
-    /// List the public keys, and which of them backups are encrypted to
+    /// List the public keys, and show which ones backups are encrypted to
     List,
-    /// Encrypt to a key no longer, and take it away
+    /// Stop encrypting to a key, and remove it
     Remove {
-        /// Its fingerprint, the end of it, or the age recipient
+        /// Fingerprint of the key, the end of the fingerprint, or the age recipient
         id: String,
     },
-    /// Print a page to keep on paper: which keys open the backups, and how, without Hermes
+    /// Print a recovery page to keep on paper: which keys open the backups, and how, without Hermes
     Kit {
-        /// Print this private key on it as well
+        /// Also print this private key on the page
         #[arg(long, value_name = "FILE")]
         private: Option<PathBuf>,
     },
@@ -112,8 +112,8 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
 }
 
 fn unprotected() -> Problem {
-    Problem::usage("there is nobody to ask for the passphrase of the private key")
-        .hint("give it with --passphrase-file FILE, or say --no-passphrase")
+    Problem::usage("the private key needs a passphrase, and there is no terminal to ask for it")
+        .hint("pass it with --passphrase-file FILE, or use --no-passphrase")
 }
 
 /// Makes a pair of keys and encrypts to it from now on.
@@ -126,8 +126,9 @@ pub(super) fn generate(
     encrypt_to(app, wanted, &key)?;
     let message = format!("backups are encrypted to {} from now on", key.id);
     app.out.show(&Changed { id: key.id, message, private: Some(new.private.to_owned()) })?;
-    app.out.note("without the private key no backup can be opened: keep it away from this machine");
-    app.out.hint("print a page to keep with it: `hermes backup key kit`");
+    app.out
+        .note("without the private key no backup can be opened: store it away from this machine");
+    app.out.hint("print a recovery page to keep with it: `hermes backup key kit`");
     Ok(Outcome::Done)
 }
 
@@ -188,8 +189,8 @@ fn list(app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
     let is_empty = results.is_empty();
     app.out.show(&Keys { results })?;
     if is_empty {
-        app.out.note("no key yet");
-        app.out.hint("take one in with `hermes backup key import FILE`, or make one: `hermes backup key generate --private FILE`");
+        app.out.note("there is no key yet");
+        app.out.hint("import one with `hermes backup key import FILE`, or create one with `hermes backup key generate --private FILE`");
     }
     Ok(Outcome::Done)
 }
@@ -199,10 +200,10 @@ fn remove(app: &mut Terminal, wanted: &Wanted, id: &str) -> anyhow::Result<Outco
     let mut recipients = wanted.settings.recipients.clone();
     recipients.retain(|one| !key.id.ends_with(one.as_str()));
     set_recipients(app, wanted, &recipients)?;
-    let message = format!("{} is gone; backups made before stay encrypted to it", key.id);
+    let message = format!("{} was removed; existing backups stay encrypted to it", key.id);
     app.out.show(&Changed { id: key.id, message, private: None })?;
     if recipients.is_empty() {
-        app.out.note("no key is left: no backup is made until there is one");
+        app.out.note("there is no key left: no backup can be created until you add one");
     }
     Ok(Outcome::Done)
 }
@@ -233,7 +234,7 @@ fn kit(app: &mut Terminal, wanted: &Wanted, private: Option<&Path>) -> anyhow::R
     io::Write::flush(app.out.raw())?;
     if all.is_empty() && passphrase_file.is_none() {
         app.out.note(
-            "no encryption is set up yet: the page is about a passphrase that you give yourself",
+            "no encryption is set up yet: the page describes backups encrypted with a passphrase that you enter yourself",
         );
         app.out.hint("set it up with `hermes backup setup`, then print the page again");
     }

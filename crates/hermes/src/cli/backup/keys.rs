@@ -13,7 +13,7 @@ use hermes_app::problem::Problem;
 /// What opens an encrypted backup.
 #[derive(Debug, Args)]
 pub(crate) struct Opening {
-    /// A file with a private key: OpenPGP or age; can be given several times
+    /// File with a private key, OpenPGP or age; can be given several times
     #[arg(long, short = 'i', value_name = "FILE")]
     identity: Vec<PathBuf>,
     #[command(flatten)]
@@ -23,10 +23,10 @@ pub(crate) struct Opening {
 /// Where a passphrase comes from.
 #[derive(Debug, Args)]
 pub(crate) struct Phrase {
-    /// The file whose first line is the passphrase; only its owner may read it
+    /// File whose first line is the passphrase; it must be readable only by its owner
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
     passphrase_file: Option<PathBuf>,
-    /// The open descriptor to read the passphrase from
+    /// Open file descriptor to read the passphrase from
     #[arg(long, value_name = "NUMBER")]
     passphrase_fd: Option<u32>,
 }
@@ -50,7 +50,9 @@ impl Phrase {
         BufReader::new(opened).read_line(&mut line)?;
         let text = line.trim_end_matches(['\r', '\n']).to_owned();
         if text.is_empty() {
-            return Err(Problem::usage(format!("descriptor {number} gave no passphrase")).into());
+            return Err(
+                Problem::usage(format!("descriptor {number} contains no passphrase")).into()
+            );
         }
         Ok(Some(Passphrase::new(text)))
     }
@@ -88,7 +90,7 @@ pub(super) fn prompt_new() -> anyhow::Result<Passphrase> {
     if first.is_empty() {
         return Err(Problem::usage("the passphrase is empty").into());
     }
-    if rpassword::prompt_password("The same again: ")? != first {
+    if rpassword::prompt_password("Repeat passphrase: ")? != first {
         return Err(Problem::usage("the two passphrases differ").into());
     }
     Ok(Passphrase::new(first))
@@ -101,7 +103,9 @@ pub(super) fn ask(question: &str, default: &str) -> anyhow::Result<String> {
     io::stderr().flush()?;
     let mut line = String::new();
     if io::stdin().lock().read_line(&mut line)? == 0 {
-        return Err(Problem::usage("the answers ended before the questions").into());
+        return Err(
+            Problem::usage("standard input ended before all questions were answered").into()
+        );
     }
     let said = line.trim();
     Ok(if said.is_empty() { default.to_owned() } else { said.to_owned() })

@@ -20,17 +20,17 @@ use hermes_app::text::{bytes, one_line, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct One {
-    /// Its id, a unique beginning of it, its label, or `latest`
+    /// Backup to show: its id, a unique beginning of it, its label, or `latest`
     #[arg(default_value = "latest")]
     id: String,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &List, app: &mut Terminal) -> anyhow::Result<Outcom
     app.out.show(&Listed { results, folder: wanted.folder.path().to_owned(), zone })?;
     if is_empty {
         app.out.note(format_args!("no backup in {}", wanted.folder.path().display()));
-        app.out.hint("make one with `hermes backup create`");
+        app.out.hint("create one with `hermes backup create`");
     }
     Ok(Outcome::Done)
 }
@@ -130,7 +130,7 @@ impl Show for Listed {
             })
             .collect();
         page.table(
-            &["id", "made", "what", "size", "state", "encrypted to", "also at", "label"],
+            &["id", "created", "what", "size", "state", "encrypted to", "also at", "label"],
             &rows,
         )
     }
@@ -148,11 +148,11 @@ impl Show for Shown {
             page.line(format_args!("label         {}", one_line(label, 200)))?;
         }
         page.line(format_args!("file          {}", self.path.display()))?;
-        page.line(format_args!("made          {}", clock::minute(self.row.made, &self.zone)))?;
+        page.line(format_args!("created       {}", clock::minute(self.row.made, &self.zone)))?;
         let home = match self.row.home {
             OfHome::This => "",
             OfHome::Another => " of another home",
-            OfHome::Unknown => "; it does not say of which home",
+            OfHome::Unknown => " of an unknown home",
         };
         page.line(format_args!("what          {}{home}", self.row.what))?;
         page.line(format_args!("size          {}", bytes(self.row.size)))?;
@@ -167,7 +167,7 @@ impl Show for Shown {
         page.line(format_args!(
             "encrypted to  {}",
             if self.row.encrypted_to.is_empty() {
-                "nobody: plain text".to_owned()
+                "nobody (not encrypted)".to_owned()
             } else {
                 self.row.encrypted_to.join(", ").replace("passphrase", "a passphrase")
             }
@@ -176,10 +176,11 @@ impl Show for Shown {
             page.line(format_args!("also at       {place}"))?;
         }
         let Some(sidecar) = &self.sidecar else {
-            return page.line(format_args!("{DIM}the short list beside it is gone{DIM:#}"));
+            return page
+                .line(format_args!("{DIM}the .json file beside the archive is missing{DIM:#}"));
         };
         page.line(format_args!(
-            "holds         {} files, {} databases, {}",
+            "contains      {} files, {} databases, {}",
             thousands(sidecar.files),
             sidecar.databases,
             bytes(sidecar.bytes)

@@ -23,37 +23,37 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say once how backups are encrypted, where else they go and when they are made
+    /// Set up encryption, remotes and the schedule of backups
     Setup(setup::Arguments),
-    /// Make a backup while everything runs, and read it back
+    /// Create a backup while everything runs, and verify it
     Create(create::Arguments),
-    /// List the backups, and where else each one is
+    /// List the backups, and where copies of them are
     List(list::List),
     /// Show one backup, and the command that opens it without Hermes
     Show(list::One),
-    /// Check whether backups are still what they were
+    /// Verify that backups are intact
     Verify(verify::Arguments),
-    /// Bring back a whole home, a file, a skill or a session; what is there is kept aside
+    /// Restore a whole home, a file, a skill or a session; what it replaces is kept
     Restore(restore::Arguments),
-    /// Restore into a scratch folder, check everything, and keep a receipt
+    /// Run a restore test: restore to a scratch folder, check everything, store a receipt
     Drill(drill::Arguments),
-    /// Receipts of drills
+    /// List and import receipts of restore tests
     #[command(subcommand)]
     Receipt(drill::Receipts),
-    /// Delete the backups that the rules let go; the plan is shown first
+    /// Delete old backups by the retention rules; shows the plan first
     Prune(prune::Arguments),
     /// Delete one backup
     Delete(prune::Delete),
-    /// Send backups to the places off this host
+    /// Send backups to the remotes
     Push(push::Push),
-    /// Fetch a backup from a place off this host
+    /// Fetch a backup from a remote
     Pull(push::Pull),
-    /// How it stands with the backups: green, amber or red
+    /// Show the state of the backups: green, amber or red
     Status(status::Arguments),
-    /// Make a backup every night
+    /// Schedule a backup every night
     #[command(subcommand)]
     Schedule(schedule::Command),
-    /// The keys that backups are encrypted to
+    /// Manage the keys that backups are encrypted to
     #[command(subcommand)]
     Key(key::Command),
 }

@@ -17,40 +17,40 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Keep so many of the newest [default: the settings, 14]
+    /// Keep the newest N backups [default: backup.keep_last]
     #[arg(long, value_name = "N")]
     keep_last: Option<u32>,
-    /// Keep the newest of each of the last N hours that have one
+    /// Keep the newest backup of each of the last N hours that have one
     #[arg(long, value_name = "N")]
     keep_hourly: Option<u32>,
-    /// Of each of the last N days
+    /// Keep the newest backup of each of the last N days that have one
     #[arg(long, value_name = "N")]
     keep_daily: Option<u32>,
-    /// Of each of the last N weeks
+    /// Keep the newest backup of each of the last N weeks that have one
     #[arg(long, value_name = "N")]
     keep_weekly: Option<u32>,
-    /// Of each of the last N months
+    /// Keep the newest backup of each of the last N months that have one
     #[arg(long, value_name = "N")]
     keep_monthly: Option<u32>,
-    /// Of each of the last N years
+    /// Keep the newest backup of each of the last N years that have one
     #[arg(long, value_name = "N")]
     keep_yearly: Option<u32>,
-    /// Keep all within this length before the newest, such as 30d or 1y6m
+    /// Keep every backup that is at most this much older than the newest one, such as 30d or 1y6m
     #[arg(long, value_name = "LENGTH")]
     keep_within: Option<String>,
     /// Show what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
-    /// Its id, or a unique beginning of it
+    /// Backup to delete: its id, or a unique beginning of it
     id: String,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
             app.out
                 .note(format_args!("no backup of this home in {}", wanted.folder.path().display()));
         } else if going == 0 {
-            app.out.note("the rules keep every one of them");
+            app.out.note("nothing to delete: the retention rules keep all of them");
         }
         return Ok(Outcome::Done);
     }
@@ -109,7 +109,7 @@ pub(crate) fn delete_one(arguments: &Delete, app: &mut Terminal) -> anyhow::Resu
     let wanted = wanted::read(app, arguments.from.as_deref())?;
     let backup = wanted.folder.find(&arguments.id)?;
     let id = backup.name.id();
-    confirm::consent(app.asking, &format!("delete backup {id} for ever?"))?;
+    confirm::consent(app.asking, &format!("permanently delete backup {id}?"))?;
     prune::delete_one(app, &wanted, &backup)?;
     app.out.show(&Deleted { id })?;
     Ok(Outcome::Done)
@@ -145,7 +145,7 @@ impl Plan {
 
 impl Show for Deleted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        page.line(format_args!("backup {} is deleted", self.id))
+        page.line(format_args!("backup {} was deleted", self.id))
     }
 }
 
@@ -153,9 +153,9 @@ impl Show for Plan {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for row in &self.results {
             match row.kept_by.is_empty() {
-                true => page.line(format_args!("{CARE}goes {CARE:#}  {}", row.id))?,
+                true => page.line(format_args!("{CARE}delete{CARE:#}  {}", row.id))?,
                 false => page.line(format_args!(
-                    "{GOOD}stays{GOOD:#}  {}  {}",
+                    "{GOOD}keep{GOOD:#}    {}  {}",
                     row.id,
                     row.kept_by.join(", ")
                 ))?,

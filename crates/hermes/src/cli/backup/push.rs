@@ -15,25 +15,25 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Push {
-    /// The place [default: all of the settings]
+    /// Remote to send to [default: all remotes in backup.targets]
     target: Option<String>,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Pull {
-    /// Its id, a unique beginning of it, or `latest`
+    /// Backup to fetch: its id, a unique beginning of it, or `latest`
     #[arg(default_value = "latest")]
     id: String,
-    /// The place [default: the first of the settings]
+    /// Remote to fetch from [default: the first one in backup.targets]
     #[arg(long, value_name = "PLACE")]
     target: Option<String>,
-    /// List what is there, and fetch nothing
+    /// List the backups on the remote, and fetch nothing
     #[arg(long, conflicts_with = "id")]
     list: bool,
-    /// The folder to put it in [default: the one of the settings]
+    /// Folder to write to [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
 }
@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &Push, app: &mut Terminal) -> anyhow::Result<Outcom
 }
 
 fn no_place() -> Problem {
-    Problem::usage("no place off this host is set up").hint(
-        "name one: `hermes backup push /mnt/disk/hermes`, or keep it: `hermes config set backup.targets ssh://user@host/srv/hermes`",
+    Problem::usage("no remote is set up").hint(
+        "pass one: `hermes backup push /mnt/disk/hermes`, or store it: `hermes config set backup.targets ssh://user@host/srv/hermes`",
     )
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn pull(arguments: &Pull, app: &mut Terminal) -> anyhow::Result<Outco
     }
     let fetched = push::fetch(app, &wanted, named, &arguments.id)?;
     app.out.show(&fetched)?;
-    app.out.hint(format_args!("bring it back with `hermes backup restore {}`", fetched.id));
+    app.out.hint(format_args!("restore it with `hermes backup restore {}`", fetched.id));
     Ok(Outcome::Done)
 }
 
@@ -95,7 +95,7 @@ impl Show for Listing<SentTo> {
                     }
                 }
                 None => page.line(format_args!(
-                    "{GOOD}ok{GOOD:#}    {}: {} sent and read back, {} there already",
+                    "{GOOD}ok{GOOD:#}    {}: {} sent and verified, {} already there",
                     one.place,
                     one.sent.len(),
                     one.there.len()
@@ -103,7 +103,7 @@ impl Show for Listing<SentTo> {
             }
             if !one.pruned.is_empty() {
                 page.line(format_args!(
-                    "      {} deleted there",
+                    "      {} deleted on the remote",
                     counted(one.pruned.len() as u64, "backup")
                 ))?;
             }
@@ -121,7 +121,7 @@ impl Show for Listing<SentTo> {
 impl Show for Listing<BackupThere> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let row = |one: &BackupThere| {
-            let whole = if one.whole { "whole" } else { "unfinished" };
+            let whole = if one.whole { "complete" } else { "incomplete" };
             vec![one.name.clone(), hermes_app::text::bytes(one.size), whole.to_owned()]
         };
         let rows: Vec<_> = self.results.iter().map(row).collect();

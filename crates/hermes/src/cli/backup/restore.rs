@@ -26,44 +26,44 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The backup: its id, a unique beginning of it, `latest`, or a file (also a zip of Hermes Agent or a
-    /// plain tar of a home)
+    /// Backup to restore: its id, a unique beginning of it, `latest`, or a file (also a zip of Hermes Agent or
+    /// a plain tar of a home)
     #[arg(default_value = "latest")]
     backup: String,
-    /// Unpack and check into this new folder, and leave the home alone
+    /// Restore to this new folder, and leave the home alone
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["path", "skill", "session", "rollback"])]
     to: Option<PathBuf>,
-    /// Only this file or folder, by its path below the home; can be given several times
+    /// Restore only this file or folder, given by its path below the home; can be given several times
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
-    /// Only this skill; can be given several times
+    /// Restore only this skill; can be given several times
     #[arg(long, value_name = "NAME")]
     skill: Vec<String>,
-    /// Only this session; can be given several times
+    /// Restore only this session; can be given several times
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
-    /// Only single rows of the databases: messages, facts and other texts that are not what was written, and
+    /// Restore only single rows of the databases: messages, facts and other texts that are damaged, and
     /// messages that are missing at the end; shows them first
     #[arg(long, conflicts_with_all = ["to", "path", "skill", "session", "replace", "replace_memory", "rollback"])]
     rows: bool,
-    /// Put the file or skill in its place; what is there is kept aside
+    /// Replace the current file or skill, which is kept under another name
     #[arg(long)]
     replace: bool,
-    /// Where the server of a memory still has one: put the backup's in its place, and keep that under another name
+    /// If the memory is on a server that still has one, replace it with the backup's; the old one is renamed
     #[arg(long, conflicts_with_all = ["to", "path", "skill", "session"])]
     replace_memory: bool,
-    /// Take an archive that nobody signed, or that another home signed; asks first
+    /// Accept an archive that is unsigned or signed by another home; asks first
     #[arg(long)]
     accept_unsigned: bool,
-    /// The key that signed the backup, as it stands on the recovery kit
+    /// Accept a backup signed with this key, as printed on the recovery kit
     #[arg(long, value_name = "FINGERPRINT", conflicts_with = "accept_unsigned")]
     signed_by: Option<String>,
-    /// Put back the home or profile that the last restore moved aside; says first what that is
+    /// Undo the last restore: put back the home or profile that it moved aside; shows first what that is
     #[arg(long, conflicts_with_all = ["backup", "path", "skill", "session", "replace", "replace_memory"])]
     rollback: bool,
     #[command(flatten)]
     opening: Opening,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }
@@ -167,7 +167,7 @@ fn may_replace(app: &Terminal, wanted: &Wanted, chosen: &Chosen) -> anyhow::Resu
         return Ok(());
     }
     let question = format!(
-        "replace {} by {}? (what is there now is moved aside, not deleted)",
+        "replace {} with {}? (the current home is moved aside, not deleted)",
         home.display(),
         chosen.name()
     );
@@ -183,14 +183,14 @@ fn roll_back(app: &mut Terminal, wanted: &Wanted) -> anyhow::Result<Outcome> {
     if let Ok(Rollback { parts, .. }) = &plan {
         for part in parts {
             app.out.note(format_args!(
-                "not undone by this, since it is one thing alone: {} (put it back with mv)",
+                "not undone, because it was restored on its own: {} (put it back with mv)",
                 part.display()
             ));
         }
     }
     let question = match &plan {
         Ok(Rollback { what: Some(what), from: Some(from), .. }) => format!(
-            "put back {what} of {root} from {}? (what is there now is moved aside)",
+            "put back {what} of {root} from {}? (the current one is moved aside)",
             from.display()
         ),
         _ => format!("put back what the last restore of {root} moved aside?"),
@@ -211,7 +211,10 @@ fn trusted(
 ) -> anyhow::Result<Trusted> {
     let name = chosen.name();
     if arguments.accept_unsigned {
-        let question = format!("take {name} ({})? nothing shows who made it", chosen.signed.said());
+        let question = format!(
+            "restore {name} ({})? There is no proof of who created it",
+            chosen.signed.said()
+        );
         confirm::consent(app.asking, &question)?;
         return Ok(Trusted::Anybody);
     }
@@ -221,8 +224,9 @@ fn trusted(
     match &chosen.signed {
         Signed::Other(key) if !wanted.folder.signers().has_made_any() => {
             app.out.note(format_args!("{name} is signed with the key {key}"));
-            let question =
-                format!("is {key} the key on your recovery kit? (else somebody else made {name})");
+            let question = format!(
+                "is {key} the key on your recovery kit? (if not, someone else created {name})"
+            );
             confirm::consent(app.asking, &question)?;
             Ok(Trusted::Compared(key.clone()))
         }
@@ -246,8 +250,10 @@ impl Arguments {
     fn parts(&self, profile: Option<&str>) -> Result<Vec<Part>, Problem> {
         let profile = profile.filter(|name| *name != "default");
         if let (Some(name), Some(skill)) = (profile, self.skill.first()) {
-            return Err(Problem::usage("--skill looks in the home itself")
-                .hint(format!("for a profile: --path skills/{skill} with --profile {name}")));
+            return Err(Problem::usage(
+                "--skill restores skills of the home itself, not of a profile",
+            )
+            .hint(format!("for a profile, use --path skills/{skill} with --profile {name}")));
         }
         let below = |path: &String| match profile {
             Some(name) if !path.starts_with("profiles/") => format!("profiles/{name}/{path}"),

@@ -18,7 +18,7 @@ pub(super) fn ask(app: &Terminal, chosen: &Chosen) -> anyhow::Result<Option<Foun
         app.out.note(line);
     }
     let name = chosen.name();
-    let question = format!("bring these rows back from {name}? (nothing else is changed)");
+    let question = format!("restore these rows from {name}? (nothing else is changed)");
     confirm::consent(app.asking, &question)?;
     Ok(Some(found))
 }
@@ -29,20 +29,21 @@ impl Show for RowsRestored {
         for (file, brought) in [("state.db", &self.sessions), ("memory.db", &self.memory)] {
             let said = |row: &DifferingRow| format!("{} in {file}", row.said());
             for row in brought.back.iter().chain(&brought.added) {
-                page.line(format_args!("{GOOD}back{GOOD:#}  {}", said(row)))?;
+                page.line(format_args!("{GOOD}restored{GOOD:#}  {}", said(row)))?;
                 back += 1;
             }
             for row in &brought.lost {
                 page.line(format_args!(
-                    "{BAD}lost{BAD:#}  {}: this backup does not have what was written",
+                    "{BAD}lost{BAD:#}      {}: this backup does not have the original",
                     said(row)
                 ))?;
                 lost += 1;
             }
         }
         match back + lost {
-            0 => page.line("every row is what was written; nothing was changed"),
-            _ => page.line(format_args!("{} back, {lost} stay as they are", counted(back, "row"))),
+            0 => page.line("no row is damaged; nothing was changed"),
+            _ => page
+                .line(format_args!("{} restored, {lost} left as they are", counted(back, "row"))),
         }
     }
 }

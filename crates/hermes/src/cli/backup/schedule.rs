@@ -28,9 +28,9 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Let backups be made every night at backup.time; what did so before is removed
+    /// Schedule a backup every night at backup.time; replaces an earlier schedule
     Install(Install),
-    /// By what backups are made, when the next one is due, how the last one went
+    /// Show what runs the backups, when the next one is due, and how the last one went
     Status,
     /// Remove exactly what `install` added
     Remove,
@@ -39,16 +39,16 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("way").required(true).args(["systemd", "cron", "daemon"])))]
 pub(crate) struct Install {
-    /// By a timer of systemd
+    /// Use a systemd timer
     #[arg(long)]
     systemd: bool,
-    /// By a line of your crontab
+    /// Use a line in your crontab
     #[arg(long)]
     cron: bool,
-    /// By the daemon, while it runs
+    /// Use the daemon, while it runs
     #[arg(long)]
     daemon: bool,
-    /// With --systemd: units of the whole system instead of this user's; needs root
+    /// With --systemd, install system units instead of user units; needs root
     #[arg(long, conflicts_with_all = ["cron", "daemon"])]
     system: bool,
     /// Print what would be written, and change nothing
@@ -145,7 +145,7 @@ pub(super) fn install(
         record::write(home, &record)?;
     }
     if before.is_none_or(|before| before.by != by) {
-        done.push(format!("backups are made by {} from now on", by.word()));
+        done.push(format!("backups are now scheduled by {}", by.word()));
     }
     for place in places(app, home)?.into_iter().filter(|place| Some(place) != kept.as_ref()) {
         done.push(take_away(app, home, &place)?);
@@ -165,7 +165,7 @@ pub(super) fn remove(app: &Terminal, home: &Home) -> anyhow::Result<Vec<String>>
         done.push(take_away(app, home, &place)?);
     }
     if record::clear(home)? && done.is_empty() {
-        done.push("the schedule is removed".to_owned());
+        done.push("the schedule was removed".to_owned());
     }
     Ok(done)
 }
@@ -206,7 +206,7 @@ fn install_units(
         return Ok((Vec::new(), place));
     }
     if let Some((path, _)) = texts.iter().find(|(path, _)| path.exists() && !is_ours(path)) {
-        let what = format!("{} is there and not made by this program", path.display());
+        let what = format!("{} already exists and was not created by Hermes", path.display());
         return Err(Problem::new(Kind::Refused, what).hint("move it away first").into());
     }
     let question = format!("write {} and {} and start the timer?", unit.display(), timer.display());
@@ -216,13 +216,13 @@ fn install_units(
     let mut done = Vec::new();
     for (path, text) in &texts {
         service::write_unit(path, text, reach)?;
-        done.push(format!("{} is written", path.display()));
+        done.push(format!("wrote {}", path.display()));
     }
     manager::ask_systemd(reach, &["daemon-reload"])?;
     manager::ask_systemd(reach, &["enable", "--now", &file_name(timer)])?;
     // A timer that ran with other times goes on with them until it is started anew.
     manager::ask_systemd(reach, &["restart", &file_name(timer)])?;
-    done.push(format!("{} is enabled and started", file_name(timer)));
+    done.push(format!("enabled and started {}", file_name(timer)));
     Ok((done, place))
 }
 
@@ -232,8 +232,8 @@ fn install_line(
     record: &Record,
 ) -> anyhow::Result<(Vec<String>, Option<Place>)> {
     let Some(before) = manager::crontab() else {
-        return Err(Problem::new(Kind::NotFound, "there is no program crontab here")
-            .hint("let the daemon do it: `hermes backup schedule install --daemon`")
+        return Err(Problem::new(Kind::NotFound, "the program crontab is not installed")
+            .hint("use the daemon instead: `hermes backup schedule install --daemon`")
             .into());
     };
     let service = service::service(app, home, Reach::User)?;
@@ -300,7 +300,7 @@ fn take_away(app: &App, home: &Home, place: &Place) -> anyhow::Result<String> {
             if manager::has_systemd(*reach) {
                 manager::ask_systemd(*reach, &["daemon-reload"])?;
             }
-            Ok(format!("{} and its service are removed", timer.display()))
+            Ok(format!("removed {} and its service", timer.display()))
         }
         Place::Line(_) => {
             let crontab = manager::crontab().unwrap_or_default();
@@ -333,8 +333,8 @@ fn is_ours(path: &Path) -> bool {
 }
 
 fn no_systemd() -> Problem {
-    Problem::new(Kind::Refused, "systemd does not run here, or not for this user").hint(
-        "`hermes backup schedule install --cron` adds a line to your crontab, `--daemon` lets the daemon do it",
+    Problem::new(Kind::Refused, "systemd is not running here, or not for this user").hint(
+        "`hermes backup schedule install --cron` adds a line to your crontab, `--daemon` uses the daemon",
     )
 }
 
@@ -367,14 +367,16 @@ fn about_next(app: &App, home: &Home, record: &Record) -> anyhow::Result<String>
     let later = record.cron_delay(&plan).as_mins();
     Ok(match record.by {
         By::Systemd if most > 0 => {
-            format!("up to {most} min later, as chance has it; a missed night is caught up")
+            format!("delayed by a random 0 to {most} min; a missed night is caught up")
         }
         By::Cron if later > 0 => {
-            format!("{time} and {later} min, the same every night; a missed night is not caught up")
+            format!(
+                "{time} plus {later} min, the same every night; a missed night is not caught up"
+            )
         }
         By::Cron => "a missed night is not caught up".to_owned(),
         By::Daemon if most > 0 => {
-            format!("{time} and up to {most} min by chance; a missed night is caught up")
+            format!("{time} plus a random 0 to {most} min; a missed night is caught up")
         }
         By::Systemd | By::Daemon => "a missed night is caught up".to_owned(),
     })
@@ -391,31 +393,37 @@ fn trouble(app: &App, home: &Home, record: &Record) -> anyhow::Result<Vec<String
     };
     match record.by {
         _ if is_there => {}
-        By::Systemd => trouble.push(format!("the timer is gone: {again} makes it anew")),
-        By::Cron => trouble.push(format!("the line of the crontab is gone: {again} adds it")),
-        By::Daemon => trouble.push("the daemon does not run: `hermes start` starts it".to_owned()),
+        By::Systemd => trouble.push(format!("the timer is missing: {again} creates it again")),
+        By::Cron => trouble.push(format!("the crontab line is missing: {again} adds it")),
+        By::Daemon => {
+            trouble.push("the daemon is not running: start it with `hermes start`".to_owned())
+        }
     }
     let wanted = Record::new(app, home, record.by)?;
     let is_old =
         (&wanted.time, wanted.random_delay_minutes) != (&record.time, record.random_delay_minutes);
     if record.by != By::Daemon && is_old {
         let by = record.by.word();
-        trouble
-            .push(format!("{by} goes by settings from before ({}): {again} tells it", record.time));
+        trouble.push(format!(
+            "{by} still uses the earlier settings ({}): {again} updates it",
+            record.time
+        ));
     }
     Ok(trouble)
 }
 
 /// What is there although no schedule is noted.
 fn leftovers(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
-    let describe = |place: &Place| match place {
+    let describe = |place: &Place| {
+        match place {
         Place::Units { timer, .. } => {
-            format!("{} is there, but not noted: `hermes backup schedule remove`", timer.display())
+            format!("{} exists, but no schedule is recorded: remove it with `hermes backup schedule remove`", timer.display())
         }
         Place::Line(_) => {
-            "a line of the crontab is there, but not noted: `hermes backup schedule remove`"
+            "a crontab line exists, but no schedule is recorded: remove it with `hermes backup schedule remove`"
                 .to_owned()
         }
+    }
     };
     Ok(places(app, home)?.iter().map(describe).collect())
 }
@@ -440,7 +448,7 @@ impl Show for Report {
         }
         if let Some(run) = &self.last {
             let how = match &run.ended {
-                None => "it runs, or was cut short".to_owned(),
+                None => "still running, or interrupted".to_owned(),
                 Some(ended) if ended.well => "done".to_owned(),
                 Some(ended) => format!("failed: {}", one_line(&ended.detail, 200)),
             };

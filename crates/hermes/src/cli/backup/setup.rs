@@ -30,32 +30,32 @@ pub(crate) struct Arguments {
     /// Encrypt to this public key: a file, or an age recipient
     #[arg(long, value_name = "KEY", conflicts_with_all = ["passphrase_file", "new_key"])]
     encrypt_to: Option<String>,
-    /// Make a new pair of keys, and write the private one here
+    /// Create a new key pair, and write the private key to this file
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_file")]
     new_key: Option<PathBuf>,
     #[command(flatten)]
     phrase: Phrase,
-    /// What the key or passphrase is for
+    /// Format of the key or passphrase
     #[arg(long, value_enum, default_value = "gpg")]
     format: Form,
-    /// Send every backup there as well: a folder, ssh://user@host/path or s3://bucket/prefix?endpoint=…
+    /// Remote to send every backup to: a folder, ssh://user@host/path or s3://bucket/prefix?endpoint=…
     #[arg(long, value_name = "PLACE")]
     target: Vec<String>,
-    /// Do not try the places: keep them as they are written
+    /// Do not test the remotes
     #[arg(long)]
     no_check: bool,
-    /// What makes a backup every night
+    /// What creates a backup every night
     #[arg(long, value_enum)]
     schedule: Option<By>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// A timer of systemd
+    /// systemd timer
     Systemd,
-    /// A line of cron
+    /// crontab line
     Cron,
-    /// The daemon of Hermes
+    /// Hermes daemon
     Daemon,
     /// Nothing
     None,
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let is_well = failed.is_empty();
     app.out.show(&Ready { done, failed })?;
     app.out.hint(format_args!(
-        "make the first one now: `hermes backup create`, and prove it: {drill}"
+        "create the first backup with `hermes backup create`, then test it with {drill}"
     ));
     Ok(if is_well { Outcome::Done } else { Outcome::Partial })
 }
@@ -149,7 +149,7 @@ fn consent_to_replace(app: &Terminal, wanted: &Wanted, targets: &[String]) -> an
         return Ok(());
     }
     let question = format!(
-        "send backups no longer to {} but to {}? (what is there stays)",
+        "stop sending backups to {} and send them to {} instead? (backups that are already there stay)",
         gone.join(", "),
         targets.join(", ")
     );
@@ -173,7 +173,7 @@ fn unreached(
         match tried {
             Ok(remark) => {
                 let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
-                done.push(format!("{} was written to and read back{remark}", target.place()));
+                done.push(format!("{}: test file written and read back{remark}", target.place()));
             }
             Err(error) => {
                 let (place, hint) = (target.place(), problem::hint(&error));
@@ -214,26 +214,28 @@ fn encryption(
     if !ask {
         return match is_set_up {
             true => Ok(None),
-            false => Err(Problem::usage("nobody is there to be asked how backups are encrypted")
-                .hint("say it: --encrypt-to KEY, --new-key FILE or --passphrase-file FILE")
-                .into()),
+            false => Err(Problem::usage(
+                "backups need a key or a passphrase, and there is no terminal to ask for it",
+            )
+            .hint("pass --encrypt-to KEY, --new-key FILE or --passphrase-file FILE")
+            .into()),
         };
     }
     let default = if is_set_up { "keep" } else { "" };
-    let question = "1/3 Encrypt to which public key? (a file, age1…, or `new` to make one)";
+    let question = "1/3 Which public key should backups be encrypted to? (a file, age1…, or `new` to create one)";
     match keys::ask(question, default)?.as_str() {
         "keep" if is_set_up => Ok(None),
-        "" => {
-            Err(Problem::usage("a backup holds your keys and all you said: it must be encrypted")
-                .into())
-        }
+        "" => Err(Problem::usage(
+            "a backup contains your keys and everything you said, so it must be encrypted",
+        )
+        .into()),
         "new" => {
             let place = keys::ask(
-                "    Write the private key to which file? (not on this machine's backup)",
+                "    Which file should the private key be written to? (not inside the home or its backups)",
                 "",
             )?;
             if place.is_empty() {
-                return Err(Problem::usage("no file was named for the private key").into());
+                return Err(Problem::usage("no file was given for the private key").into());
             }
             Ok(Some(Encryption::NewKey(std::path::absolute(place)?)))
         }
@@ -245,8 +247,7 @@ fn targets(arguments: &Arguments, wanted: &Wanted, ask: bool) -> anyhow::Result<
     let mut targets = arguments.target.clone();
     if targets.is_empty() && ask {
         let now = wanted.settings.targets.join(" ");
-        let question =
-            "2/3 Send each one where? (a folder, ssh://user@host/path, s3://bucket; `none`)";
+        let question = "2/3 Where should each backup be sent? (a folder, ssh://user@host/path, s3://bucket; `none`)";
         let said = keys::ask(question, if now.is_empty() { "none" } else { &now })?;
         targets = said.split_whitespace().filter(|one| *one != "none").map(str::to_owned).collect();
     }
@@ -261,10 +262,12 @@ fn by(arguments: &Arguments, ask: bool) -> anyhow::Result<By> {
         (Some(by), _) => Ok(by),
         (None, false) => Ok(By::None),
         (None, true) => {
-            let said =
-                keys::ask("3/3 Every night by what? (systemd, cron, daemon, none)", "daemon")?;
+            let said = keys::ask(
+                "3/3 What should create a backup every night? (systemd, cron, daemon, none)",
+                "daemon",
+            )?;
             By::from_str(&said, true).map_err(|_| {
-                Problem::usage(format!("{said:?} is none of systemd, cron, daemon, none")).into()
+                Problem::usage(format!("{said:?} is not one of systemd, cron, daemon, none")).into()
             })
         }
     }

@@ -16,7 +16,7 @@ use crate::output::{BAD, BOLD, CARE, DIM, GOOD, Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Tell about it as the settings say, if it is not well
+    /// If the state is bad, send the alert that the settings configure
     #[arg(long)]
     alert: bool,
 }
@@ -54,15 +54,15 @@ impl Show for Shown {
             moment.map_or_else(|| "never".to_owned(), |at| clock::minute(at, &self.zone))
         };
         page.line(format_args!("newest      {}", at(self.status.standing.newest)))?;
-        page.line(format_args!("last drill  {}", at(self.status.standing.drilled)))?;
+        page.line(format_args!("last test   {}", at(self.status.standing.drilled)))?;
         page.line(format_args!("schedule    {}", self.status.schedule))?;
         page.line(format_args!("encryption  {}", self.status.encryption))?;
         if let Some(key) = &self.status.signed_with {
-            page.line(format_args!("signed      with the key {key}"))?;
+            page.line(format_args!("signed      with key {key}"))?;
         }
         page.line(format_args!("folder      {}", self.status.folder.display()))?;
         for place in &self.status.places {
-            page.line(format_args!("also sent   {place}"))?;
+            page.line(format_args!("sent to     {place}"))?;
         }
         for reason in &self.status.standing.reasons {
             let style = if reason.colour == Colour::Red { BAD } else { CARE };

@@ -25,7 +25,7 @@ pub(super) fn service(service: &Service) -> String {
     format!(
         "{MARK}\n\
          [Unit]\n\
-         Description=A backup of Hermes\n\
+         Description=Hermes backup\n\
          \n\
          [Service]\n\
          Type=oneshot\n\
@@ -47,7 +47,7 @@ pub(super) fn timer(times: &Times) -> String {
     format!(
         "{MARK}\n\
          [Unit]\n\
-         Description=A backup of Hermes every night\n\
+         Description=Hermes backup every night\n\
          \n\
          [Timer]\n\
          OnCalendar=*-*-* {}{zone}\n\

@@ -13,15 +13,15 @@ use hermes_app::backup::wanted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, a unique beginning of it, its label, `latest`, or a file anywhere
+    /// Backup to verify: its id, a unique beginning of it, its label, `latest`, or the path of any archive
     #[arg(default_value = "latest")]
     id: String,
-    /// Every backup in the folder
+    /// Verify every backup in the folder
     #[arg(long, conflicts_with = "id")]
     all: bool,
     #[command(flatten)]
     opening: Opening,
-    /// The folder of backups [default: the one of the settings]
+    /// Folder of the backups [default: the one in the settings]
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
 }

@@ -12,16 +12,16 @@ use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Where the memory is copied to; it comes from the other one
+    /// Backend to copy the memory to; the other one is the source
     #[arg(long, value_enum, value_name = "BACKEND")]
     to: Backend,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Backend {
-    /// To the server of memory.connection_string
+    /// The server of memory.connection_string
     Postgres,
-    /// To memory.db
+    /// memory.db
     Sqlite,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     app.out.show(&copied)?;
     if copied.is_twin {
         app.out
-            .hint(format_args!("use it from now on: `hermes config set memory.backend {backend}`"));
+            .hint(format_args!("switch to it with `hermes config set memory.backend {backend}`"));
     }
     let is_whole = copied.is_twin || copied.total.refused == 0;
     Ok(if is_whole { Outcome::Done } else { Outcome::Partial })
@@ -48,15 +48,15 @@ impl Show for Copied {
         let (added, known) = (counted(total.added, "item"), thousands(total.known));
         page.line(format_args!("{added} added, {known} known already"))?;
         if self.is_twin {
-            return page.line("both hold the same: every item was compared");
+            return page.line("both have the same contents: every item was compared");
         }
         for (part, (here, there)) in &self.differing {
             page.line(format_args!(
-                "{part}: {} there, {} copied or known here",
+                "{part}: {} in the source, {} in the target",
                 thousands(*here),
                 thousands(*there)
             ))?;
         }
-        page.line("the two differ: what was copied to held something before, or changed meanwhile")
+        page.line("the two differ: the target was not empty, or it changed during the copy")
     }
 }

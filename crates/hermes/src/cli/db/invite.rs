@@ -12,9 +12,9 @@ use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The name of the role to make, such as the name of the machine or the person
+    /// Name of the role to create, such as the name of the machine or the person
     role: String,
-    /// Also let it work with this profile of yours: for another machine of your own, or a team (repeatable)
+    /// Also give it access to this profile of yours, for another machine of your own or a team; can be given several times
     #[arg(long = "share", value_name = "PROFILE")]
     shared: Vec<String>,
     /// Print the statements instead of running them, for the owner of the database
@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let invited = server_invite::run(app, &home, wish)?;
     app.out.show(&invited)?;
     if invited.is_local {
-        app.out.hint("put the name that other machines know this one by in the place of the host");
+        app.out.hint(
+            "replace the host with a name under which the other machine can reach this server",
+        );
     }
     Ok(Outcome::Done)
 }
@@ -47,15 +49,15 @@ impl Show for Invited {
         }
         let role = &self.role;
         page.line(match self.shared.as_slice() {
-            [] => format!("role {role} is made; it works with profiles of its own"),
+            [] => format!("created role {role}; it has access to its own profiles"),
             shared => {
                 format!(
-                    "role {role} is made; it works with {} and profiles of its own",
+                    "created role {role}; it has access to {} and its own profiles",
                     shared.join(", ")
                 )
             }
         })?;
-        page.line("in the other home (this password is shown once):")?;
+        page.line("run this in the other home (the password is shown only once):")?;
         page.line("  hermes config set HERMES_DB_URL -     # then paste:")?;
         page.line(format_args!("  {}", self.connection_string))?;
         page.line("  hermes config set memory.connection_string '${HERMES_DB_URL}'")?;

@@ -13,13 +13,13 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only say what would be done
+    /// Show what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print the statements instead of running them, for the owner of the database
     #[arg(long, conflicts_with = "dry_run")]
     print_sql: bool,
-    /// With --print-sql: also the rights that this role needs, with which the daemons log in
+    /// With --print-sql, also print the grants for this role, which the daemons log in with
     #[arg(long, value_name = "ROLE", requires = "print_sql")]
     role: Option<String>,
 }
@@ -70,16 +70,16 @@ impl Show for Migrated {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let Migrated { server, from, to, .. } = self;
         match (from == to, self.dry_run) {
-            (true, _) => page.line(format_args!("{server} is up to date: schema {to}")),
+            (true, _) => page.line(format_args!("{server} is up to date (schema {to})")),
             (false, true) => {
-                page.line(format_args!("{server} would go from schema {from} to {to}"))
+                page.line(format_args!("{server} would be migrated from schema {from} to {to}"))
             }
             (false, false) => {
-                page.line(format_args!("{server} is at schema {to} now; it was {from}"))
+                page.line(format_args!("{server} was migrated from schema {from} to {to}"))
             }
         }?;
         for dims in &self.new_indexes {
-            page.line(format_args!("pgvector has an index for vectors of {dims} dimensions now"))?;
+            page.line(format_args!("created a pgvector index for vectors of {dims} dimensions"))?;
         }
         Ok(())
     }

@@ -15,11 +15,11 @@ use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Where the memory is, whether it answers, and what it is able to
+    /// Show where the memory is, whether it is reachable, and its schema, extensions and access rights
     Status,
-    /// Make the tables on the server, or bring them up to date
+    /// Create the tables on the server, or migrate them to the current schema
     Migrate(migrate::Arguments),
-    /// Make a role for another home, so that the server keeps the homes apart
+    /// Create a role for another home, so that the server keeps the homes apart
     Invite(invite::Arguments),
     /// Copy the memory between the file and the server, and compare every item
     Copy(copy::Arguments),
@@ -39,8 +39,8 @@ fn must_be_on_server(app: &App, home: &Home) -> anyhow::Result<()> {
     if app.is_on_server(home)? {
         return Ok(());
     }
-    let what = "the memory of this profile is in a file: there are no tables to look after";
+    let what = "this memory is a SQLite file; this command needs a memory on a PostgreSQL server";
     Err(Problem::new(Kind::Refused, what)
-        .hint("for a server: `hermes config set memory.backend postgres`")
+        .hint("to use a server, run `hermes config set memory.backend postgres`")
         .into())
 }

@@ -97,8 +97,8 @@ fn shared_role(state: &ServerState, home: &Home) -> anyhow::Result<Option<String
     let others: Vec<&str> = all.filter(|name| !here.iter().any(|own| is_of(name, own))).collect();
     Ok((!others.is_empty()).then(|| {
         format!(
-            "role {} also has profiles that are not in this home: {}. Where homes share a role, the server guards \
-             against mistakes and not against a home: `hermes db invite NAME` makes a role for another one",
+            "role {} also has profiles that are not in this home: {}. Homes that share a role can read each other's \
+            data; `hermes db invite NAME` creates a separate role for another home",
             state.user,
             others.join(", ")
         )
@@ -108,10 +108,10 @@ fn shared_role(state: &ServerState, home: &Home) -> anyhow::Result<Option<String
 /// What to do next.
 fn hint(state: &ServerState) -> Option<&'static str> {
     match state.schema.cmp(&state.known_schema) {
-        std::cmp::Ordering::Less => Some("`hermes db migrate` brings the tables up to date"),
+        std::cmp::Ordering::Less => Some("migrate the tables with `hermes db migrate`"),
         std::cmp::Ordering::Greater => Some("upgrade hermes on this machine"),
         std::cmp::Ordering::Equal if state.pgvector.is_some() && state.pgvector_dims.is_empty() => {
-            Some("`hermes db migrate` makes an index with pgvector 0.8 or later")
+            Some("`hermes db migrate` creates an index if pgvector is 0.8 or later")
         }
         std::cmp::Ordering::Equal => None,
     }
@@ -121,10 +121,10 @@ impl Show for Status {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         match self {
             Status::Sqlite { path, exists: true, size } => {
-                page.line(format_args!("a file: {} ({})", path.display(), bytes(*size)))
+                page.line(format_args!("file: {} ({})", path.display(), bytes(*size)))
             }
             Status::Sqlite { path, .. } => {
-                page.line(format_args!("a file: {}, not made yet", path.display()))
+                page.line(format_args!("file: {}, not created yet", path.display()))
             }
             Status::Postgres(server) => server.text(page),
         }
@@ -134,23 +134,29 @@ impl Show for Status {
 impl Server {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let Server { address, ssl_mode, .. } = self;
-        page.line(format_args!("a server: {address} (sslmode {ssl_mode})"))?;
+        page.line(format_args!("server: {address} (sslmode {ssl_mode})"))?;
         if let Some(state) = &self.state {
             page.line(format_args!("PostgreSQL {}", state.version))?;
             page.line(match state.schema {
                 0 => "tables: none yet".to_owned(),
                 schema if schema == state.known_schema => format!("tables: schema {schema}"),
                 schema => {
-                    format!("tables: schema {schema}; this build knows {}", state.known_schema)
+                    format!(
+                        "tables: schema {schema}; this build uses schema {}",
+                        state.known_schema
+                    )
                 }
             })?;
             page.line(nearest(state))?;
             if let Some(profiles) = state.profiles {
                 page.line(format_args!("profiles: {profiles}"))?;
             }
-            page.line(format_args!("used as {}: {}", state.user, rights(state)))?;
+            page.line(format_args!("role {}: {}", state.user, rights(state)))?;
             if !state.own_profiles.is_empty() {
-                page.line(format_args!("its profiles: {}", state.own_profiles.join(", ")))?;
+                page.line(format_args!(
+                    "profiles of this role: {}",
+                    state.own_profiles.join(", ")
+                ))?;
             }
         }
         for warning in &self.warnings {
@@ -164,12 +170,12 @@ impl Server {
 fn nearest(state: &ServerState) -> String {
     let dims: Vec<String> = state.pgvector_dims.iter().map(usize::to_string).collect();
     match (&state.pgvector, dims.is_empty()) {
-        (None, _) => "pgvector: not there; vectors are compared by this program".to_owned(),
+        (None, _) => "pgvector: not installed; Hermes compares the vectors itself".to_owned(),
         (Some(version), false) => {
-            format!("pgvector: {version}, an index for vectors of {} dimensions", dims.join(", "))
+            format!("pgvector: {version}, index for vectors of {} dimensions", dims.join(", "))
         }
         (Some(version), true) => {
-            format!("pgvector: {version}, not used; vectors are compared by this program")
+            format!("pgvector: {version}, not used; Hermes compares the vectors itself")
         }
     }
 }
@@ -178,9 +184,9 @@ fn nearest(state: &ServerState) -> String {
 fn rights(state: &ServerState) -> &'static str {
     match (state.passes_rules, state.owns_tables) {
         (true, _) => {
-            "it is let past the rules that keep users apart; give the daemons a role of their own"
+            "bypasses the row-level security that separates users; give the daemons a role of their own"
         }
-        (false, true) => "it owns the tables",
-        (false, false) => "it reads and writes rows and cannot change tables",
+        (false, true) => "owns the tables",
+        (false, false) => "can read and write rows, cannot change tables",
     }
 }

@@ -18,7 +18,7 @@ use hermes_app::text::{bytes, printable, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Import all of it (with `--yes`)
+    /// Import everything that was found (needs `--yes`)
     #[arg(long)]
     all: bool,
     /// Replace what looks like a password or a key
@@ -55,8 +55,8 @@ pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     }
     if !app.asking.yes {
         app.out.show(&Listing { results: rows })?;
-        let message = "not done: import all of it?";
-        return Err(Problem::new(Kind::Refused, message).hint("add `--yes` to go ahead").into());
+        let message = "not confirmed: import everything that was found?";
+        return Err(Problem::new(Kind::Refused, message).hint("add `--yes` to confirm").into());
     }
     let mut outcome = Outcome::Done;
     for row in rows {
@@ -94,8 +94,8 @@ impl Show for Listing<Row> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
             return page.line(
-                "nothing was found where programs usually keep their histories; \
-                 `hermes import --help` says what can be named",
+                "found nothing in the usual locations; `hermes import --help` lists the sources \
+                that you can import from a path",
             );
         }
         let rows = self.results.iter().map(|row| {

@@ -59,7 +59,7 @@ pub(super) fn run(
     }
     let outcome = bring(&wanted, app, &home)?;
     if source == Source::OpenClaw {
-        app.out.hint("persona, files and skills come with `hermes claw migrate`");
+        app.out.hint("import the persona, files and skills with `hermes claw migrate`");
     }
     Ok(outcome)
 }
@@ -79,7 +79,9 @@ pub(crate) fn bring(
     if wanted.arguments.with_model {
         extract::with_model(app, home, &mut memory)?;
     } else if has_messages {
-        app.out.hint("the daemon draws facts from it by rules; at once: `hermes memory extract`");
+        app.out.hint(
+            "the daemon extracts facts from it by rules; to do it now, run `hermes memory extract`",
+        );
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }
@@ -182,7 +184,7 @@ fn refuse_own(source: Source, path: &Path, home: &Home) -> Result<(), Problem> {
     }
     let message = format!("could not import {}: it is the home itself", path.display());
     Err(Problem::new(Kind::Refused, message)
-        .hint("what was said in it is taken in with `hermes memory catch-up`"))
+        .hint("import its conversations with `hermes memory catch-up`"))
 }
 
 fn say(progress: &Progress, tally: &Tally) {

@@ -17,50 +17,50 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
-  hermes import auto                             what is on this machine, and the command for each
-  hermes import claude-code --dry-run            what would come in
-  hermes import chatgpt ~/Downloads/export.zip   shows the plan, then asks
-What was imported before adds nothing; the source is only read.")]
+  hermes import auto                             list what is on this machine, with the command for each
+  hermes import claude-code --dry-run            show what would be imported
+  hermes import chatgpt ~/Downloads/export.zip   show the plan, ask, then import
+Items that were imported before are not added again. The source is never changed.")]
 pub(crate) enum Command {
-    /// List the histories on this machine, with the command for each; changes nothing
+    /// List the histories on this machine, with the command that imports each one; changes nothing
     Auto(auto::Arguments),
-    /// Transcripts of Claude Code [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
+    /// Import transcripts of Claude Code [default: $CLAUDE_CONFIG_DIR, else ~/.claude]
     ClaudeCode(Arguments),
-    /// Rollouts of Codex, plain or packed [default: $CODEX_HOME, else ~/.codex]
+    /// Import rollouts of Codex, plain or compressed [default: $CODEX_HOME, else ~/.codex]
     Codex(Arguments),
-    /// The export of ChatGPT: the zip, its folder, or conversations.json
+    /// Import the export of ChatGPT: the zip, its folder, or conversations.json
     Chatgpt(Arguments),
-    /// The export of Claude.ai: the zip, its folder, or conversations.json
+    /// Import the export of Claude.ai: the zip, its folder, or conversations.json
     ClaudeAi(Arguments),
-    /// Memory and sessions of OpenClaw [default: ~/.openclaw]
+    /// Import memory and sessions of OpenClaw [default: ~/.openclaw]
     Openclaw(Arguments),
-    /// Another home of Hermes Agent: what was said in its state.db, and its memory files
+    /// Import another home of Hermes Agent: its conversations and its memory files
     HermesAgent(Arguments),
-    /// Memories of Mem0 as JSON: a list, or one with `results`
+    /// Import memories of Mem0 from JSON: a list, or an object with `results`
     Mem0(Arguments),
-    /// The memory.jsonl of the MCP reference memory server [default: $MEMORY_FILE_PATH]
+    /// Import the memory.jsonl of the MCP reference memory server [default: $MEMORY_FILE_PATH]
     Reference(Arguments),
-    /// The memory_store.db of Holographic
+    /// Import the memory_store.db of Holographic
     Holographic(Arguments),
-    /// A folder of Markdown files, such as an Obsidian vault
+    /// Import a folder of Markdown files, such as an Obsidian vault
     Markdown(Arguments),
-    /// JSON lines with role, content and ts
+    /// Import JSON lines with role, content and ts
     Jsonl(Arguments),
-    /// A file that `hermes memory export` wrote
+    /// Import a file written by `hermes memory export`
     Hermes(memory::import::Arguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Where it is
+    /// File or folder to import
     pub(crate) path: Option<PathBuf>,
-    /// Only say what would come in
+    /// Show what would be imported, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Only what was said since (2d, 1w, 2026-05-31)
+    /// Import only what was said since then (2d, 1w, 2026-05-31)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only about this project: a folder, or its name
+    /// Import only conversations about this project: a folder, or its name
     #[arg(long, value_name = "FOLDER")]
     pub(crate) project: Option<String>,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// Replace what looks like a password or a key
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Let the model of model.light read it afterwards (shows tokens and cost first)
+    /// Afterwards, extract facts with the model of model.light (shows tokens and cost first)
     #[arg(long)]
     pub(crate) with_model: bool,
 }

@@ -53,9 +53,12 @@ pub(super) fn usual(source: Source, app: &App, home: &Home) -> anyhow::Result<Pa
     };
     found.ok_or_else(|| {
         let id = source.id();
-        Problem::usage(format!("which file or folder of {}?", source.title()))
-            .hint(format!("name it: `hermes import {id} PATH`"))
-            .into()
+        Problem::usage(format!(
+            "{} has no usual location: the file or folder is missing",
+            source.title()
+        ))
+        .hint(format!("pass it: `hermes import {id} PATH`"))
+        .into()
     })
 }
 

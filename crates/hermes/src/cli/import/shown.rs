@@ -62,7 +62,7 @@ impl Show for Imported {
         page.line(added.join(", "))?;
         if taken.forgotten > 0 {
             let count = thousands(taken.forgotten);
-            page.line(format_args!("{count} stay forgotten, because you took them back"))?;
+            page.line(format_args!("{count} skipped, because you deleted or forgot them before"))?;
         }
         problems(&self.tally, page)
     }
@@ -94,7 +94,7 @@ fn found(tally: &Tally, page: &mut Page) -> io::Result<()> {
     if !tally.left_out.is_empty() {
         let kinds = tally.left_out.iter();
         let kinds = kinds.map(|(kind, count)| format!("{} {}", thousands(*count), kind.title()));
-        page.line(format_args!("left out: {}", kinds.collect::<Vec<_>>().join(", ")))?;
+        page.line(format_args!("skipped: {}", kinds.collect::<Vec<_>>().join(", ")))?;
     }
     Ok(())
 }

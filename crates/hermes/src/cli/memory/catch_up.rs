@@ -25,24 +25,24 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
 impl Show for Report {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.is_idle() {
-            return page.line("nothing is lacking");
+            return page.line("nothing is missing");
         }
         let (added, sessions) = (counted(self.added, "message"), counted(self.sessions, "session"));
-        page.line(format_args!("{added} taken in from {sessions}"))?;
+        page.line(format_args!("{added} recorded from {sessions}"))?;
         if self.retired > 0 {
             let retired = counted(self.retired, "episode");
-            page.line(format_args!("{retired} taken out: the words were taken back"))?;
+            page.line(format_args!("{retired} removed, because their messages were taken back"))?;
         }
         if self.spool.turns > 0 {
             let turns = counted(self.spool.turns, "turn");
-            page.line(format_args!("{turns} that waited in a file recorded"))?;
+            page.line(format_args!("{turns} recorded that had waited in a file"))?;
         }
         if self.spool.refused > 0 {
             let lines = counted(self.spool.refused, "line");
             page.line(format_args!("{lines} could not be read: see hermesd/spool/refused"))?;
         }
         if self.spool.busy {
-            page.line("another program is recording the turns that wait")?;
+            page.line("another program is recording the waiting turns")?;
         }
         if let Some(line) = catch_up::put_right(self) {
             page.line(line)?;

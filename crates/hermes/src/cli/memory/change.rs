@@ -18,9 +18,9 @@ use hermes_app::text::{entries, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Add {
-    /// What to keep; `-` reads it from standard input
+    /// Text of the entry; `-` reads it from standard input
     text: String,
-    /// The heading to put it under; made when it is missing
+    /// Heading to add it under; created if it does not exist
     #[arg(long, value_name = "HEADING")]
     section: Option<String>,
     #[command(flatten)]
@@ -29,9 +29,9 @@ pub(crate) struct Add {
 
 #[derive(Debug, Args)]
 pub(crate) struct Replace {
-    /// The number of the entry, or a piece of its text that no other entry has
+    /// Number of the entry, or a piece of text that no other entry contains
     entry: String,
-    /// The new text; `-` reads it from standard input
+    /// New text; `-` reads it from standard input
     text: String,
     #[command(flatten)]
     which: Which,
@@ -39,7 +39,7 @@ pub(crate) struct Replace {
 
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
-    /// The number of the entry, or a piece of its text that no other entry has
+    /// Number of the entry, or a piece of text that no other entry contains
     entry: String,
     #[command(flatten)]
     which: Which,
@@ -124,7 +124,7 @@ pub(crate) fn finish(
         app.out.show(&Changed::of(outcome))?;
     }
     if usage.limit.is_some_and(|limit| usage.chars > limit) {
-        app.out.note(format_args!("it is over its limit now: {usage}"));
+        app.out.note(format_args!("the file is now over its limit: {usage}"));
     }
     if can_undo {
         let (noun, flags) = match target {
@@ -175,6 +175,6 @@ impl Show for Changed {
 
 impl Show for Saved {
     fn text(&self, page: &mut Page) -> io::Result<()> {
-        page.line(format_args!("{} is saved (about {} tokens)", self.file.display(), self.tokens))
+        page.line(format_args!("{} was saved (about {} tokens)", self.file.display(), self.tokens))
     }
 }

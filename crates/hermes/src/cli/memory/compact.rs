@@ -24,13 +24,13 @@ use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What ended so long ago: 12h, 30d, 8w [default: memory.compression.after_days]
+    /// Summarise conversations that ended longer ago than this: 12h, 30d, 8w [default: memory.compression.after_days]
     #[arg(long, value_name = "LENGTH")]
     older_than: Option<String>,
-    /// Only say what would be done
+    /// Show what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Leave the free space in the file: it is used again, and the file stays as large as it is
+    /// Do not vacuum afterwards: the file keeps its size, and its free space is used again
     #[arg(long)]
     no_vacuum: bool,
 }
@@ -80,10 +80,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let stopped = done.report.stopped.clone();
     app.out.show(&done)?;
     if let Some(why) = &stopped {
-        app.out.note(format_args!("it ended early: {why}"));
+        app.out.note(format_args!("stopped early: {why}"));
     }
     if waits {
-        app.out.hint("facts are drawn first: `hermes memory extract`");
+        app.out.hint("facts must be extracted first: `hermes memory extract`");
     }
     if !arguments.dry_run {
         later::fill_in(&home, app, &mut memory.store)?;
@@ -98,7 +98,7 @@ fn age(arguments: &Arguments, home: &Home, app: &Terminal) -> anyhow::Result<Sig
     let age = clock::parse_length(text)?;
     if age < usual && !arguments.dry_run {
         let question = format!(
-            "let summaries stand for everything older than {text}? What was said word for word is gone then"
+            "replace everything older than {text} with summaries? The original words are deleted from the memory"
         );
         confirm::consent(app.asking, &question)?;
     }
@@ -144,11 +144,11 @@ impl Show for Done {
             page.line(format_args!("{before} of text, {after} as summaries"))?;
         }
         if report.pinned > 0 {
-            page.line(format_args!("{} left alone: pinned", counted(report.pinned, "episode")))?;
+            page.line(format_args!("{} skipped: pinned", counted(report.pinned, "episode")))?;
         }
         if self.not_drawn_from > 0 {
             let count = counted(self.not_drawn_from, "episode");
-            page.line(format_args!("{count} left alone: nothing was drawn from them yet"))?;
+            page.line(format_args!("{count} skipped: no facts were extracted from them yet"))?;
         }
         if let Some(Vacuumed { before, after }) = self.size {
             let gained = 100.0 * (1.0 - after as f64 / before.max(1) as f64);

@@ -19,24 +19,24 @@ use hermes_app::text::{printable, with_marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The task, as the user put it; `-` reads it from standard input
+    /// Task, in the user's words; `-` reads it from standard input
     task: String,
-    /// The running session: it is left out of its own context
+    /// Current session, which is left out of its own context
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The folder or repository [default: the git repository of the current folder]
+    /// Folder or repository of the task [default: the git repository of the current folder]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Where the conversation takes place: cli, telegram, …
+    /// Channel the conversation takes place in: cli, telegram, …
     #[arg(long)]
     channel: Option<String>,
-    /// How many tokens it may have [default: memory.retrieval.context_budget_tokens]
+    /// Maximum number of tokens [default: memory.retrieval.context_budget_tokens]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
     /// Leave out MEMORY.md, USER.md and workspace/MEMORY.md
     #[arg(long)]
     no_files: bool,
-    /// Say where every line comes from, what was left out, and why
+    /// Show where every line comes from, what was left out, and why
     #[arg(long)]
     why: bool,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         app.out.note(note);
     }
     if given.context.sections.is_empty() {
-        app.out.note("nothing is remembered that belongs to this task");
+        app.out.note("the memory has nothing relevant to this task");
     }
     let exists = memory.exists;
     drop(memory);

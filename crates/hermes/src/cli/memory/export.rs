@@ -22,19 +22,19 @@ use hermes_app::text::{bytes, counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The file to write; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(long, short = 'o', default_value = "-", value_name = "FILE")]
     output: PathBuf,
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// Only what belongs to this user [default: everybody's]
+    /// Export only what belongs to this user [default: all users]
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Only this kind of thing; can be given several times
+    /// Export only this type; can be given several times
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     types: Vec<Type>,
-    /// Only what was recorded since (2d, 1w, 2026-05-31)
+    /// Export only what was recorded since then (2d, 1w, 2026-05-31)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Replace what looks like a password or a key
@@ -46,11 +46,11 @@ pub(crate) struct Arguments {
 enum Type {
     /// Conversations with their messages
     Episodes,
-    /// What is known
+    /// Facts
     Facts,
-    /// How things are done well
+    /// Lessons: how to do things well
     Procedures,
-    /// What happened when
+    /// Events: what happened when
     Events,
 }
 
@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     drop(progress);
     app.out.show(&Exported { file: arguments.output.clone(), written })?;
     if !arguments.redact {
-        app.out.note("it holds everything that was said: keep it as private as the memory itself");
+        app.out.note(
+            "this file contains everything that was said: keep it as private as the memory itself",
+        );
     }
     Ok(Outcome::Done)
 }
@@ -111,7 +113,7 @@ fn user(arguments: &Arguments, store: &Memory) -> anyhow::Result<Option<UserNumb
     let found = store.user(id.as_str())?.map(|user| user.number);
     let missing = || {
         Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
-            .hint("see who is known with `hermes memory status --verbose`")
+            .hint("list the users with `hermes memory status --verbose`")
     };
     Ok(Some(found.ok_or_else(missing)?))
 }
@@ -123,11 +125,11 @@ fn refuse(arguments: &Arguments, home: &Home) -> Result<(), Problem> {
         && target.is_file()
         && target.starts_with(root)
     {
-        let message = format!("{} belongs to the home and is not written over", path.display());
-        return Err(Problem::new(Kind::Refused, message).hint("choose a name outside of the home"));
+        let message = format!("{} belongs to the home and is never overwritten", path.display());
+        return Err(Problem::new(Kind::Refused, message).hint("choose a path outside the home"));
     }
     if path.is_file() && !arguments.force {
-        return Err(Problem::new(Kind::Refused, format!("{} exists already", path.display()))
+        return Err(Problem::new(Kind::Refused, format!("{} already exists", path.display()))
             .hint("add `--force` to replace it"));
     }
     Ok(())

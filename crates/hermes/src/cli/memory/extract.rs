@@ -24,13 +24,13 @@ use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Let the model of model.light also read history that was brought in (shows tokens and cost first)
+    /// Also send imported history to the model of model.light (shows tokens and cost first)
     #[arg(long)]
     with_model: bool,
-    /// Draw again from what was drawn from before; nothing comes twice
+    /// Extract again from conversations that were processed before; known facts are not added again
     #[arg(long)]
     again: bool,
-    /// Only of this conversation
+    /// Extract only from this conversation
     #[arg(long, value_name = "ID", requires = "again")]
     session: Option<String>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     if arguments.again {
         let scope = arguments.whose.existing(&memory.store)?;
         let count = memory.store.extract_again(scope, arguments.session.as_deref())?;
-        app.out.note(format_args!("{} to draw from again", counted(count, "episode")));
+        app.out.note(format_args!("{} to extract from again", counted(count, "episode")));
     }
     let report = draw(arguments.with_model, app, &home, &mut memory)?;
     app.out.show(&report)?;
@@ -86,7 +86,7 @@ fn draw(
     let model = Background::open(app, home)?;
     if with_model {
         let Some(model) = &model else {
-            return Err(Problem::new(Kind::Refused, "no model is set for background work")
+            return Err(Problem::new(Kind::Refused, "no model is configured for background work")
                 .hint("set one with `hermes config set model.light PROVIDER/NAME`")
                 .into());
         };
@@ -121,7 +121,7 @@ fn agree(app: &Terminal, model: &Background<'_>, store: &Memory) -> anyhow::Resu
     let (input, output) = (read + calls * FRAME, read / WRITTEN_SHARE);
     let cost = match model.cost(input, output) {
         Some(dollars) => format!("about ${dollars:.2}"),
-        None => "at a price this build does not know".to_owned(),
+        None => "at an unknown price".to_owned(),
     };
     let question = format!(
         "send {} of conversations ({}) to {}, {cost}?",
@@ -148,7 +148,7 @@ impl Show for Done {
             ..
         } = &self.report;
         if *episodes == 0 {
-            return page.line("nothing waits: facts are drawn from conversations that are over, or were idle for half an hour");
+            return page.line("nothing to do: facts are extracted when a conversation ends, or after half an hour without a message");
         }
         let by = self.model.as_deref().map_or("rules", |model| model);
         page.line(format_args!(
@@ -158,16 +158,13 @@ impl Show for Done {
         ))?;
         let rest = [
             (*known, "known already"),
-            (*superseded, "in the place of an earlier one"),
-            (*doubtful, "that may contradict another: see `hermes memory fact conflicts`"),
-            (*buried, "left out, because you took it back before"),
+            (*superseded, "superseding an earlier one"),
+            (*doubtful, "that may contradict another fact: see `hermes memory fact conflicts`"),
+            (*buried, "skipped, because you deleted it before"),
             (*remembered, "also written to your memory files"),
-            (*followed, "brought in step in your memory files"),
-            (
-                *left_alone,
-                "in your memory files that no longer hold, left because you changed them",
-            ),
-            (*proposed, "to be written once you agree: see `hermes memory pending`"),
+            (*followed, "updated in your memory files"),
+            (*left_alone, "outdated in your memory files, left alone because you edited them"),
+            (*proposed, "waiting for your approval: see `hermes memory pending`"),
         ];
         for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {
             page.line(format_args!("  {} {what}", thousands(*count)))?;

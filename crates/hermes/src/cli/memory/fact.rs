@@ -21,53 +21,53 @@ use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Keep a fact; the same sentence twice is kept once
+    /// Add a fact; adding the same sentence again changes nothing
     Add(Add),
     /// List facts, newest first
     List(List),
-    /// Show everything about a fact: where it comes from, its earlier texts
+    /// Show everything about a fact, including its sources and earlier texts
     Show(One),
-    /// Take facts out of every answer; they can be brought back
+    /// Delete facts, so that no answer uses them; `restore` undoes it
     Delete(Delete),
-    /// Bring a deleted fact back
+    /// Restore a deleted fact
     Restore(One),
-    /// Give a fact another text; the earlier one is kept
+    /// Change the text of a fact; the earlier text is kept
     Edit(Text),
-    /// Put a new fact in the place of one that is no longer true
+    /// Replace a fact that is no longer true with a new one
     Supersede(Text),
-    /// What happened to a fact, and who did it
+    /// Show the changes of a fact, and who made them
     History(One),
-    /// Take back the last change of a fact
+    /// Undo the last change of a fact
     Undo(One),
-    /// Keep a fact as it is: nothing drawn from a conversation takes its place
+    /// Pin a fact: facts extracted from conversations never supersede it
     Pin(One),
-    /// Let a pinned fact be superseded again
+    /// Unpin a fact, so that it can be superseded again
     Unpin(One),
-    /// Let one fact stand for others that say the same
+    /// Merge facts that say the same into one, which supersedes the others
     Merge(fact_life::Merge),
-    /// Facts that may not both be true
+    /// List pairs of facts that may contradict each other
     Conflicts(fact_life::Conflicts),
-    /// Say that two facts may both be true
+    /// Mark two facts as not contradicting each other
     Settle(fact_life::Settle),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Add {
-    /// The sentence; `-` reads it from standard input
+    /// The fact as a sentence; `-` reads it from standard input
     text: String,
-    /// What kind of fact: fact, preference, decision, identity, deadline, tool, …
+    /// Kind of fact: fact, preference, decision, identity, deadline, tool, …
     #[arg(long, default_value = "fact")]
     kind: String,
-    /// Let every user of this memory read it
+    /// Share the fact with every user of this memory
     #[arg(long)]
     shared: bool,
-    /// A name it is about (may be given several times); names in the sentence are found
+    /// Name that the fact is about, besides those in the sentence; can be given several times
     #[arg(long, value_name = "NAME")]
     entity: Vec<String>,
-    /// Since when it is true (2d, 2026-05-31)
+    /// Time since when it is true (2d, 2026-05-31)
     #[arg(long, value_name = "TIME")]
     valid_from: Option<String>,
-    /// Until when it is true
+    /// Time until when it is true
     #[arg(long, value_name = "TIME")]
     valid_to: Option<String>,
     #[command(flatten)]
@@ -76,25 +76,25 @@ pub(crate) struct Add {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// At most this many; 0 lists all
+    /// Maximum number of facts; 0 lists all
     #[arg(long, visible_alias = "recent", default_value_t = USUAL_LIMIT, value_name = "COUNT")]
     limit: usize,
-    /// Only of this kind
+    /// List only facts of this kind
     #[arg(long)]
     kind: Option<String>,
-    /// Only what mentions this name
+    /// List only facts that mention this name
     #[arg(long, value_name = "NAME")]
     entity: Option<String>,
-    /// Only what was recorded since this time (2d, 1w, 2026-05-31)
+    /// List only facts recorded since then (2d, 1w, 2026-05-31)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// What held and was known at this time
+    /// List the facts that were true and known at this time
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
-    /// Also those that were deleted or superseded
+    /// Also list deleted and superseded facts
     #[arg(long)]
     all: bool,
-    /// As a table, with the day it was recorded and its kind
+    /// Print a table with the kind and the day of recording
     #[arg(long, short = 'l')]
     long: bool,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct One {
-    /// The fact: 42, fact:042, or the beginning of its uid
+    /// Id of the fact: 42, fact:042, or the beginning of its uid
     pub(super) id: String,
     #[command(flatten)]
     pub(super) whose: Whose,
@@ -111,13 +111,13 @@ pub(crate) struct One {
 
 #[derive(Debug, Args)]
 pub(crate) struct Delete {
-    /// The facts: 42, fact:042, or the beginning of a uid
+    /// Ids of the facts: 42, fact:042, or the beginning of a uid
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Remove every word of them, for good
+    /// Erase their texts permanently
     #[arg(long)]
     erase: bool,
-    /// Why: wrong, outdated, private, duplicate, useless, or in your own words; its history shows it
+    /// Reason, which the history shows: wrong, outdated, private, duplicate, useless, or your own words
     #[arg(long, value_name = "REASON")]
     because: Option<String>,
     #[command(flatten)]
@@ -126,9 +126,9 @@ pub(crate) struct Delete {
 
 #[derive(Debug, Args)]
 pub(crate) struct Text {
-    /// The fact: 42, fact:042, or the beginning of its uid
+    /// Id of the fact: 42, fact:042, or the beginning of its uid
     id: String,
-    /// The new sentence; `-` reads it from standard input
+    /// New sentence; `-` reads it from standard input
     text: String,
     #[command(flatten)]
     whose: Whose,
@@ -223,7 +223,7 @@ fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result
     if arguments.erase {
         let count = counted(facts.len() as u64, "fact");
         let first = one_line(&facts[0].statement, 60);
-        let question = format!("erase {count} for good, beginning with \"{first}\"?");
+        let question = format!("permanently erase {count}, beginning with \"{first}\"?");
         confirm::consent(app.asking, &question)?;
     }
     let ids: Vec<i64> = facts.iter().map(|fact| fact.id).collect();
@@ -244,7 +244,7 @@ fn delete(arguments: &Delete, home: &Home, app: &mut Terminal) -> anyhow::Result
     app.out.show(&Deleted { results, erased: arguments.erase })?;
     in_step::tell(app, erased);
     if arguments.erase {
-        app.out.note("conversations in which it was said are kept: `hermes memory forget --session ID --erase` erases one");
+        app.out.note("the conversations it came from are kept; `hermes memory forget --session ID --erase` erases one");
     } else {
         in_step::follow(app, home, &mut memory, scope, &ids)?;
         for fact in &facts {

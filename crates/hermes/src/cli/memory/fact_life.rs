@@ -29,9 +29,9 @@ pub(crate) struct Conflicts {
 
 #[derive(Debug, Args)]
 pub(crate) struct Settle {
-    /// One of the two facts
+    /// First fact
     fact: String,
-    /// The other
+    /// Second fact
     other: String,
     #[command(flatten)]
     whose: Whose,
@@ -39,9 +39,9 @@ pub(crate) struct Settle {
 
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// The fact that stays
+    /// Fact to keep
     keep: String,
-    /// Those that it stands for from now on
+    /// Facts that it supersedes
     #[arg(required = true, value_name = "OTHER")]
     others: Vec<String>,
     #[command(flatten)]
@@ -118,7 +118,7 @@ pub(super) fn pin(
     let scope = arguments.whose.existing(&memory.store)?;
     let fact = Facts { app, home, memory: &mut memory, scope }.pin(&arguments.id, pinned)?;
     let change = match pinned {
-        true => "is pinned: nothing drawn from a conversation takes its place",
+        true => "is pinned: facts extracted from conversations never supersede it",
         false => "is no longer pinned",
     };
     app.out.show(&Became {
@@ -149,7 +149,7 @@ pub(super) fn conflicts(
     let is_empty = results.is_empty();
     app.out.show(&Pairs { results })?;
     if !is_empty {
-        app.out.hint("keep one: `hermes memory fact delete ID`; both hold: `hermes memory fact settle ID ID`");
+        app.out.hint("delete the wrong one with `hermes memory fact delete ID`; if both are true, `hermes memory fact settle ID ID`");
     }
     Ok(Outcome::Done)
 }
@@ -179,7 +179,7 @@ pub(super) fn settle(
     let fact = memory.store.find_fact(scope, &arguments.fact)?;
     let other = memory.store.find_fact(scope, &arguments.other)?;
     memory.store.settle_conflict(scope, fact.id, other.id, app.change())?;
-    let change = format!("and {} may both be true", name_of(other.id));
+    let change = format!("and {} are marked as not contradicting each other", name_of(other.id));
     app.out.show(&Became { id: name_of(fact.id), text: fact.statement, change })?;
     Ok(Outcome::Done)
 }

@@ -16,41 +16,41 @@ use hermes_app::problem::Problem;
 /// What to forget: one of these, or several together.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Everything of this user; with another choice: of this user alone
+    /// Forget everything of this user; with another option, only what belongs to this user
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// One conversation, and what was learned from it alone
+    /// Forget one conversation, and what was learned only from it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Everything recorded from this program, file or channel, and what was learned from it alone
+    /// Forget everything recorded from this program, file or channel, and what was learned only from it
     #[arg(long, value_name = "NAME", conflicts_with = "session")]
     source: Option<String>,
-    /// Everything of this type
+    /// Forget everything of this type
     #[arg(long = "type", value_enum, value_name = "TYPE", conflicts_with_all = ["session", "source"])]
     kind: Option<Type>,
-    /// Everything of everybody
+    /// Forget everything of all users
     #[arg(long, conflicts_with_all = ["session", "source", "kind", "user"])]
     all: bool,
-    /// Remove every word of it from the file, for good
+    /// Erase the text permanently
     #[arg(long)]
     erase: bool,
-    /// Erase the conversations from the transcript too, with what was kept of deleted ones
+    /// Also erase the conversations from the transcript (state.db), and the copies of deleted ones
     #[arg(long, requires = "erase", conflicts_with = "kind")]
     transcript: bool,
-    /// Only say how much it would be
+    /// Show how much would be forgotten, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Type {
-    /// What is known
+    /// Facts
     Facts,
-    /// What was said
+    /// Conversations
     Episodes,
-    /// How things are done well
+    /// Lessons: how to do things well
     Procedures,
-    /// What happened when
+    /// Events: what happened when
     Events,
 }
 
@@ -65,15 +65,14 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     }
     let what = plan.in_words();
     let question = match arguments.erase {
-        true => format!("erase {what} for good?"),
+        true => format!("permanently erase {what}?"),
         false => format!("forget {what}?"),
     };
     confirm::consent(app.asking, &question)?;
     let done = forget.carry_out(app, &home)?;
     app.out.show(&done)?;
     if !arguments.erase {
-        app.out
-            .hint("what is forgotten stays out of every answer; `--erase` removes the words too");
+        app.out.hint("no answer uses what is forgotten; `--erase` also removes the text");
     }
     forget.keeps().iter().for_each(|line| app.out.note(line));
     Ok(Outcome::Done)
@@ -103,8 +102,8 @@ fn choice(arguments: &Arguments, store: &Memory) -> anyhow::Result<Choice> {
                 .into())
         }
         (None, None, None) if arguments.user.is_some() => Ok(Choice::User(user)),
-        (None, None, None) => Err(Problem::usage("what is to be forgotten?")
-            .hint("say `--user`, `--session`, `--source`, `--type` or `--all`; one fact goes with `hermes memory fact delete`")
+        (None, None, None) => Err(Problem::usage("nothing was selected to be forgotten")
+            .hint("pass `--user`, `--session`, `--source`, `--type` or `--all`; to delete one fact, run `hermes memory fact delete`")
             .into()),
     }
 }

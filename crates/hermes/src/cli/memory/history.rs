@@ -17,7 +17,7 @@ use hermes_app::text::bytes;
 
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// The number of the version, or the first characters of its hash
+    /// Number of the version, or the first characters of its hash
     #[arg(value_name = "VERSION")]
     pub(super) wanted: String,
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl Show for Versions {
             ]
         };
         let rows: Vec<_> = self.results.iter().map(row).collect();
-        page.table(&["", "version", "from", "size", "hash", "made by"], &rows)
+        page.table(&["", "version", "time", "size", "hash", "made by"], &rows)
     }
 }
 
@@ -87,10 +87,9 @@ impl Show for Restored {
         let file = self.file.display();
         let number = self.version.number;
         match self.changed {
-            true => page.line(format_args!("{file} is version {number} again")),
-            false => {
-                page.line(format_args!("{file} is version {number} already; nothing was changed"))
-            }
+            true => page.line(format_args!("{file} was restored to version {number}")),
+            false => page
+                .line(format_args!("{file} is already at version {number}; nothing was changed")),
         }
     }
 }

@@ -23,9 +23,9 @@ use hermes_app::text::{bytes, counted, printable, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The file that `hermes memory export` wrote; `-` is standard input
+    /// File written by `hermes memory export`; `-` is standard input
     file: PathBuf,
-    /// Only say what is in it
+    /// Show what is in the file, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     if report.is_of_another_profile {
         let theirs = printable(&report.profile);
         app.out.note(format_args!(
-            "it comes from profile {theirs}: its items become items of profile {profile}"
+            "the export comes from profile {theirs}; its items are imported into profile {profile}"
         ));
     }
     let is_partial = report.is_partial();
@@ -88,7 +88,7 @@ fn refuse_other(beginning: &[u8], file: &Path) -> Result<(), Problem> {
 }
 
 fn looks_like(beginning: &[u8], name: &str) -> Option<(&'static str, String)> {
-    let own = "`hermes memory export` writes what can be imported".to_owned();
+    let own = "only files written by `hermes memory export` can be imported".to_owned();
     if beginning.starts_with(b"SQLite format 3\0") {
         return Some(("a database", own));
     }
@@ -98,18 +98,19 @@ fn looks_like(beginning: &[u8], name: &str) -> Option<(&'static str, String)> {
     let text = String::from_utf8_lossy(beginning);
     let first = text.trim_start_matches('\u{feff}').trim_start().lines().next()?;
     if first.starts_with("# ") || first.starts_with("- ") || text.contains("\n§\n") {
-        let hint = "add its entries with `hermes memory add TEXT`, or put it at memories/MEMORY.md";
+        let hint =
+            "add its entries with `hermes memory add TEXT`, or save it as memories/MEMORY.md";
         return Some(("a memory file", hint.to_owned()));
     }
     let line: Value = serde_json::from_str(first).ok()?;
     match (line.get("session_id"), line.get("role"), line.get("messages")) {
         (Some(_), Some(_), None) => Some((
-            "messages, one a line",
-            format!("take them in with `hermes memory record {name}`"),
+            "messages, one per line",
+            format!("record them with `hermes memory record {name}`"),
         )),
         (_, _, Some(_)) => {
-            let hint = format!("take them in with `hermes sessions import {name}`");
-            Some(("sessions, one a line", hint))
+            let hint = format!("import them with `hermes sessions import {name}`");
+            Some(("sessions, one per line", hint))
         }
         _ => None,
     }
@@ -120,15 +121,15 @@ fn named(error: Error, file: &Path) -> anyhow::Error {
     match error {
         Error::NotExport { why } => {
             let message = format!("could not import {}: {why}", file.display());
-            let hint = "`hermes memory export` writes what can be imported";
+            let hint = "only files written by `hermes memory export` can be imported";
             Problem::new(Kind::Refused, message).hint(hint).into()
         }
         Error::NewerExport { found, known } => {
             let message = format!(
-                "could not import {}: its form is {found}, this build knows {known}",
+                "could not import {}: its format version is {found}, this build supports {known}",
                 file.display()
             );
-            let hint = "bring this program up to date, then import again";
+            let hint = "upgrade hermes, then import again";
             Problem::new(Kind::Refused, message).hint(hint).into()
         }
         other => other.into(),
@@ -143,20 +144,20 @@ impl Show for Imported {
             false => self.show_tallies(page)?,
         }
         for reason in &report.imported.reasons {
-            page.line(format_args!("left out: {}", printable(reason)))?;
+            page.line(format_args!("skipped: {}", printable(reason)))?;
         }
         match &report.ending {
             Ending::Whole => Ok(()),
-            Ending::Cut => {
-                page.line("the file is cut off: what stood before the cut counts as read")
-            }
+            Ending::Cut => page.line("the file is truncated: everything before the end was read"),
             Ending::Damaged { line, why } => {
                 let why = printable(why);
                 page.line(format_args!("the file is damaged at line {line}: {why}"))
             }
             Ending::Short { part, said, found } => {
                 let part = printable(part);
-                page.line(format_args!("the file says it has {said} {part}, but it has {found}"))
+                page.line(format_args!(
+                    "the file should contain {said} {part}, but contains {found}"
+                ))
             }
         }
     }
@@ -171,7 +172,7 @@ impl Imported {
             report.items.iter().map(|(name, count)| vec![(*name).to_owned(), thousands(*count)]);
         page.table(&["part", "items"], &rows.collect::<Vec<_>>())?;
         let known = thousands(report.here_already);
-        page.line(format_args!("{known} known already; nothing was taken in"))
+        page.line(format_args!("{known} known already; nothing was imported"))
     }
 
     fn show_tallies(&self, page: &mut Page) -> io::Result<()> {
@@ -180,7 +181,7 @@ impl Imported {
             let counts = [tally.added, tally.known, tally.forgotten, tally.refused];
             std::iter::once((*name).to_owned()).chain(counts.map(thousands)).collect()
         });
-        let head = ["part", "added", "known", "forgotten", "left out"];
+        let head = ["part", "added", "known", "forgotten", "skipped"];
         page.table(&head, &rows.collect::<Vec<Vec<String>>>())?;
         let (added, known) = (counted(total.added, "item"), thousands(total.known));
         page.line(format_args!("{added} added, {known} known already"))

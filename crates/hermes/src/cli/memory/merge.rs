@@ -41,7 +41,10 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
         if app.json {
             return Ok(Outcome::Done);
         }
-        confirm::consent(app.asking, "merge these into memories/ and keep the old files renamed?")?;
+        confirm::consent(
+            app.asking,
+            "merge these into memories/? (the old files are renamed and kept)",
+        )?;
         plan = Vec::new();
     }
     let mut done = Vec::new();
@@ -59,7 +62,7 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     if !plan.is_empty() {
         app.out.show(&Listing { results: plan })?;
     }
-    app.out.note("merged; undo the change of a file with `hermes memory restore`");
+    app.out.note("merged; undo the change to a file with `hermes memory restore`");
     Ok(Outcome::Done)
 }
 
@@ -82,7 +85,7 @@ fn planned(app: &App, home: &Home, target: &MemoryTarget) -> anyhow::Result<Vec<
 impl Show for Listing<Merge> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("every memory file is in one place; there is nothing to merge");
+            return page.line("nothing to merge: there are no memory files in other locations");
         }
         for merge in &self.results {
             page.line(format_args!("{} → {}", merge.from.display(), merge.into.display()))?;
@@ -90,7 +93,7 @@ impl Show for Listing<Merge> {
                 page.line(format_args!("  + {}", one_line(entry, 76)))?;
             }
             if merge.new_entries.is_empty() {
-                page.line("  nothing new in it")?;
+                page.line("  no new entries")?;
             }
         }
         Ok(())

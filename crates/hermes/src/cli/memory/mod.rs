@@ -1,9 +1,9 @@
 //! hermes memory: the memory files MEMORY.md and USER.md, and what is remembered in memory.db
 
 pub(crate) mod catch_up;
-mod change;
+pub(crate) mod change;
 mod compact;
-mod context;
+pub(crate) mod context;
 pub(crate) mod edit;
 mod export;
 pub(crate) mod extract;
@@ -20,7 +20,7 @@ pub(crate) mod redact;
 mod reembed;
 mod reflect;
 mod reflections;
-mod search;
+pub(crate) mod search;
 mod show;
 mod status;
 mod timeline;
@@ -47,82 +47,83 @@ use hermes_app::problem::Problem;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the entries with their numbers and what they cost in tokens
+    /// Show the entries of the memory files, with their numbers and cost in tokens
+    #[command(visible_alias = "list")]
     Show(show::Arguments),
-    /// Add an entry; the same text twice is kept once
+    /// Add an entry; adding the same text again changes nothing
     Add(change::Add),
-    /// Give an entry another text
+    /// Replace the text of an entry
     Replace(change::Replace),
-    /// Take an entry out
+    /// Remove an entry
     Remove(change::Remove),
-    /// Open the file in your editor
+    /// Open the memory file in your editor
     Edit(Which),
-    /// Take out entries written before a time (shows them first; `--yes` does it)
+    /// Remove entries written before a time (shows them; `--yes` removes them)
     Prune(prune::Arguments),
-    /// List the earlier versions of a file
+    /// List the versions of a memory file
     Versions(Which),
-    /// Bring an earlier version back; this too can be undone
+    /// Restore an earlier version of a memory file; this can be undone
     Restore(history::Restore),
-    /// Take back what was remembered last: its entry and its fact together
+    /// Undo the last thing that was remembered: its entry and its fact together
     Undo(undo::Arguments),
-    /// List what is proposed for the memory files and waits for your word
+    /// List proposed changes of the memory files that are waiting for your approval
     Pending(pending::List),
-    /// Do what is proposed: write an entry, or take one out
+    /// Approve a proposal: the entry is written, changed or removed
     Approve(pending::Approve),
-    /// Do not do what is proposed; it is not proposed again
+    /// Reject a proposal; it is not proposed again
     Reject(pending::Reject),
-    /// Bring entries from other places (MEMORY.md in the home itself, workspace/) into memories/
+    /// Merge entries from other locations (MEMORY.md in the home itself, workspace/) into memories/
     Merge,
-    /// Facts in memory.db: add, list, show, edit, supersede, delete, restore, history, undo, pin
+    /// Manage facts: add, list, show, edit, supersede, delete, restore, history, undo, pin
     #[command(subcommand, visible_alias = "facts")]
     Fact(fact::Command),
-    /// Find what is remembered: facts, conversations, procedures, events, files
+    /// Search the memory: facts, conversations, procedures, events, files
     #[command(after_help = search::EXAMPLES)]
     Search(search::Arguments),
-    /// Print what a model should be given for a task, within a budget of tokens
+    /// Print the context that a model should get for a task, within a token budget
     Context(context::Arguments),
-    /// Record messages of conversations from lines of JSON
+    /// Record messages from JSON lines
     #[command(after_help = record::FORM)]
     Record(record::Arguments),
-    /// Draw facts from conversations that are over; the daemon does it by itself
+    /// Extract facts from conversations that are over; the daemon does this automatically
     Extract(extract::Arguments),
-    /// What happened when: tasks, decisions, results, failures, and why
+    /// Show what happened when: tasks, decisions, results, failures, and why
     Timeline(timeline::Arguments),
-    /// Look back on finished sessions now: lessons, habits, drafts of skills
+    /// Reflect on finished sessions now: store lessons, habits and drafts of skills
     Reflect,
-    /// What finished work taught
+    /// List the lessons learned from finished work, and turn them into skills
     #[command(subcommand)]
     Reflections(reflections::Command),
-    /// Forget a conversation, a source, a type, a user or everything (says how much first)
+    /// Forget a conversation, a source, a type, a user or everything (shows how much first)
     Forget(forget::Arguments),
     /// Record a finished turn: what was asked, done and answered
     #[command(after_help = turn::FORM)]
     Turn(turn::Arguments),
-    /// Take in what the memory lacks: messages of state.db, whoever wrote them, and turns that wait
+    /// Record what the memory is missing: messages that other programs wrote to state.db, and waiting turns
     CatchUp,
-    /// Write everything that is remembered as one JSON document
+    /// Export the memory as one JSON document
     Export(export::Arguments),
-    /// Take in what `hermes memory export` wrote; what is known adds nothing
+    /// Import a file written by `hermes memory export`; known items are not added again
     Import(import::Arguments),
-    /// Count what is in memory.db
+    /// Show how much the memory contains
     Status(status::Arguments),
-    /// Let summaries stand for old conversations, and make memory.db small
+    /// Summarise old conversations, and shrink memory.db
     Compact(compact::Arguments),
-    /// Make memory.db as small as it can be
+    /// Free unused space in memory.db
     Vacuum,
-    /// Put names such as [secret: github-token] in place of secrets in the memory (shows them first; `--yes` does it)
+    /// Replace secrets in the memory with placeholders such as [secret: github-token] (counts first; `--yes` replaces)
     Redact(redact::Arguments),
-    /// Make the vectors that the embedding model of the settings lacks, and let it answer
+    /// Re-embed with the configured embedding model, then switch to it
     Reembed(reembed::Arguments),
 }
 
 /// Which memory file is meant.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// The file [default: memory, or user when --user is given]
+    /// Memory file [default: memory, or user if --user is given]
     #[arg(long, value_enum, value_name = "FILE")]
     file: Option<FileName>,
-    /// The USER.md of this person of a shared agent
+    /// Use the USER.md of this user
     #[arg(long, value_name = "ID")]
     user: Option<String>,
 }
@@ -141,11 +142,11 @@ impl Which {
             (None | Some(FileName::User), Some(id)) => Ok(MemoryTarget::User(person(app, id)?)),
             (Some(FileName::User), None) => Ok(MemoryTarget::User(None)),
             (None | Some(FileName::Memory), None) => Ok(MemoryTarget::Memory),
-            (Some(FileName::Memory), Some(_)) => {
-                Err(Problem::usage("MEMORY.md is the same for all users")
-                    .hint("leave out `--user`, or write `--file user`")
-                    .into())
-            }
+            (Some(FileName::Memory), Some(_)) => Err(Problem::usage(
+                "`--user` cannot be used with MEMORY.md, which is the same for all users",
+            )
+            .hint("leave out `--user`, or write `--file user`")
+            .into()),
         }
     }
 }

@@ -23,10 +23,10 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Approve {
-    /// The proposals: 4 or proposal:4
+    /// Ids of the proposals: 4 or proposal:4
     #[arg(required_unless_present = "all", value_name = "ID")]
     ids: Vec<String>,
-    /// All that wait
+    /// Approve all pending proposals
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct Approve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Reject {
-    /// The proposals: 4 or proposal:4
+    /// Ids of the proposals: 4 or proposal:4
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) fn list(arguments: &List, app: &mut Terminal) -> anyhow::Result<Outco
     let is_empty = results.is_empty();
     app.out.show(&Listing { results })?;
     if !is_empty {
-        app.out.hint("agree with `hermes memory approve ID`, or not: `hermes memory reject ID`");
+        app.out.hint("approve one with `hermes memory approve ID`, or reject it with `hermes memory reject ID`");
     }
     Ok(Outcome::Done)
 }
@@ -104,7 +104,7 @@ fn visible(text: &str, width: usize) -> String {
 impl Show for Listing<Pending> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("nothing waits for your word");
+            return page.line("nothing is waiting for your approval");
         }
         for one in &self.results {
             let file = match one.file {
@@ -128,7 +128,7 @@ impl Show for Listing<Pending> {
 impl Show for Listing<ApprovedProposal> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("nothing waits for your word");
+            return page.line("nothing is waiting for your approval");
         }
         self.results.iter().flat_map(ApprovedProposal::lines).try_for_each(|line| page.line(line))
     }
@@ -137,7 +137,7 @@ impl Show for Listing<ApprovedProposal> {
 impl Show for Listing<Rejected> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         for one in &self.results {
-            page.line(format_args!("{} is rejected, and not proposed again", one.id))?;
+            page.line(format_args!("{} was rejected and will not be proposed again", one.id))?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Entries written longer ago than this (180d, 1y) or before this date
+    /// Remove entries written longer ago than this (180d, 1y), or before this date
     #[arg(long, value_name = "TIME")]
     older_than: String,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let found = !plan.is_empty();
         app.out.show(&Plan { file: read.path, dry_run: true, results: plan })?;
         if found {
-            app.out.hint("nothing was changed yet; add `--yes` to take them out");
+            app.out.hint("nothing was changed yet; add `--yes` to remove them");
         }
         return Ok(Outcome::Done);
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
 impl Show for Plan {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("no entry is that old (entries without a date are never pruned)");
+            return page.line("no entry is that old; entries without a date are never pruned");
         }
         for entry in &self.results {
             let written = entry.written.map(|date| date.to_string()).unwrap_or_default();

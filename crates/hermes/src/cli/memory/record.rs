@@ -22,20 +22,20 @@ use hermes_app::text::{counted, printable, thousands};
 
 /// Shown below `hermes memory record --help`.
 pub(crate) const FORM: &str = "Each line is one message as a JSON object:
-  session_id   which conversation (required)
+  session_id   id of the conversation (required)
   role         user, assistant, tool or system (required)
-  text         what was said (required, unless there is a caption)
+  text         text of the message (required, unless there is a caption)
   timestamp    when: 2026-05-31T14:00:00Z, 2026-05-31 14:00, or seconds since 1970
-  speaker      who, by name
-  caption      the description of an attached picture or file
+  speaker      name of the speaker
+  caption      description of an attached picture or file
   channel, agent, project, user, external_id
 Recording the same messages again adds nothing.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The file of JSON lines, one message a line; `-` is standard input
+    /// File of JSON lines, one message per line; `-` is standard input
     file: PathBuf,
-    /// Which program or file the messages come from [default: the name of the file]
+    /// Program or file the messages come from [default: the name of the file]
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     #[command(flatten)]
@@ -102,7 +102,7 @@ impl Show for Recorded {
         ))?;
         for problem in &report.problems {
             let reason = printable(&problem.reason);
-            page.line(format_args!("line {} was left out: {reason}", problem.line))?;
+            page.line(format_args!("line {} was skipped: {reason}", problem.line))?;
         }
         if report.more_problems > 0 {
             page.line(format_args!("and {} more lines", thousands(report.more_problems)))?;

@@ -21,7 +21,7 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Say how many texts hold secrets, even with --yes
+    /// Show how many texts contain secrets, and change nothing even with --yes
     #[arg(long)]
     dry_run: bool,
 }
@@ -45,7 +45,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
         let has_some = !texts.is_empty();
         app.out.show(&Redacted { dry_run: true, texts })?;
         if has_some {
-            app.out.hint("nothing was changed yet; add `--yes` to redact them: what was kept cannot be brought back");
+            app.out.hint(
+                "nothing was changed yet; add `--yes` to redact them, which cannot be undone",
+            );
         }
         return Ok(Outcome::Done);
     }
@@ -74,7 +76,7 @@ impl Show for Redacted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let total: u64 = self.texts.values().sum();
         if total == 0 {
-            return page.line("nothing in the memory holds a secret");
+            return page.line("no text in the memory contains a secret");
         }
         let what = if self.dry_run { "with secrets" } else { "redacted" };
         page.line(format_args!("{} of the memory {what}", counted(total, "text")))?;

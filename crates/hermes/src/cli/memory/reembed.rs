@@ -19,7 +19,7 @@ use hermes_app::text::{counted, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Make every vector anew, also those that are there
+    /// Recompute every vector, including those that exist
     #[arg(long)]
     all: bool,
 }
@@ -58,7 +58,7 @@ fn forget(
     let embedded = Embedded::new();
     if embedder.id() == embedded.id() {
         app.out
-            .note("the embedded model gives a text the same vector every time: none is made anew");
+            .note("the embedded model always computes the same vector for a text, so no vector is recomputed");
         return Ok(());
     }
     // Asked before anything is dropped: a model that cannot be had must not cost what it has made.
@@ -81,8 +81,8 @@ impl Show for Done {
         let made = counted(*embedded, "vector");
         let name = embedding::name(model);
         match is_new {
-            true => page.line(format_args!("{made} made; {name} answers now")),
-            false => page.line(format_args!("{made} made; {name} answers as before")),
+            true => page.line(format_args!("{made} computed; {name} is active now")),
+            false => page.line(format_args!("{made} computed; {name} is still active")),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     if !reflection::is_enabled(app, &home)? {
         app.out.show(&Looked::default())?;
-        app.out.note("memory.reflection_enabled is false: nothing was looked at");
+        app.out.note("memory.reflection_enabled is false: nothing was done");
         return Ok(Outcome::Done);
     }
     if !app.memory(&home, Access::Read)?.exists {
@@ -50,7 +50,7 @@ fn look(app: &Terminal, home: &Home, store: &mut Memory) -> anyhow::Result<Looke
     let model = Background::open(app, home)?;
     let progress = Progress::of(app);
     let sessions = reflection::sessions(app, home, store, model.as_ref(), &mut |count| {
-        progress.say(format_args!("{} looked back on", counted(count, "session")));
+        progress.say(format_args!("reflected on {}", counted(count, "session")));
         Ok(())
     })?;
     drop(progress);
@@ -74,10 +74,10 @@ fn hints(looked: &Looked, app: &Terminal, home: &Home, store: &Memory) -> anyhow
         ));
     }
     if looked.habits.proposed + looked.habits.stale > 0 {
-        app.out.hint("see what is proposed with `hermes memory pending`");
+        app.out.hint("list the proposals with `hermes memory pending`");
     }
     if looked.skills.drafted.iter().any(|one| one.state == State::Pending) {
-        app.out.hint("see the drafts with `hermes skills list --pending`");
+        app.out.hint("list the drafts with `hermes skills list --pending`");
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ impl Show for Looked {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let Looked { sessions, habits, skills } = self;
         page.line(format_args!(
-            "{} looked back on: {}, {}",
+            "reflected on {}: {}, {}",
             counted(sessions.sessions, "session"),
             counted(sessions.lessons, "lesson"),
             counted(sessions.events, "event"),
@@ -99,11 +99,11 @@ impl Show for Looked {
         }
         for one in &skills.drafted {
             let state = match one.state {
-                State::Pending => "waits for your word",
-                State::Active => "is used from now on",
+                State::Pending => "waits for your approval",
+                State::Active => "is now in use",
             };
             page.line(format_args!(
-                "skill {} is drafted from {} and {state}",
+                "skill {} was drafted from {} and {state}",
                 one.name,
                 counted(one.tasks as u64, "task")
             ))?;

@@ -19,17 +19,17 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List what finished work taught, newest first
+    /// List the lessons, newest first
     List(List),
-    /// Make a skill from a lesson; it waits for your word
+    /// Draft a skill from a lesson; it waits for your approval
     Promote(Promote),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Promote {
-    /// The lesson: 7 or procedure:7
+    /// Id of the lesson: 7 or procedure:7
     id: String,
-    /// The name of the skill [default: made from its title]
+    /// Name of the skill [default: made from the title of the lesson]
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
@@ -38,10 +38,10 @@ pub(crate) struct Promote {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only of this type of task: coding, writing, research, monitoring, planning, data, communication, general
+    /// List only lessons from this type of task: coding, writing, research, monitoring, planning, data, communication, general
     #[arg(long, value_name = "TYPE")]
     task_type: Option<String>,
-    /// At most this many
+    /// Maximum number of lessons
     #[arg(long, default_value_t = 50, value_name = "COUNT")]
     limit: usize,
     #[command(flatten)]

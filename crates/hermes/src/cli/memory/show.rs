@@ -24,10 +24,10 @@ use hermes_app::text::{printable, thousands};
 pub(crate) struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Print the file as it is
+    /// Print the raw file
     #[arg(long)]
     raw: bool,
-    /// Only entries written since this time (2d, 1w, 2026-05-31, "last week"), by their date comment
+    /// Show only entries written since then (2d, 1w, 2026-05-31, "last week"), by their date comment
     #[arg(long, value_name = "TIME", conflicts_with = "raw")]
     since: Option<String>,
 }
@@ -152,7 +152,7 @@ fn show_file(file: &Shown, page: &mut Page) -> io::Result<()> {
     let limit = file.char_limit.map(|limit| format!(" of {}", thousands(limit as u64)));
     let note = match (file.exists, file.writable) {
         (false, _) => ", no file yet",
-        (true, false) => ", read only: bring it in with `hermes memory merge`",
+        (true, false) => ", read-only: merge it with `hermes memory merge`",
         (true, true) => "",
     };
     page.line(format_args!(

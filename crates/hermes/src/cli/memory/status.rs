@@ -19,7 +19,7 @@ use hermes_app::text::{bytes, thousands};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Also vectors, models, users and jobs
+    /// Also show vectors, models, users and jobs
     #[arg(long, short = 'v')]
     verbose: bool,
 }
@@ -110,7 +110,7 @@ impl Show for Status {
             self.details(page)?;
         }
         if !self.exists || self.verbose {
-            let note = if self.exists { "" } else { " (made with the first fact or recording)" };
+            let note = if self.exists { "" } else { " (created with the first fact or recording)" };
             page.line(format_args!("Path: {}{note}", self.path.display()))?;
         }
         Ok(())
@@ -137,15 +137,15 @@ impl Status {
 fn shown(progress: &Progress) -> String {
     let Progress { model, coverage } = progress;
     let state = match (model.state, coverage.done < coverage.all) {
-        (ModelState::Active, false) => "answers".to_owned(),
+        (ModelState::Active, false) => "active".to_owned(),
         (ModelState::Active, true) => {
-            format!("answers, {} texts wait for a vector", thousands(coverage.all - coverage.done))
+            format!("active, {} texts without a vector", thousands(coverage.all - coverage.done))
         }
         _ => format!(
-            "is being made ready: {} of {} texts",
+            "not active yet: {} of {} texts embedded",
             thousands(coverage.done),
             thousands(coverage.all)
         ),
     };
-    format!("{}, {} dimensions, {state}", embedding::name(model), model.dims)
+    format!("{}, {} dimensions ({state})", embedding::name(model), model.dims)
 }

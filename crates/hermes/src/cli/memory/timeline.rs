@@ -18,16 +18,16 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only since this time (2d, 1w, 2026-05-31, "last tuesday")
+    /// Show events since then (2d, 1w, 2026-05-31, "last tuesday")
     #[arg(long, value_name = "TIME", default_value = "7d")]
     since: String,
-    /// Only before this time
+    /// Show only events before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only of this kind
+    /// Show only events of this kind
     #[arg(long, value_enum)]
     kind: Option<Kind>,
-    /// At most this many
+    /// Maximum number of events
     #[arg(long, default_value_t = 200, value_name = "COUNT")]
     limit: usize,
     #[command(flatten)]
@@ -36,13 +36,13 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Work that was begun or done
+    /// Work that was started or done
     Task,
-    /// What was decided
+    /// Decisions
     Decision,
-    /// What came of it
+    /// Results
     Result,
-    /// What went wrong
+    /// Failures
     Failure,
 }
 
@@ -87,9 +87,11 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     app.out.show(&Timeline { results, zone })?;
     if is_empty {
         app.out.hint(match (app.now.duration_since(since) < A_YEAR, arguments.kind) {
-            (true, _) => "look further back: `hermes memory timeline --since 1y`",
-            (false, Some(_)) => "look at every kind: leave out `--kind`",
-            (false, None) => "events come from looking back: `hermes memory reflect` does it now",
+            (true, _) => "show more with `hermes memory timeline --since 1y`",
+            (false, Some(_)) => "leave out `--kind` to show every kind",
+            (false, None) => {
+                "events are created by reflection; to run it now, use `hermes memory reflect`"
+            }
         });
     }
     Ok(Outcome::Done)
@@ -114,7 +116,7 @@ fn happening(event: Event) -> Happening {
 impl Show for Timeline {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("nothing happened in that time");
+            return page.line("no events in that time");
         }
         let mut day = String::new();
         for one in &self.results {

@@ -21,15 +21,15 @@ use hermes_app::text::{counted, printable};
 use hermes_app::turn::{Recorder, Told};
 
 /// Shown below `hermes memory turn --help`.
-pub(crate) const FORM: &str = "A turn is a JSON object; several may follow one another:
-  messages     a list, in order; each has role (user, assistant, tool) and text, and may have
+pub(crate) const FORM: &str = "A turn is a JSON object; a file can contain several, one after another:
+  messages     a list, in order; each has role (user, assistant, tool) and text, and can have
                timestamp, external_id, tool_name, tool_calls, tool_call_id, failed
-  session_id   which conversation [default: a new one]
-  channel      where: cli, telegram, … [default: cli]
-  identity     who, as the channel knows them: an id, or {\"id\": …, \"chat\": \"direct\" or \"group\", \"name\": …}
-  from         the program that reports it and keeps its own transcript
+  session_id   id of the conversation [default: a new one]
+  channel      channel: cli, telegram, … [default: cli]
+  identity     the channel account of the user: an id, or {\"id\": …, \"chat\": \"direct\" or \"group\", \"name\": …}
+  from         the program that reports the turn, if it keeps its own transcript
   user, agent, project, ended
-Flags fill in what the object does not say.
+Options fill in what the object does not contain.
 
 Examples:
   hermes memory turn --user-text \"Where is the shop?\" --assistant-text \"In Porto.\"
@@ -37,40 +37,40 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The file with the turn as JSON; `-` is standard input
+    /// File with the turn as JSON; `-` is standard input
     #[arg(required_unless_present_any = ["user_text", "assistant_text"])]
     file: Option<PathBuf>,
-    /// What the user said
+    /// Message of the user
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     user_text: Option<String>,
-    /// What the assistant answered
+    /// Answer of the assistant
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     assistant_text: Option<String>,
-    /// The session [default: a new one]
+    /// Session [default: a new one]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Where it took place [default: cli]
+    /// Channel it took place in [default: cli]
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
-    /// Who asked, as the channel knows them
+    /// Channel account of the user: its id in the channel
     #[arg(long, value_name = "ID", conflicts_with = "user")]
     identity: Option<String>,
-    /// They asked in a group
+    /// The message was sent in a group
     #[arg(long, requires = "identity")]
     group: bool,
-    /// Whose memory it goes to [default: who the identity belongs to, else the owner]
+    /// User whose memory it is recorded in [default: the user the identity is linked to, else the owner]
     #[arg(long, value_name = "NAME")]
     user: Option<UserId>,
-    /// The agent that answered
+    /// Agent that answered
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The folder or repository it was about
+    /// Folder or repository it was about
     #[arg(long, value_name = "FOLDER")]
     project: Option<String>,
-    /// The program that reports it and keeps its own transcript [default: none, the transcript is kept here]
+    /// Program that reports the turn and keeps its own transcript [default: none, Hermes keeps the transcript]
     #[arg(long, value_name = "NAME")]
     from: Option<String>,
-    /// The session is over with it
+    /// The session ends with this turn
     #[arg(long)]
     ended: bool,
 }
@@ -103,8 +103,9 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let is_partial = !problems.is_empty();
     app.out.show(&Done { results, problems })?;
     if is_damaged {
-        app.out
-            .hint("`hermes doctor` says what is wrong; what waits is taken in when it is repaired");
+        app.out.hint(
+            "`hermes doctor` shows what is wrong; waiting turns are recorded once it is repaired",
+        );
     }
     Ok(if is_partial { Outcome::Partial } else { Outcome::Done })
 }
@@ -132,10 +133,10 @@ impl Arguments {
         }
         match (read.turns.is_empty(), read.problems.first()) {
             (true, Some(bad)) => Err(Problem::usage(bad.to_string())
-                .hint("see the form with `hermes memory turn --help`")
+                .hint("see the format with `hermes memory turn --help`")
                 .into()),
-            (true, None) => Err(Problem::usage("there is no turn in it")
-                .hint("see the form with `hermes memory turn --help`")
+            (true, None) => Err(Problem::usage("the input contains no turn")
+                .hint("see the format with `hermes memory turn --help`")
                 .into()),
             _ => Ok(read),
         }
@@ -261,7 +262,7 @@ impl Show for Done {
                     page.line(format_args!("{added} recorded in session {}", turn.session_id))?;
                 }
                 Told::StateDb { session_id, because, .. } => page.line(format_args!(
-                    "kept in session {session_id}; the memory takes it in later: {}",
+                    "saved in session {session_id}; it will be recorded in the memory later: {}",
                     printable(&because.text)
                 ))?,
                 Told::Spool { session_id, file, because } => page.line(format_args!(
@@ -272,7 +273,7 @@ impl Show for Done {
             }
         }
         for bad in &self.problems {
-            page.line(format_args!("left out: {}", printable(&bad.to_string())))?;
+            page.line(format_args!("skipped: {}", printable(&bad.to_string())))?;
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ struct Undone {
 pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let home = app.existing_home()?;
     let nothing = || {
-        Problem::new(Kind::NotFound, "nothing that was remembered is left to be undone")
-            .hint("earlier contents of a file: `hermes memory versions`")
+        Problem::new(Kind::NotFound, "there is nothing left to undo")
+            .hint("list earlier versions of a file with `hermes memory versions`")
     };
     if !app.memory(&home, Access::Read)?.exists {
         return Err(nothing().into());
@@ -44,11 +44,11 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let taken = taken.ok_or_else(nothing)?;
     let hint = match taken.current {
         Some(current) => {
-            Some(format!("do it again with `hermes memory fact undo {}`", name_of(current)))
+            Some(format!("redo it with `hermes memory fact undo {}`", name_of(current)))
         }
         None => taken.is_fact_retired.then(|| {
             let fact = name_of(taken.fact);
-            format!("the fact can be brought back: `hermes memory fact restore {fact}`")
+            format!("restore the fact with `hermes memory fact restore {fact}`")
         }),
     };
     app.out.show(&Undone { taken })?;
@@ -64,24 +64,24 @@ impl Show for Undone {
         let (path, entry) = (taken.path.display(), one_line(&taken.entry, 72));
         let name = name_of(taken.fact);
         match &taken.earlier {
-            _ if taken.is_restored => page.line(format_args!("back in {path}: {entry}"))?,
-            Some(text) => page.line(format_args!("{path} says again: {}", one_line(text, 72)))?,
-            None => page.line(format_args!("taken out of {path}: {entry}"))?,
+            _ if taken.is_restored => page.line(format_args!("restored in {path}: {entry}"))?,
+            Some(text) => page.line(format_args!("reverted in {path}: {}", one_line(text, 72)))?,
+            None => page.line(format_args!("removed from {path}: {entry}"))?,
         }
         match (taken.current, taken.is_fact_retired) {
-            _ if taken.is_restored => page.line(format_args!("{name} is back"))?,
+            _ if taken.is_restored => page.line(format_args!("{name} was restored"))?,
             (Some(current), _) => page.line(format_args!(
-                "{} is current again; {name}, which had taken its place, is deleted",
+                "{} is current again; {name}, which had superseded it, was deleted",
                 name_of(current)
             ))?,
-            (None, true) => page.line(format_args!("{name}, which said the same, is deleted"))?,
+            (None, true) => page.line(format_args!("{name}, which said the same, was deleted"))?,
             (None, false) if taken.earlier.is_some() => {
-                page.line(format_args!("{name} has its earlier text again"))?;
+                page.line(format_args!("{name} was reverted to its earlier text"))?;
             }
-            (None, false) => page.line(format_args!("{name} stays: you added it yourself"))?,
+            (None, false) => page.line(format_args!("{name} was kept: you added it yourself"))?,
         }
         for back in &self.taken.back {
-            page.line(format_args!("back in the file: {}", one_line(back, 72)))?;
+            page.line(format_args!("restored in the file: {}", one_line(back, 72)))?;
         }
         Ok(())
     }

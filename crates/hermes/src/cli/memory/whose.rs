@@ -10,7 +10,7 @@ use hermes_app::problem::{Kind, Problem};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
-    /// Whose memory [default: the owner's]
+    /// User whose memory is used [default: the owner]
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }
@@ -27,12 +27,12 @@ impl Whose {
             return Ok(scope);
         }
         let name = self.user.as_deref().unwrap_or_default();
-        app.note(format_args!("nothing is remembered of {name} yet: only what is shared"));
+        app.note(format_args!("the memory has nothing of {name} yet: only shared items are shown"));
         Ok(Scope::of(UserNumber::SHARED))
     }
 
     /// Who asks, with whose USER.md is loaded.
-    pub(super) fn asker(&self, store: &Memory, app: &App) -> anyhow::Result<Asker> {
+    pub(crate) fn asker(&self, store: &Memory, app: &App) -> anyhow::Result<Asker> {
         let known = match self.id()? {
             None => return Ok(Asker::owner()),
             Some(id) => store.user(id.as_str())?,
@@ -48,7 +48,7 @@ impl Whose {
         self.known(store)?.ok_or_else(|| {
             let name = self.user.as_deref().unwrap_or_default();
             Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
-                .hint("see who is known with `hermes memory status --verbose`")
+                .hint("list the users with `hermes memory status --verbose`")
                 .into()
         })
     }

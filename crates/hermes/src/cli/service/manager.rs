@@ -60,7 +60,7 @@ pub(crate) fn set_crontab(text: &str) -> anyhow::Result<()> {
     if child.wait()?.success() {
         return Ok(());
     }
-    Err(Problem::new(Kind::Failure, "crontab did not take the new line").into())
+    Err(Problem::new(Kind::Failure, "crontab refused the new line").into())
 }
 
 fn systemctl(reach: Reach, arguments: &[&str]) -> std::io::Result<Output> {

@@ -24,17 +24,17 @@ use text::{MARK, Service};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start the daemon with the machine: a unit of systemd, or a line of cron where there is none
+    /// Start the daemon with the machine, using a systemd unit, or with --cron a crontab line
     Install(Install),
     /// Remove exactly what `install` added
     Uninstall,
-    /// Whether the daemon is started with the machine, and by what
+    /// Show whether the daemon starts with the machine, and how
     Status,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Install {
-    /// A unit of the whole system instead of one of this user; needs root
+    /// Install a system unit instead of a user unit; needs root
     #[arg(long, conflicts_with = "cron")]
     system: bool,
     /// Print what would be written, and change nothing
@@ -75,7 +75,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
             let is_missing = installed.is_none();
             app.out.show(&Report { installed, done: Vec::new() })?;
             if is_missing {
-                app.out.hint("`hermes service install` starts it with the machine");
+                app.out.hint("start it with the machine: `hermes service install`");
             }
             Ok(Outcome::Done)
         }
@@ -119,7 +119,7 @@ fn install(arguments: &Install, app: &mut Terminal, home: &Home) -> anyhow::Resu
     }
     home.must_exist()?;
     if cfg!(target_os = "macos") {
-        return Err(Problem::new(Kind::Refused, "launchd is left to you")
+        return Err(Problem::new(Kind::Refused, "Hermes does not configure launchd")
             .hint("`hermes service install --print` prints the plist for ~/Library/LaunchAgents")
             .into());
     }
@@ -132,7 +132,7 @@ fn install(arguments: &Install, app: &mut Terminal, home: &Home) -> anyhow::Resu
     if reach == Reach::User && !arguments.cron {
         let user = process::user_name().unwrap_or_else(|| "$USER".to_owned());
         app.out.hint(format_args!(
-            "to run while you are not logged in: `loginctl enable-linger {user}`"
+            "to keep it running while you are logged out, run `loginctl enable-linger {user}`"
         ));
     }
     Ok(Outcome::Done)
@@ -153,7 +153,7 @@ fn printed(
 
 fn install_cron(app: &Terminal, service: &Service) -> anyhow::Result<Vec<String>> {
     let Some(before) = manager::crontab() else {
-        return Err(Problem::new(Kind::NotFound, "there is no program crontab here").into());
+        return Err(Problem::new(Kind::NotFound, "the program crontab is not installed").into());
     };
     let after = text::with_line(&before, service);
     if after == before {
@@ -181,7 +181,7 @@ fn install_unit(
         return Ok(Vec::new());
     }
     if before.is_some() && !is_ours(&path) {
-        let what = format!("{} is there and not made by this program", path.display());
+        let what = format!("{} already exists and was not created by Hermes", path.display());
         return Err(Problem::new(Kind::Refused, what).hint("move it away first").into());
     }
     confirm::consent(
@@ -190,14 +190,14 @@ fn install_unit(
     )?;
     let mut done = Vec::new();
     write_unit(&path, &text, reach)?;
-    done.push(format!("{} is written", path.display()));
+    done.push(format!("wrote {}", path.display()));
     // Two daemons for one home cannot be.
     if let Some(pid) = launch::stop(home)? {
-        done.push(format!("the daemon that ran in the background is stopped (pid {pid})"));
+        done.push(format!("stopped the daemon that was running in the background (pid {pid})"));
     }
     manager::ask_systemd(reach, &["daemon-reload"])?;
     manager::ask_systemd(reach, &["enable", "--now", &unit])?;
-    done.push(format!("{unit} is enabled and started"));
+    done.push(format!("enabled and started {unit}"));
     Ok(done)
 }
 
@@ -215,7 +215,7 @@ fn uninstall(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
                 if manager::has_systemd(*reach) {
                     manager::ask_systemd(*reach, &["daemon-reload"])?;
                 }
-                done.push(format!("{} is removed", unit.display()));
+                done.push(format!("removed {}", unit.display()));
             }
             Installed::Cron { line } => {
                 let question = format!("remove this line from your crontab?\n  {line}\n");
@@ -282,7 +282,7 @@ pub(super) fn write_unit(path: &Path, text: &str, reach: Reach) -> anyhow::Resul
     if reach == Reach::System && !process::is_root() {
         let what = format!("could not write {}: that needs root", path.display());
         return Err(Problem::new(Kind::Refused, what)
-            .hint("without --system it is a unit of your own")
+            .hint("without --system, Hermes installs a unit for your user")
             .into());
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -300,7 +300,7 @@ pub(super) fn file_name(path: &Path) -> String {
 }
 
 fn no_systemd(service: &Service) -> Problem {
-    Problem::new(Kind::Refused, "systemd does not run here, or not for this user").hint(format!(
+    Problem::new(Kind::Refused, "systemd is not running here, or not for this user").hint(format!(
         "`hermes service install --cron` adds this line to your crontab: {}",
         service.cron_line()
     ))

@@ -20,12 +20,12 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Which sessions [default: all of them]
+    /// Sessions to export [default: all]
     sessions: Vec<String>,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
-    /// The file to write; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(long, short = 'o', default_value = "-", value_name = "FILE")]
     output: PathBuf,
     /// Replace the file if it exists
@@ -37,12 +37,12 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One session a line, every column and every row: what `import` takes
+    /// JSON lines: one session per line with every column and message, for `import`
     Jsonl,
-    /// Markdown to read
+    /// Markdown, for reading
     #[value(alias = "markdown")]
     Md,
-    /// One HTML page to read
+    /// One HTML page, for reading
     Html,
 }
 

@@ -21,7 +21,7 @@ const MOST_SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The file of JSON lines; `-` is standard input
+    /// File of JSON lines; `-` is standard input
     file: PathBuf,
 }
 
@@ -65,29 +65,32 @@ impl Show for Imported {
             counted(report.messages_added, "message"),
         ))?;
         for change in &report.titles_changed {
-            page.line(format_args!("title {:?} was taken: {:?} instead", change.from, change.to))?;
+            page.line(format_args!(
+                "title {:?} is already in use: imported as {:?}",
+                change.from, change.to
+            ))?;
         }
         for dropped in &report.parents_dropped {
             page.line(format_args!(
-                "{} continues {}, which is not here",
+                "{} continues {}, which does not exist here",
                 dropped.session, dropped.parent
             ))?;
         }
         if report.messages_reduced_to_text > 0 {
             let count = counted(report.messages_reduced_to_text, "message");
             page.line(format_args!(
-                "{count} kept as words only: this index of Hermes Agent takes no pictures"
+                "{count} imported as text only: this index of Hermes Agent cannot store pictures"
             ))?;
         }
         if !report.ignored_fields.is_empty() {
             let fields = report.ignored_fields.join(", ");
-            page.line(format_args!("fields without a column here were left out: {fields}"))?;
+            page.line(format_args!("skipped fields that have no column here: {fields}"))?;
         }
         for problem in report.problems.iter().take(MOST_SHOWN) {
-            page.line(format_args!("line {} was left out: {}", problem.line, problem.reason))?;
+            page.line(format_args!("line {} was skipped: {}", problem.line, problem.reason))?;
         }
         if let Some(more) = report.problems.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
-            page.line(format_args!("and {more} more lines: `--json` names them all"))?;
+            page.line(format_args!("and {more} more lines: `--json` lists all of them"))?;
         }
         Ok(())
     }

@@ -18,15 +18,15 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// At most this many; 0 for all
+    /// Maximum number of sessions; 0 lists all
     #[arg(long, default_value_t = 20, value_name = "COUNT")]
     limit: usize,
     #[command(flatten)]
     narrow: Narrow,
-    /// Only the pinned ones
+    /// List only pinned sessions
     #[arg(long)]
     pinned: bool,
-    /// Archived and hidden ones too
+    /// Also list archived and hidden sessions
     #[arg(long)]
     all: bool,
 }

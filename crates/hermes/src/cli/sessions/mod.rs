@@ -26,40 +26,40 @@ use hermes_app::app::App;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Begin a session and print its id
+    /// Create a session and print its id
     Create(record::Create),
-    /// Add a message to a session and print its id
+    /// Add a message to a session and print the message's id
     Append(record::Append),
     /// Mark a session as ended
     End(record::End),
-    /// List sessions, the last active first
+    /// List sessions, most recently active first
     List(list::Arguments),
     /// Print the messages of a session
     Show(show::Arguments),
-    /// Find messages: a plain question, or "phrase", OR, NOT, prefix*
+    /// Search messages with a plain question, or with "phrase", OR, NOT, prefix*
     #[command(after_help = search::EXAMPLES)]
     Search(search::Arguments),
-    /// Write sessions out whole: JSON lines, Markdown or HTML
+    /// Export sessions as JSON lines, Markdown or HTML
     Export(export::Arguments),
-    /// Take in sessions from JSON lines, of this program or of Hermes Agent
+    /// Import sessions from JSON lines written by this program or by Hermes Agent
     Import(import::Arguments),
-    /// Give a session a title
+    /// Change the title of a session
     Rename(record::Rename),
-    /// Keep a session from being pruned
+    /// Pin a session, so that it is never pruned
     Pin(pin::Arguments),
-    /// Let a session be pruned again
+    /// Unpin a session, so that it can be pruned again
     Unpin(pin::Arguments),
-    /// Delete sessions with all their messages; they can be brought back for 30 days
+    /// Delete sessions with all their messages; they can be restored for 30 days
     Delete(remove::Arguments),
-    /// Bring back a session that was deleted
+    /// Restore a deleted session
     Restore(restore::Arguments),
-    /// Delete sessions without activity for a long time (shows them first; `--yes` does it)
+    /// Delete sessions that had no activity for a long time (shows them; `--yes` deletes them)
     Prune(prune::Arguments),
-    /// Put names such as [secret: github-token] in place of secrets that messages hold (shows them first; `--yes` does it)
+    /// Replace secrets in messages with placeholders such as [secret: github-token] (counts first; `--yes` replaces)
     Redact(redact::Arguments),
     /// Count sessions and messages
     Stats,
-    /// Check the database and mend it; a copy of the old one is kept
+    /// Check and repair the database; a copy of the original is kept
     Repair(repair::Arguments),
 }
 

@@ -10,16 +10,16 @@ use hermes_app::problem::Problem;
 
 #[derive(Debug, Args)]
 pub(crate) struct Narrow {
-    /// Only from this source
+    /// Include only this source
     #[arg(long)]
     pub(super) source: Option<String>,
-    /// Only with this user
+    /// Include only this user
     #[arg(long, value_name = "ID")]
     pub(super) user: Option<String>,
-    /// Only since this time (2d, 1w, 2026-05-31)
+    /// Include only activity since then (2d, 1w, 2026-05-31)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only before this time
+    /// Include only activity before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The session: its id, the beginning of it, its title, or `last`
+    /// Session: its id, the beginning of it, its title, or `last`
     session: String,
 }
 

@@ -19,16 +19,16 @@ use hermes_app::text::{bytes, counted, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Without activity for this long: 5h, 2d, 1w [default: sessions.retention_days]
+    /// Delete sessions without activity for this long: 5h, 2d, 1w [default: sessions.retention_days]
     #[arg(long, value_name = "LENGTH")]
     older_than: Option<String>,
-    /// Only from this source
+    /// Delete only sessions of this source
     #[arg(long)]
     source: Option<String>,
-    /// Show what would go, even with --yes
+    /// Show what would be deleted, and delete nothing even with --yes
     #[arg(long)]
     dry_run: bool,
-    /// Write them to this file first, for `sessions import`
+    /// Export them to this file first, for `sessions import`
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(
     app.out.show(&Shown { pruning, zone })?;
     if waits {
         app.out.hint(
-            "nothing was deleted yet; add `--yes` to delete them: `hermes sessions restore` brings them back for 30 days",
+            "nothing was deleted yet; add `--yes` to delete them. `hermes sessions restore` can restore them for 30 days",
         );
     }
     Ok(Outcome::Done)
@@ -93,14 +93,14 @@ impl Show for Shown {
         let kept = [
             (self.pruning.kept_pinned, "pinned"),
             (self.pruning.kept_unfinished, "still open"),
-            (self.pruning.kept_continued, "continued by a session that stays"),
+            (self.pruning.kept_continued, "continued by a session that is kept"),
             (self.pruning.kept_for_owner, "only Hermes Agent can delete them from its index"),
         ];
         for (count, why) in kept.into_iter().filter(|(count, _)| *count > 0) {
             page.line(format_args!("{} kept: {why}", counted(count, "old session")))?;
         }
         for id in &self.pruning.changed_meanwhile {
-            page.line(format_args!("{id} kept: it was used meanwhile"))?;
+            page.line(format_args!("{id} kept: it was used in the meantime"))?;
         }
         Ok(())
     }

@@ -16,36 +16,36 @@ use hermes_app::{clock, sessions};
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
-    /// A title; titles are unique
+    /// Title, which must be unique
     #[arg(long)]
     title: Option<String>,
-    /// Where the conversation takes place
+    /// Channel the conversation takes place in
     #[arg(long, default_value = "cli")]
     source: String,
-    /// Who is talking
+    /// User who is talking
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// The model that answers
+    /// Model that answers
     #[arg(long)]
     model: Option<String>,
-    /// The session that this one continues
+    /// Session that this one continues
     #[arg(long, value_name = "SESSION")]
     parent: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Append {
-    /// The session: its id, the beginning of it, its title, or `last`
+    /// Session: its id, the beginning of it, its title, or `last`
     session: String,
-    /// The message; `-` reads it from standard input
+    /// Text of the message; `-` reads it from standard input
     text: String,
-    /// Who says it
+    /// Role of the speaker
     #[arg(long, value_enum)]
     role: Role,
-    /// The tool that says it, for `--role tool`
+    /// Name of the tool, for `--role tool`
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// When it was said [default: now]
+    /// Time of the message [default: now]
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
 }
@@ -60,18 +60,18 @@ enum Role {
 
 #[derive(Debug, Args)]
 pub(crate) struct End {
-    /// The session: its id, the beginning of it, its title, or `last`
+    /// Session: its id, the beginning of it, its title, or `last`
     session: String,
-    /// Why it ended
+    /// Reason for the end
     #[arg(long, default_value = "cli_close")]
     reason: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
-    /// The session: its id, the beginning of it, its title, or `last`
+    /// Session: its id, the beginning of it, its title, or `last`
     session: String,
-    /// The new title
+    /// New title
     title: String,
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn append(
 pub(crate) fn end(arguments: &End, home: &Home, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let session_id = reading(app, home)?.find(&arguments.session)?;
     writing(app, home)?.end_session(&session_id, app.now, &arguments.reason)?;
-    let message = format!("{session_id} has ended");
+    let message = format!("ended {session_id}");
     app.out.show(&Done { session_id, message })?;
     Ok(Outcome::Done)
 }
@@ -152,7 +152,7 @@ pub(crate) fn rename(
     app: &mut Terminal,
 ) -> anyhow::Result<Outcome> {
     let session_id = sessions::rename(app, home, &arguments.session, &arguments.title)?;
-    let message = format!("{session_id} is now called {:?}", arguments.title);
+    let message = format!("renamed {session_id} to {:?}", arguments.title);
     app.out.show(&Done { session_id, message })?;
     Ok(Outcome::Done)
 }

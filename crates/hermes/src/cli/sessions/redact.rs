@@ -19,7 +19,7 @@ use hermes_store::sqlite::Access;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Say how many messages hold secrets, even with --yes
+    /// Show how many messages contain secrets, and change nothing even with --yes
     #[arg(long)]
     dry_run: bool,
 }
@@ -37,9 +37,9 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let store = reading(app, home)?;
     if store.layout().owner() != Owner::Ours {
-        let why = "could not redact state.db: Hermes Agent made or extended it, and a database of another program is never altered";
+        let why = "could not redact state.db: Hermes Agent created or extended it, and Hermes never alters another program's database";
         return Err(Problem::new(Kind::Refused, why)
-            .hint("what it holds is redacted in the memory and in what is handed to a model all the same")
+            .hint("its secrets are still redacted in the memory and in what a model receives")
             .into());
     }
     let messages = store.count_rewrites(&rewritten)?;
@@ -47,7 +47,9 @@ pub(crate) fn run(
     if arguments.dry_run || !app.asking.yes || messages == 0 {
         app.out.show(&Redacted { dry_run: true, messages })?;
         if messages > 0 {
-            app.out.hint("nothing was changed yet; add `--yes` to redact them: what was said cannot be brought back");
+            app.out.hint(
+                "nothing was changed yet; add `--yes` to redact them, which cannot be undone",
+            );
         }
         return Ok(Outcome::Done);
     }
@@ -65,7 +67,7 @@ impl Show for Redacted {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let count = counted(self.messages, "message");
         match (self.messages, self.dry_run) {
-            (0, _) => page.line("no message of state.db holds a secret"),
+            (0, _) => page.line("no message in state.db contains a secret"),
             (_, true) => page.line(format_args!("{count} of state.db with secrets")),
             (_, false) => page.line(format_args!("{count} of state.db redacted")),
         }

@@ -15,13 +15,13 @@ use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The sessions: id, the beginning of it, or title
+    /// Sessions: id, the beginning of it, or title
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// Write them to this file first, for `sessions import`
+    /// Export them to this file first, for `sessions import`
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// For ever: keep nothing to bring them back from
+    /// Delete permanently: keep no copy to restore from
     #[arg(long)]
     erase: bool,
 }
@@ -38,7 +38,8 @@ pub(crate) fn run(
     let deleted = delete::delete(app, home, &sessions, how)?;
     app.out.show(&deleted)?;
     if let (false, Some(id)) = (arguments.erase, deleted.sessions.first()) {
-        app.out.hint(format_args!("undo with `hermes sessions restore {id}`; kept for 30 days"));
+        app.out
+            .hint(format_args!("undo with `hermes sessions restore {id}`, possible for 30 days"));
     }
     Ok(if deleted.kept.is_empty() { Outcome::Done } else { Outcome::Partial })
 }
@@ -46,7 +47,8 @@ pub(crate) fn run(
 impl Show for DeletedSessions {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let sessions = counted(self.sessions.len() as u64, "session");
-        let kept = self.exported_to.as_ref().map(|path| format!("; kept in {}", path.display()));
+        let kept =
+            self.exported_to.as_ref().map(|path| format!("; exported to {}", path.display()));
         page.line(format_args!(
             "{sessions} with {} deleted{}",
             counted(self.messages, "message"),

@@ -17,7 +17,7 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only look, change nothing
+    /// Only check, and change nothing
     #[arg(long)]
     check: bool,
 }
@@ -50,7 +50,7 @@ pub(crate) fn run(
     }
     if !check(&path, Depth::Full, wait)?.is_healthy() {
         let question =
-            format!("mend {} (a copy of it as it is now is kept beside it)?", path.display());
+            format!("repair {}? (a copy of the current file is kept beside it)", path.display());
         confirm::consent(app.asking, &question)?;
     }
     let report = repair(&path, app.now, wait)?;
@@ -76,7 +76,7 @@ impl Show for Checked {
             ))?;
         }
         for finding in &self.report.findings {
-            page.line(format_args!("{BAD}fault{BAD:#}  {}", finding.text))?;
+            page.line(format_args!("{BAD}problem{BAD:#}  {}", finding.text))?;
         }
         for gap in &self.report.not_checked {
             page.line(format_args!("not checked: {gap}"))?;
@@ -88,10 +88,10 @@ impl Show for Checked {
 impl Show for Repaired {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         let done = match self.report.cure {
-            Cure::Nothing => "nothing was wrong; nothing was changed",
-            Cure::RebuildFullText => "the full-text index was built anew",
-            Cure::Reindex => "the indexes were built anew",
-            Cure::Salvage => "the database was built anew from the rows that could be read",
+            Cure::Nothing => "no problems found; nothing was changed",
+            Cure::RebuildFullText => "the full-text index was rebuilt",
+            Cure::Reindex => "the indexes were rebuilt",
+            Cure::Salvage => "the database was rebuilt from the rows that could be read",
         };
         page.line(done)?;
         if let Some(salvaged) = &self.report.salvaged {
@@ -104,7 +104,7 @@ impl Show for Repaired {
             ))?;
         }
         if let Some(kept) = &self.report.kept {
-            page.line(format_args!("the file as it was is kept as {}", kept.display()))?;
+            page.line(format_args!("the original file is kept as {}", kept.display()))?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The session; without one, those that can be brought back are listed
+    /// Session to restore; without it, lists the sessions that can be restored
     session: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn run(
 impl Show for Listing<DeletedSession> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("no deleted session is kept");
+            return page.line("there are no deleted sessions to restore");
         }
         self.results.iter().try_for_each(|one| {
             let title = one.title.as_deref().unwrap_or_default();

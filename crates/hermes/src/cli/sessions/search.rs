@@ -30,24 +30,24 @@ pub(crate) const EXAMPLES: &str = "Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What to look for
+    /// Query
     #[arg(required = true)]
     query: Vec<String>,
-    /// At most this many results
+    /// Maximum number of results
     #[arg(long, default_value_t = 10, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     limit: u16,
-    /// How many messages before and after each result
+    /// Number of messages to show before and after each result
     #[arg(long, default_value_t = 1, value_name = "COUNT")]
     neighbours: usize,
-    /// Only in this session
+    /// Search only this session
     #[arg(long)]
     session: Option<String>,
     #[command(flatten)]
     narrow: Narrow,
-    /// Only said by: user, assistant, tool, system (may be given several times)
+    /// Search only messages of this role: user, assistant, tool, system; can be given several times
     #[arg(long)]
     role: Vec<String>,
-    /// Messages that were taken back too
+    /// Also search messages that were taken back
     #[arg(long)]
     rewound: bool,
 }
@@ -93,7 +93,7 @@ pub(crate) fn run(
     {
         let (result, id) = first;
         app.out.hint(format_args!(
-            "read on with `hermes sessions show {} --around {id}`",
+            "read more with `hermes sessions show {} --around {id}`",
             printable(result.session_id.as_str())
         ));
     }

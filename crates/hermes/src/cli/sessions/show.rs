@@ -18,18 +18,18 @@ use hermes_app::text::{one_line, printable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The session: its id, the beginning of it, its title, or `last`
+    /// Session: its id, the beginning of it, its title, or `last`
     session: String,
-    /// Only the first messages
+    /// Show only the first messages
     #[arg(long, value_name = "COUNT", group = "part")]
     first: Option<usize>,
-    /// Only the last messages
+    /// Show only the last messages
     #[arg(long, value_name = "COUNT", group = "part")]
     last: Option<usize>,
-    /// Only the messages around this one
+    /// Show only the messages around this one
     #[arg(long, value_name = "MESSAGE", group = "part")]
     around: Option<i64>,
-    /// How many on each side, with --around
+    /// With --around, number of messages on each side
     #[arg(long, default_value_t = 5, value_name = "COUNT", requires = "around")]
     window: usize,
 }

@@ -13,7 +13,7 @@ use hermes_app::text::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A folder with a SKILL.md in it, or a SKILL.md
+    /// Folder with a SKILL.md in it, or a SKILL.md
     path: PathBuf,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let added = skill::add(&home, &arguments.path)?;
     let name = added.name.as_str();
     let files = counted(added.files as u64, "file");
-    let done = format!("{name} is added with {files}: {}", added.path.display());
+    let done = format!("added {name} with {files}: {}", added.path.display());
     note_in_memory(app, &home);
     app.out
         .show(&SkillChange { file: Some(added.path.clone()), ..SkillChange::new(name, done) })?;

@@ -14,11 +14,11 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its name
+    /// Name of the skill
     name: String,
-    /// The file with the whole new SKILL.md; `-` is standard input
+    /// File with the complete new SKILL.md; `-` is standard input
     file: PathBuf,
-    /// The one that waits, not the one in use
+    /// Edit the pending skill, not the active one
     #[arg(long)]
     pending: bool,
 }
@@ -32,8 +32,8 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let whole = WholeText { text: &text, expected_hash: &read.hash };
     let edited = skill::edit(&home, name, state, &whole, app.now)?;
     let done = match edited.changed {
-        true => format!("{name} has a new text; the one before is kept as a version"),
-        false => format!("{name} says so already"),
+        true => format!("{name} was updated; the previous text is kept as a version"),
+        false => format!("{name} already has this text"),
     };
     note_in_memory(app, &home);
     let changed = SkillChange::new(name, done);

@@ -14,10 +14,10 @@ use hermes_app::text::{counted, one_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only those that wait for your word
+    /// List only skills that are waiting for your approval
     #[arg(long, conflicts_with = "all")]
     pending: bool,
-    /// Those in use and those that wait
+    /// List active and pending skills
     #[arg(long)]
     all: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let is_empty = results.is_empty();
     app.out.show(&Listing { results })?;
     if is_broken {
-        app.out.hint("`hermes skills validate` says what is wrong, with line numbers");
+        app.out.hint("`hermes skills validate` shows what is wrong, with line numbers");
     }
     if arguments.pending && !is_empty {
         app.out.hint(
@@ -62,10 +62,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     }
     if is_default && unseen > 0 {
         app.out.hint(format_args!(
-            "{} for your word: `hermes skills list --pending`",
+            "{} for your approval: `hermes skills list --pending`",
             match unseen {
-                1 => "1 skill waits".to_owned(),
-                many => format!("{} wait", counted(many as u64, "skill")),
+                1 => "1 skill is waiting".to_owned(),
+                many => format!("{} are waiting", counted(many as u64, "skill")),
             }
         ));
     } else if is_default && is_empty {

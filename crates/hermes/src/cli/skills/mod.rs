@@ -22,33 +22,33 @@ use hermes_app::skills::SkillChange;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the skills in use, and those that wait for your word
+    /// List the active skills, or those that are waiting for your approval
     List(list::Arguments),
-    /// Show one skill: where it comes from, and what it says
+    /// Show a skill: its origin and its text
     Show(show::Arguments),
-    /// Add a skill from a folder, or from a SKILL.md alone
+    /// Add a skill from a folder, or from a single SKILL.md
     Add(add::Arguments),
     /// Lock a skill, so that Hermes never rewrites it
     Lock(Name),
-    /// Let a locked skill be rewritten again
+    /// Unlock a skill, so that Hermes can rewrite it again
     Unlock(Name),
-    /// Use a skill that waits
+    /// Approve a pending skill, so that it is used
     Approve(Name),
-    /// Take a skill that waits away; the same is not offered again
+    /// Reject a pending skill; the same text is not proposed again
     Reject(Name),
-    /// Give a skill another text; it is checked first, and the one before is kept as a version
+    /// Replace the text of a skill; it is validated first, and the previous text is kept as a version
     Edit(edit::Arguments),
-    /// Check skills against the agentskills.io form; exit code 6 when something is found
+    /// Validate skills against the agentskills.io format; the exit code is 6 if there is a problem
     Validate(validate::Arguments),
-    /// Take a skill away; it is kept aside
+    /// Delete a skill; its files are kept for `skills restore`
     Delete(remove::Arguments),
-    /// Bring back the skill of this name that was taken away or rejected last
+    /// Restore the most recently deleted or rejected skill of this name
     Restore(Name),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Name {
-    /// Its name
+    /// Name of the skill
     name: String,
 }
 
@@ -74,7 +74,7 @@ fn must_be_there(path: &Path) -> Result<(), Problem> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let message = format!("there is nothing at {}", path.display());
             Err(Problem::new(Kind::NotFound, message)
-                .hint("name a folder with a SKILL.md in it, or a SKILL.md"))
+                .hint("pass a folder with a SKILL.md in it, or a SKILL.md"))
         }
         _ => Ok(()),
     }

@@ -10,9 +10,9 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its name
+    /// Name of the skill
     name: String,
-    /// Also when it is locked
+    /// Delete it even if it is locked
     #[arg(long)]
     even_locked: bool,
 }
@@ -22,7 +22,10 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     let name = arguments.name.as_str();
     let locked = if arguments.even_locked { OfLocked::Take } else { OfLocked::Refuse };
     skill::may_delete(&home, name, locked)?;
-    confirm::consent(app.asking, &format!("take the skill {name} away (it is kept aside)?"))?;
+    confirm::consent(
+        app.asking,
+        &format!("delete the skill {name}? (its files are kept and can be restored)"),
+    )?;
     let change = skills::delete(app, &home, name, locked)?;
     app.out.show(&change)?;
     app.out.hint(format_args!("undo with `hermes skills restore {name}`"));

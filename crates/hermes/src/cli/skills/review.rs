@@ -9,7 +9,7 @@ pub(super) fn approve(name: &str, app: &mut Terminal) -> anyhow::Result<Outcome>
     let home = app.existing_home()?;
     let change = skills::approve(app, &home, name)?;
     app.out.show(&change)?;
-    app.out.hint(format_args!("keep it as it is with `hermes skills lock {name}`"));
+    app.out.hint(format_args!("to keep Hermes from rewriting it, run `hermes skills lock {name}`"));
     Ok(Outcome::Done)
 }
 

@@ -19,9 +19,9 @@ use hermes_app::text::{one_line, printable};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its name
+    /// Name of the skill
     name: String,
-    /// The one that waits, where one of this name is in use too
+    /// Show the pending skill, if there is also an active one of this name
     #[arg(long)]
     pending: bool,
 }
@@ -63,12 +63,12 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     app.out.show(&Shown::of(skill, app.zone(&home)?))?;
     if is_another_waiting {
         app.out.hint(format_args!(
-            "a new one waits for your word: `hermes skills show {name} --pending`"
+            "a new version is waiting for your approval: `hermes skills show {name} --pending`"
         ));
     }
     if !is_active {
         app.out.hint(format_args!(
-            "use it with `hermes skills approve {name}`, or `hermes skills reject {name}`"
+            "approve it with `hermes skills approve {name}`, or reject it with `hermes skills reject {name}`"
         ));
     }
     Ok(Outcome::Done)
@@ -115,7 +115,7 @@ impl Shown {
             ("license", self.license.clone()),
             ("needs", self.compatibility.clone()),
             ("made from", self.learned.as_ref().map(|learned| learned.sources.join(" "))),
-            ("made", self.made()),
+            ("created", self.made()),
         ];
         let said = optional.into_iter().filter_map(|(name, value)| Some((name, value?)));
         rows.extend(said.filter(|(_, value)| !value.is_empty()));

@@ -16,7 +16,7 @@ use hermes_app::text::one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The name of a skill, a folder with a SKILL.md, or a SKILL.md [default: all skills]
+    /// Name of a skill, folder with a SKILL.md, or SKILL.md [default: all skills]
     #[arg(value_name = "NAME|PATH")]
     wanted: Option<String>,
 }
@@ -105,7 +105,7 @@ impl Show for Listing<Checked> {
                 continue;
             }
             let path = one_line(&checked.path.display().to_string(), usize::MAX);
-            page.line(format_args!("{BAD}wrong{BAD:#} {name} ({path})"))?;
+            page.line(format_args!("{BAD}FAIL{BAD:#}  {name} ({path})"))?;
             for problem in &checked.problems {
                 let message = one_line(&problem.message, usize::MAX);
                 page.line(format_args!("      line {}: {message}", problem.line))?;

@@ -14,7 +14,7 @@ use crate::output::{DIM, Listing, Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// This one is you: the channel and the id there; may be given several times, and nothing is asked
+    /// Link this account to you without asking: the channel and the id there; can be given several times
     #[arg(long, num_args = 2, value_names = ["CHANNEL", "ID"])]
     mine: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(
 impl Show for Listing<Judged> {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            return page.line("everybody who wrote is linked to a user");
+            return page.line("every account that wrote is linked to a user");
         }
         for one in &self.results {
             let (channel, id) = (printable(&one.channel), printable(&one.native_id));
@@ -43,7 +43,7 @@ impl Show for Listing<Judged> {
                     page.line(format_args!("{channel} {id} is {}", printable(user)))?;
                 }
                 (None, command) => {
-                    page.line(format_args!("{channel} {id} is linked to nobody"))?;
+                    page.line(format_args!("{channel} {id} is not linked to a user"))?;
                     let command = command.as_deref().unwrap_or_default();
                     page.line(format_args!("  {DIM}if it is you:{DIM:#} {}", printable(command)))?;
                 }

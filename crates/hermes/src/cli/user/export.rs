@@ -14,9 +14,9 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Whose things; `owner` is you
+    /// User to export; `owner` is you
     user: UserId,
-    /// The new folder they are written to
+    /// New folder to write to
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<Outcome> {
     let written = export(app, &arguments.user, &arguments.to)?;
     app.out.show(&written)?;
-    app.out.note("it holds everything of theirs in clear text: keep it as private as the memory");
+    app.out.note("the folder contains all of the user's data in clear text: keep it as private as the memory");
     Ok(Outcome::Done)
 }
 
@@ -33,7 +33,7 @@ impl Show for PersonWritten {
         let items = counted(self.items.values().sum(), "item");
         let sessions = counted(self.sessions, "session");
         page.line(format_args!(
-            "everything of {}: {items}, {sessions}, written to {}",
+            "exported everything of {}: {items}, {sessions}, written to {}",
             self.user,
             self.folder.display()
         ))?;

@@ -14,16 +14,16 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Who is to be forgotten; `owner` is you
+    /// User to forget; `owner` is you
     #[arg(required_unless_present = "again")]
     user: Option<UserId>,
-    /// Only show what would be erased, and which backups hold it
+    /// Show what would be erased and which backups contain it, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also erase their sessions in a state.db that another program made
+    /// Also erase the user's sessions in a state.db that another program created
     #[arg(long)]
     agent_sessions: bool,
-    /// Erase everybody again who was forgotten and was brought back, by hand or by a restore
+    /// Erase forgotten users again who came back, for example with a restore
     #[arg(long, conflicts_with_all = ["user", "dry_run", "agent_sessions"])]
     again: bool,
 }
@@ -54,13 +54,17 @@ fn must_mean_it(app: &Terminal, name: &str) -> anyhow::Result<()> {
     if app.asking.yes {
         return Ok(());
     }
-    let refused =
-        || Problem::new(Kind::Refused, format!("not done: forget everything of {name} for good?"));
+    let refused = || {
+        Problem::new(
+            Kind::Refused,
+            format!("not confirmed: permanently forget everything of {name}?"),
+        )
+    };
     if app.asking.no_input || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(refused().hint("add `--yes` to go ahead").into());
+        return Err(refused().hint("add `--yes` to confirm").into());
     }
     let mut stderr = io::stderr();
-    write!(stderr, "everything of {name} is erased for good; type the name to go ahead: ")?;
+    write!(stderr, "this permanently erases everything of {name}; type the name to confirm: ")?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
@@ -76,7 +80,7 @@ fn again(app: &mut Terminal, home: &Home) -> anyhow::Result<Outcome> {
 impl Show for Again {
     fn text(&self, page: &mut Page) -> io::Result<()> {
         if self.results.is_empty() {
-            page.line("nobody who was forgotten is here")?;
+            page.line("no forgotten user came back")?;
         }
         self.results.iter().try_for_each(|line| page.line(line))
     }

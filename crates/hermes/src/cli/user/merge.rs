@@ -13,11 +13,11 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Who is somebody else from now on
+    /// User to merge; the name then refers to the other user
     from: UserId,
-    /// Who they are; `owner` is you
+    /// User to merge into; `owner` is you
     into: UserId,
-    /// Only show what would move
+    /// Show what would move, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -38,10 +38,11 @@ pub(super) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     app.out.show(&merged)?;
     if let Some(kept) = &merged.kept_in {
         app.out.note(format_args!(
-            "{from} as they were is kept in {kept}; it goes when {} is forgotten",
+            "the data of {from} before the merge is kept in {kept} until {} is forgotten",
             merged.into
         ));
     }
+    app.out.hint(format_args!("undo it with `hermes user unmerge {from}`"));
     Ok(Outcome::Done)
 }
 
@@ -50,7 +51,7 @@ impl Show for UserMerged {
         match self.done {
             false => page.line(format_args!("would move {}", self.in_words())),
             true => {
-                page.line(format_args!("{} is {} from now on", self.from, self.into))?;
+                page.line(format_args!("merged {} into {}", self.from, self.into))?;
                 page.line(format_args!("  moved {}", self.in_words()))?;
                 let (entries, sections) = (self.entries, self.reflections);
                 page.line(format_args!(

@@ -1,9 +1,10 @@
-//! hermes user list, add, confirm, link, unlink, timezone, merge, export, forget
+//! hermes user list, add, confirm, link, unlink, timezone, merge, unmerge, export, forget
 
 mod confirm;
 mod export;
 mod forget;
 mod merge;
+mod unmerge;
 
 use crate::terminal::Terminal;
 use std::io;
@@ -19,46 +20,48 @@ use hermes_app::users::{self, KnownUsers, UserChange};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the users, the identities they come in with, and who is linked to nobody
+    /// List the users and their channel accounts, and the unlinked accounts
     List,
-    /// Add a user; each has a memory of their own
+    /// Add a user, who gets a memory of their own
     Add {
-        /// Their name: letters, digits and _ - . @ +
+        /// Name of the user: letters, digits and _ - . @ +
         name: UserId,
-        /// The time zone they live in, such as Europe/Lisbon
+        /// Time zone of the user, such as Europe/Lisbon
         #[arg(long, value_name = "ZONE")]
         timezone: Option<String>,
     },
-    /// Say which of those who wrote and are linked to nobody are you; each is asked about once
+    /// Link unlinked accounts that are yours to you; asks about each one once
     Confirm(confirm::Arguments),
-    /// Say which user somebody is in a channel; from then on their words go to that user's memory
+    /// Link a channel account to a user; from then on its messages go to that user's memory
     Link {
-        /// The channel, such as telegram
+        /// Channel, such as telegram
         channel: String,
-        /// Their id there
+        /// Id of the account in the channel
         native_id: String,
-        /// The user; `owner` is you
+        /// User to link to; `owner` is you
         user: UserId,
     },
-    /// Forget which user somebody is in a channel; what was said stays where it is
+    /// Unlink a channel account from its user; what was said before stays with the user
     Unlink {
-        /// The channel, such as telegram
+        /// Channel, such as telegram
         channel: String,
-        /// Their id there
+        /// Id of the account in the channel
         native_id: String,
     },
-    /// Say which time zone a user lives in
+    /// Set the time zone of a user
     Timezone {
-        /// The user
+        /// User
         user: UserId,
-        /// The zone, such as Europe/Lisbon; `none` for the one of the settings
+        /// Time zone, such as Europe/Lisbon; `none` uses the one in the settings
         zone: String,
     },
-    /// Make one user another: everything of the first becomes the second's, and the name leads there
+    /// Merge one user into another: everything of the first moves to the second, and so does the name
     Merge(merge::Arguments),
-    /// Write everything of one person to a folder
+    /// Undo a merge: both users get back what they had; what came later stays with the second
+    Unmerge(unmerge::Arguments),
+    /// Export everything of a user to a folder
     Export(export::Arguments),
-    /// Erase everything of one person, with a receipt that says which backups still hold it
+    /// Erase everything of a user, with a receipt that lists the backups that still contain it
     Forget(forget::Arguments),
 }
 
@@ -78,6 +81,7 @@ pub(crate) fn run(command: &Command, app: &mut Terminal) -> anyhow::Result<Outco
             show(app, &users::set_timezone(app, &home, user, zone)?)
         }
         Command::Merge(arguments) => merge::run(arguments, app),
+        Command::Unmerge(arguments) => unmerge::run(arguments, app),
         Command::Export(arguments) => export::run(arguments, app),
         Command::Forget(arguments) => forget::run(arguments, app),
     }
@@ -102,8 +106,9 @@ fn add(
 ) -> anyhow::Result<Outcome> {
     let change = users::add(app, home, name, zone)?;
     app.out.show(&change)?;
-    app.out
-        .hint(format_args!("say who they are in a channel: `hermes user link CHANNEL ID {name}`"));
+    app.out.hint(format_args!(
+        "link a channel account to this user: `hermes user link CHANNEL ID {name}`"
+    ));
     Ok(Outcome::Done)
 }
 
@@ -119,14 +124,17 @@ impl Show for KnownUsers {
         }
         for one in &self.merged {
             let at = one.at.strftime("%Y-%m-%d");
-            page.line(format_args!("{:<20} {DIM}is {} since {at}{DIM:#}", one.name, one.into))?;
+            page.line(format_args!(
+                "{:<20} {DIM}merged into {} on {at}{DIM:#}",
+                one.name, one.into
+            ))?;
         }
         if !self.unlinked.is_empty() {
-            page.line("\nlinked to nobody:")?;
+            page.line("\nnot linked to a user:")?;
         }
         for one in &self.unlinked {
             let (channel, id) = (printable(&one.channel), printable(&one.native_id));
-            page.line(format_args!("  {channel} {id}: words went to {}", one.user))?;
+            page.line(format_args!("  {channel} {id}: messages are stored under {}", one.user))?;
             page.line(format_args!("    {DIM}link:{DIM:#} {}", printable(&one.link_with)))?;
             if let Some(command) = &one.if_owner {
                 page.line(format_args!("    {DIM}if it is you:{DIM:#} {}", printable(command)))?;

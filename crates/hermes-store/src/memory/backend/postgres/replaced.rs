@@ -7,17 +7,19 @@ use ::postgres::SimpleQueryMessage;
 use super::Server;
 use crate::memory::Memory;
 use crate::postgres::{Response, ServerError};
+use crate::sqlite::Access;
 use crate::{Error, Result};
 
-/// For how long it is taken for granted by those who read. Whoever writes finds out in the same transaction.
+/// For how long those who read take it for granted. A write checks again in its own transaction.
 const TRUSTED_FOR: Duration = Duration::from_secs(1);
 
 impl Memory {
-    /// Whether this is still the memory that its profile has, as of a second ago at most. One in a file is looked at
-    /// by its file.
+    /// Whether this is still the memory that its profile has; for one that is only read, as of a second ago at most.
+    /// A memory in a file is checked by its file.
     pub fn is_in_place(&self) -> Result<bool> {
         let Some(server) = self.connection.server() else { return Ok(true) };
-        if server.in_place_at.get().is_some_and(|seen| seen.elapsed() < TRUSTED_FOR) {
+        let is_recent = |seen: Instant| seen.elapsed() < TRUSTED_FOR;
+        if self.access == Access::Read && server.in_place_at.get().is_some_and(is_recent) {
             return Ok(true);
         }
         let number = server.profile();

@@ -26,7 +26,12 @@ pub(super) fn user_setting(who: Who) -> String {
     let whole_tables = if who == Who::All { "on" } else { "off" };
     let plans = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"]
         .map(|name| format!("set_config('{name}', '{whole_tables}', true)"));
-    format!("set_config('hermes.user', '{user}', true), {}", plans.join(", "))
+    // With these, the plan does not depend on the values; a statement that the server keeps is planned once.
+    let cached = if who == Who::All { "auto" } else { "force_generic_plan" };
+    format!(
+        "set_config('hermes.user', '{user}', true), set_config('plan_cache_mode', '{cached}', true), {}",
+        plans.join(", ")
+    )
 }
 
 pub(super) fn tell(who: Who) -> String {

@@ -62,24 +62,20 @@ pub(super) fn question(request: &Request) -> String {
 pub(super) fn explained(request: &Request) -> String {
     let what = match request.kind {
         Kind::Write => {
-            "the file is written as shown; what it was is kept, and /rollback brings it back"
+            "write the file as shown; the old version is saved, and /rollback restores it"
         }
-        Kind::Run => "the command is run as shown, in the folder that is named",
-        Kind::Forget => "what is named is taken away",
-        Kind::Skill => "the skill is kept as shown",
+        Kind::Run => "run the command as shown, in the folder shown",
+        Kind::Forget => "remove what is shown",
+        Kind::Skill => "save or delete the skill, as shown",
     };
     let mut text = format!("  y  {what}\n");
     if let Some(always) = &request.always {
         let always = exact(always);
-        text.push_str(&format!(
-            "  a  the same, and no more questions in this session for: {always}\n"
-        ));
+        text.push_str(&format!("  a  do it, and do not ask again in this session for: {always}\n"));
     }
-    text.push_str(
-        "  n  it is not done, and the model is told so; a reason may stand behind the n\n",
-    );
+    text.push_str("  n  do not do it, and tell the model; you can add a reason after the n\n");
     if request.editable.is_some() {
-        text.push_str("  e  change it first; what you wrote is done\n");
+        text.push_str("  e  edit it first; the edited version is used\n");
     }
     text.push_str("  Enter alone, Ctrl-C and Ctrl-D mean no\n");
     text

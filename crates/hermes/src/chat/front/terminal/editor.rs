@@ -282,9 +282,9 @@ impl Prompt for Mark {
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         let found = match search.status {
             PromptHistorySearchStatus::Passing => "",
-            PromptHistorySearchStatus::Failing => "nothing of ",
+            PromptHistorySearchStatus::Failing => "no match for ",
         };
-        Cow::Owned(format!("(typed before: {found}{}) ", search.term))
+        Cow::Owned(format!("(search history: {found}{}) ", search.term))
     }
 
     fn get_prompt_color(&self) -> Color {

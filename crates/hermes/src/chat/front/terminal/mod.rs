@@ -120,7 +120,7 @@ impl Terminal {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
             Event::Began { session, model, is_resumed } => {
-                let way = if *is_resumed { "going on with" } else { "session" };
+                let way = if *is_resumed { "continuing session" } else { "session" };
                 self.line(DIM, &format!("{model} · {way} {session} · /help lists the commands"))
             }
             Event::Recalled { items: 0, .. } => Ok(()),
@@ -151,7 +151,8 @@ impl Terminal {
             Event::TurnEnded(figures) => self.line(DIM, &status::line(figures)),
             Event::Ended { session, turns } => match turns {
                 0 => Ok(()),
-                _ => self.line(DIM, &format!("kept: go on with `hermes chat --resume {session}`")),
+                _ => self
+                    .line(DIM, &format!("saved; continue with `hermes chat --resume {session}`")),
             },
         }
     }
@@ -182,7 +183,8 @@ impl Terminal {
                     }
                 }
                 Answer::Explain => self.write(&approve::explained(request))?,
-                Answer::Again => self.line(DIM, "  y, n or one of the others; ? explains")?,
+                Answer::Again => self
+                    .line(DIM, "  answer with y, n or one of the other letters; ? explains them")?,
             }
         }
     }
@@ -205,7 +207,7 @@ impl Front for Terminal {
             Typed::Interrupted { was_empty } => {
                 self.is_leaving = was_empty;
                 if was_empty {
-                    self.line(DIM, "Ctrl-C again leaves, and so does Ctrl-D")?;
+                    self.line(DIM, "press Ctrl-C again, or Ctrl-D, to exit")?;
                 }
                 Ok(Input::Cancelled)
             }

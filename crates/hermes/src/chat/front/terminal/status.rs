@@ -13,7 +13,7 @@ pub(crate) fn line(figures: &Figures) -> String {
     parts.push(format!("memory {}", short(figures.memory_tokens as u64)));
     parts.extend(figures.cost.map(dollars));
     if figures.is_cut {
-        parts.push("stopped: what came is kept".to_owned());
+        parts.push("stopped; the partial answer is kept".to_owned());
     }
     parts.join(" · ")
 }
@@ -53,7 +53,10 @@ mod tests {
         };
         assert_eq!(line(&figures), "openai/gpt · 12.4k/200k · memory 3.1k · $0.02");
         let cut = Figures { cost: None, is_cut: true, window_size: 0, ..figures };
-        assert_eq!(line(&cut), "openai/gpt · 12.4k · memory 3.1k · stopped: what came is kept");
+        assert_eq!(
+            line(&cut),
+            "openai/gpt · 12.4k · memory 3.1k · stopped; the partial answer is kept"
+        );
     }
 
     #[test]
