@@ -79,7 +79,7 @@ pub enum Error {
         number: u32,
     },
     /// The kept content of a file is gone or damaged.
-    #[error("the kept content {hash} is damaged or gone")]
+    #[error("the stored content {hash} is damaged or missing")]
     DamagedContent {
         /// Its SHA-256.
         hash: String,
@@ -91,13 +91,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// Files were changed by somebody else since.
-    #[error("changed by somebody else since then: {}", listed(paths))]
+    #[error("changed by someone else since then: {}", listed(paths))]
     ChangedSince {
         /// Which.
         paths: Vec<PathBuf>,
     },
     /// Something that is no file or link stands where one would be put back.
-    #[error("could not bring back {}: {why}", path.display())]
+    #[error("could not restore {}: {why}", path.display())]
     InTheWay {
         /// The path.
         path: PathBuf,
@@ -130,9 +130,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Error::Home(error) => return error.hint(),
-            Error::NoCheckpoint { .. } => "`hermes checkpoint list` shows what there is",
+            Error::NoCheckpoint { .. } => "`hermes checkpoint list` shows all checkpoints",
             Error::ChangedSince { .. } => {
-                "look at them with `hermes checkpoint show`, then add `--force` to replace them all the same; that can be undone too"
+                "compare them with `hermes checkpoint show`, then add `--force` to replace them \
+                 anyway; that can be undone too"
             }
             Error::InTheWay { .. } => "move it away, then try again",
             _ => return None,

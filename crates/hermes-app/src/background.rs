@@ -122,7 +122,7 @@ impl<'a> Background<'a> {
         let bad = |why: &str| Error::BadReply { model: self.name.clone(), why: why.to_owned() };
         match answer.stop {
             Stop::Refusal => return Err(bad("it refused")),
-            Stop::MaxTokens => return Err(bad("its answer was longer than allowed")),
+            Stop::MaxTokens => return Err(bad("its answer exceeded the length limit")),
             _ => {}
         }
         Ok(Reply { text: answer.text(), model: self.name.clone() })

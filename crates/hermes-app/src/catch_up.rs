@@ -16,7 +16,7 @@ pub fn put_right(report: &Report) -> Option<String> {
     let (named, noted) = (report.sessions_named, report.summaries_noted);
     (named + noted > 0).then(|| {
         let named = counted(named, "session");
-        format!("put right: {named} known by the name of their user, {noted} summaries by number")
+        format!("repaired: {named} assigned to the name of their user, {noted} summaries by number")
     })
 }
 

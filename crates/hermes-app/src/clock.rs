@@ -85,12 +85,14 @@ pub fn minute(moment: Timestamp, zone: &TimeZone) -> String {
 }
 
 fn not_a_length(text: &str) -> Problem {
-    Problem::usage(format!("{text:?} is not a length of time")).hint("write it like 5h, 2d or 1w")
+    Problem::usage(format!("{text:?} is not a duration")).hint("write it like 5h, 2d or 1w")
 }
 
 fn not_a_moment(text: &str) -> Problem {
-    Problem::usage(format!("{text:?} is not a time"))
-        .hint("write a length of time ago (5h, 2d, 1w), a date (2026-05-31, 2026-05-31T14:00) or \"last tuesday\"")
+    Problem::usage(format!("{text:?} is not a time")).hint(
+        "write how long ago (5h, 2d, 1w), a date (2026-05-31, 2026-05-31T14:00) or \"last \
+             tuesday\"",
+    )
 }
 
 #[cfg(test)]

@@ -76,11 +76,12 @@ pub fn answering(active: &EmbedModel, means: &Means<'_>) -> Answering {
             return Answering { embedder: Some(embedder), notes };
         }
         Ok(other) => notes.push(format!(
-            "the settings ask for {} ({}); {shown} answers until `hermes memory reembed` has switched",
+            "the settings name {} ({}); {shown} stays active until `hermes memory reembed` has \
+             switched",
             other.id().name,
             other.id().provider
         )),
-        Err(error) => notes.push(format!("{error}; {shown} answers")),
+        Err(error) => notes.push(format!("{error}; {shown} stays active")),
     }
     // Nothing is sent to a provider that the settings no longer name.
     let embedded = Embedded::new();
@@ -88,7 +89,7 @@ pub fn answering(active: &EmbedModel, means: &Means<'_>) -> Answering {
         return Answering { embedder: Some(Box::new(embedded)), notes };
     }
     notes.push(format!(
-        "{shown} is not what the settings name, so it is not asked: only words are searched"
+        "the settings do not name {shown}, so it is not used: the search uses keywords only"
     ));
     Answering { embedder: None, notes }
 }
@@ -138,8 +139,8 @@ impl Means<'_> {
         }
         let what = format!("could not use {provider} for embeddings: {variable} is not set");
         let hint = format!(
-            "keep the key with `hermes config set {variable} -`, or go on without a network with \
-             `hermes config set memory.embeddings.provider embedded`"
+            "store the key with `hermes config set {variable} -`, or use the built-in model, which \
+             needs no network: `hermes config set memory.embeddings.provider embedded`"
         );
         Err(Problem::new(Kind::Refused, what).hint(hint).into())
     }
@@ -200,9 +201,9 @@ impl Haste {
 fn no_anthropic() -> Problem {
     Problem::new(Kind::Refused, "could not use anthropic for embeddings: VOYAGE_API_KEY is not set")
         .hint(
-            "Anthropic has no embedding endpoint and points to Voyage AI: keep the key with \
-             `hermes config set VOYAGE_API_KEY -`, or go on without a network with \
-             `hermes config set memory.embeddings.provider embedded`",
+            "Anthropic has no embedding endpoint and recommends Voyage AI: store the key with \
+             `hermes config set VOYAGE_API_KEY -`, or use the built-in model, which needs no \
+             network: `hermes config set memory.embeddings.provider embedded`",
         )
 }
 

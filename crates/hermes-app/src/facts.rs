@@ -48,12 +48,12 @@ impl New<'_> {
         }
         let is_long = |name: &str| name.len() > LONGEST_NAME;
         if self.kind.is_some_and(is_long) || self.entities.iter().any(|name| is_long(name)) {
-            let what = format!("a kind and a name have at most {LONGEST_NAME} bytes");
+            let what = format!("a kind or a name can have at most {LONGEST_NAME} bytes");
             return Err(Problem::usage(what));
         }
         if self.entities.len() > MOST_NAMES {
             let count = self.entities.len();
-            let what = format!("a fact about {count} names: {MOST_NAMES} are the most");
+            let what = format!("this fact has {count} names; at most {MOST_NAMES} are allowed");
             return Err(Problem::usage(what));
         }
         match self.valid_from.zip(self.valid_to).is_some_and(|(from, to)| from > to) {
@@ -203,13 +203,13 @@ impl Facts<'_> {
             }
         }
         if found.is_empty() {
-            return Err(Problem::usage("there is nothing to merge: name two facts at least").into());
+            return Err(Problem::usage("nothing to merge: give at least two facts").into());
         }
         let mut merged = Vec::new();
         for other in found {
             if other.user != kept.user {
                 let what = format!(
-                    "{} and {} do not belong to the same people",
+                    "{} and {} do not belong to the same user",
                     name_of(kept.id),
                     name_of(other.id)
                 );
@@ -273,10 +273,10 @@ pub fn history(store: &Memory, scope: Scope, id: &str) -> anyhow::Result<(Fact, 
 /// What became of a fact whose last change was taken back.
 pub fn undone(action: &str) -> &'static str {
     match action {
-        "fact.edit" => "is its text again",
-        "fact.supersede" => "is current again, and what took its place is retired",
-        "fact.unsupersede" => "takes its place again",
-        "fact.retire" => "is back",
+        "fact.edit" => "is its current text again",
+        "fact.supersede" => "is current again, and the fact that replaced it is retired",
+        "fact.unsupersede" => "replaces the earlier fact again",
+        "fact.retire" => "is restored",
         "fact.restore" => "is deleted again",
         _ => "is as it was before",
     }
@@ -343,16 +343,16 @@ pub fn sentence(text: &str) -> Result<String, Problem> {
     let text = text.trim().to_owned();
     let length = text.chars().count();
     if text.is_empty() {
-        return Err(Problem::usage("there is nothing to keep: the text is empty"));
+        return Err(Problem::usage("nothing to store: the text is empty"));
     }
     if text.contains('\0') {
-        return Err(Problem::usage("the text has a NUL character in it"));
+        return Err(Problem::usage("the text contains a NUL character"));
     }
     if length > LONGEST {
         return Err(Problem::usage(format!(
-            "a fact of {length} characters: {LONGEST} is the most"
+            "this fact has {length} characters; at most {LONGEST} are allowed"
         ))
-        .hint("keep one sentence, and record long texts with `hermes memory record`"));
+        .hint("store one sentence, and record long texts with `hermes memory record`"));
     }
     Ok(text)
 }

@@ -74,20 +74,22 @@ impl Forget {
     /// What is kept all the same.
     pub fn keeps(&self) -> Vec<&'static str> {
         let mut kept = vec![
-            "what you wrote to MEMORY.md and USER.md yourself is kept: see it with `hermes memory show`",
+            "what you wrote to MEMORY.md and USER.md yourself stays: see it with `hermes memory \
+             show`",
         ];
         if self.erase {
-            kept.push("backups that were made before still hold it until they are deleted");
+            kept.push("backups that were made before still contain it until they are deleted");
         }
         if !self.transcript {
             kept.push(match self.choice {
                 Choice::User(_) => {
-                    "the transcript in state.db is kept: `hermes user forget NAME` erases everything of a user"
+                    "the transcript in state.db stays: `hermes user forget NAME` erases everything \
+                     of a user"
                 }
                 _ if self.erase => {
-                    "the transcript in state.db is kept: `--erase --transcript` erases it as well"
+                    "the transcript in state.db stays: `--erase --transcript` erases it too"
                 }
-                _ => "the transcript in state.db is kept: see `hermes sessions delete`",
+                _ => "the transcript in state.db stays: see `hermes sessions delete`",
             });
         }
         kept
@@ -99,7 +101,7 @@ pub fn user(store: &Memory, name: &str) -> anyhow::Result<UserNumber> {
     let found = store.user(name)?.map(|user| user.number);
     found.ok_or_else(|| {
         Problem::new(Kind::NotFound, format!("could not find user {name} in the memory"))
-            .hint("see who is known with `hermes user list`")
+            .hint("`hermes user list` shows all users")
             .into()
     })
 }
@@ -153,14 +155,14 @@ fn must_be_known(choice: &Choice, store: &Memory) -> anyhow::Result<()> {
         Choice::Source(user, name) => {
             let known = store.known_sources(Admin, *user)?;
             let hint = match known.is_empty() {
-                true => "nothing was recorded yet".to_owned(),
+                true => "nothing has been recorded yet".to_owned(),
                 false => format!("known sources: {}", one_line(&known.join(", "), 200)),
             };
             Problem::new(Kind::NotFound, format!("nothing was recorded from {name}")).hint(hint)
         }
         Choice::Session(_, id) => {
             Problem::new(Kind::NotFound, format!("could not find session {id} in the memory"))
-                .hint("see the sessions with `hermes sessions list`")
+                .hint("`hermes sessions list` shows the sessions")
         }
         Choice::User(_) | Choice::Kind(..) | Choice::All => return Ok(()),
     };
@@ -176,7 +178,7 @@ impl ForgetReport {
     /// What was done, in one line.
     pub fn said(&self) -> String {
         if self.is_nothing() {
-            return "there is nothing of that to forget".to_owned();
+            return "nothing to forget".to_owned();
         }
         let done = match (self.done, self.erased) {
             (false, false) => "would forget",

@@ -89,14 +89,14 @@ const MOST_FOUND: usize = 10;
 pub fn look(app: &App, from: &str, to: &str, wanted: &Wanted<'_>) -> anyhow::Result<Handover> {
     let (from, to) = (profile(app, from)?, profile(app, to)?);
     if from.profile_name() == to.profile_name() {
-        return Err(Problem::usage("a profile hands nothing over to itself").into());
+        return Err(Problem::usage("a profile cannot hand over to itself").into());
     }
     let summary = gather(app, &from, wanted)?;
     let [from_name, to_name] = [&from, &to].map(|home| home.profile_name().to_owned());
     if summary.is_empty() {
-        let message = format!("there is nothing to pass on from profile {from_name}");
+        let message = format!("there is nothing to hand over from profile {from_name}");
         return Err(Problem::new(Kind::NotFound, message)
-            .hint("choose with `--query`, `--fact`, `--session`, `--since` or `--note`")
+            .hint("choose something with `--query`, `--fact`, `--session`, `--since` or `--note`")
             .into());
     }
     let text = summary.text(&from_name, &to_name);
@@ -124,7 +124,7 @@ fn profile(app: &App, name: &str) -> anyhow::Result<Home> {
     let home = app.root_home()?.sibling(parse_profile(name)?);
     if !home.folder().is_dir() {
         let message = format!("could not find profile {}", home.profile_name());
-        let hint = "see them with `hermes profile list`";
+        let hint = "`hermes profile list` shows all profiles";
         return Err(Problem::new(Kind::NotFound, message).hint(hint).into());
     }
     Ok(home)
@@ -150,7 +150,7 @@ fn gather(app: &App, from: &Home, wanted: &Wanted<'_>) -> anyhow::Result<Summary
             let message =
                 format!("could not find session {session} in profile {}", from.profile_name());
             return Err(Problem::new(Kind::NotFound, message)
-                .hint("see them with `hermes sessions list`")
+                .hint("`hermes sessions list` shows the sessions")
                 .into());
         }
     }

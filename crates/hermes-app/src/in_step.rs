@@ -77,7 +77,7 @@ pub fn tell(app: &App, erased: Erased) {
         app.note(format_args!(
             "removed from your memory files: {}, with {}",
             counted_entries(erased.entries),
-            counted(erased.versions, "kept version")
+            counted(erased.versions, "stored version")
         ));
     }
     if erased.left > 0 {
@@ -103,20 +103,24 @@ fn counted_entries(count: u64) -> String {
 fn said(followed: &Followed) -> String {
     match followed {
         Followed::Rewritten { path, text, .. } => {
-            format!("{} says now: {}", path.display(), one_line(text, 72))
+            format!("updated in {}: {}", path.display(), one_line(text, 72))
         }
         Followed::Removed { path, entry, .. } => {
-            format!("taken out of {}: {}", path.display(), one_line(entry, 72))
+            format!("removed from {}: {}", path.display(), one_line(entry, 72))
         }
         Followed::Back { path, entry, .. } => {
-            format!("back in {}: {}", path.display(), one_line(entry, 72))
+            format!("restored in {}: {}", path.display(), one_line(entry, 72))
         }
         Followed::Proposed { path, proposal, .. } => format!(
-            "{} would follow: agree with `hermes memory approve {proposal}`",
+            "a change of {} waits for your approval: `hermes memory approve {proposal}`",
             path.display()
         ),
         Followed::LeftAlone { path, fact, why } => {
-            format!("the entry of {} in {} is left as it is: {why}", name_of(*fact), path.display())
+            format!(
+                "the entry of {} in {} was left unchanged: {why}",
+                name_of(*fact),
+                path.display()
+            )
         }
     }
 }

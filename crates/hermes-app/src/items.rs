@@ -191,8 +191,8 @@ pub fn keep_lesson(
         None => None,
         Some(word @ ("success" | "failure" | "unclear")) => Some(word),
         Some(other) => {
-            return Err(Problem::usage(format!("{other:?} is no outcome"))
-                .hint("it is success, failure or unclear")
+            return Err(Problem::usage(format!("{other:?} is not a valid outcome"))
+                .hint("it must be success, failure or unclear")
                 .into());
         }
     };

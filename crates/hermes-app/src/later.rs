@@ -19,13 +19,13 @@ pub fn fill_in(home: &Home, app: &App, store: &mut Memory) -> anyhow::Result<()>
         Ok(embedder) if reembed::is_model(&active, embedder.id()) => {
             app.reembed(home, store, embedder.as_ref(), &mut |_| {}).map(|_| ())
         }
-        Ok(_) => Err(anyhow::anyhow!("the settings ask for another model")),
+        Ok(_) => Err(anyhow::anyhow!("the settings name another model")),
         Err(error) => Err(error),
     };
     if let Err(error) = made {
         let model = embedding::name(&active);
-        app.note(format_args!("kept without a vector of {model}: {error}"));
-        app.hint("`hermes memory reembed` fills it in; until then its words are found");
+        app.note(format_args!("stored without a vector of {model}: {error}"));
+        app.hint("`hermes memory reembed` computes it; until then keyword search finds the text");
     }
     Ok(())
 }

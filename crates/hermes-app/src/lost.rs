@@ -34,9 +34,9 @@ impl Lost {
         let file = self.file.display();
         match &self.backup {
             Some(backup) => {
-                format!("{file} is missing, and this home had it; backup {backup} has it")
+                format!("{file} is missing, but this home had it; backup {backup} contains it")
             }
-            None => format!("{file} is missing, and this home had it; no backup here has it"),
+            None => format!("{file} is missing, but this home had it; no backup here contains it"),
         }
     }
 
@@ -107,8 +107,8 @@ impl App {
         let before = seen.map(|seen| databases::place(home, seen));
         if let Some(before) = before.filter(|before| *before != file && !is_missing(before)) {
             let advice = format!(
-                "the memory of this home is in {before}: move it with `mv {before} {file}`, or name that place with \
-                 `hermes config set memory.path {before}`; {anew}",
+                "the memory of this home is in {before}: move it with `mv {before} {file}`, or use \
+                 that path with `hermes config set memory.path {before}`; {anew}",
                 before = before.display(),
                 file = file.display(),
             );
@@ -116,13 +116,13 @@ impl App {
         }
         match having::newest(self, home, database, seen, &file) {
             Some(having) => {
-                let advice = format!("bring it back with `{}`; {anew}", having.command);
+                let advice = format!("restore it with `{}`; {anew}", having.command);
                 Lost { file, backup: Some(having.id), restore: Some(having.command), advice }
             }
             None => {
                 let advice = format!(
-                    "no backup that has it is known here: look with `hermes backup list`, or fetch one with \
-                     `hermes backup pull`; {anew}"
+                    "no backup known here contains it: check `hermes backup list`, or fetch one \
+                     with `hermes backup pull`; {anew}"
                 );
                 Lost { file, backup: None, restore: None, advice }
             }
@@ -132,11 +132,11 @@ impl App {
     /// How somebody begins with an empty one on purpose.
     fn anew(&self, home: &Home, database: Database) -> &'static str {
         match database {
-            Database::Memory => "`hermes init --new-memory` begins with an empty one",
+            Database::Memory => "`hermes init --new-memory` starts with an empty one",
             Database::State if matches!(self.owner(home), Ok(Owner::HermesAgent)) => {
-                "Hermes Agent makes an empty one when it is started"
+                "Hermes Agent creates an empty one when it starts"
             }
-            Database::State => "`hermes init --new-state` begins with an empty one",
+            Database::State => "`hermes init --new-state` starts with an empty one",
         }
     }
 

@@ -50,8 +50,8 @@ pub fn prepare(app: &App, home: &Home) -> anyhow::Result<Prepared> {
 pub fn begin_anew(app: &App, home: &Home, database: Database) -> anyhow::Result<()> {
     if app.has_database(home, database)? {
         let name = database.file_name();
-        let what = format!("could not begin with an empty {name}: there is one");
-        let hint = "move it away first, if you are sure that you do not want it";
+        let what = format!("could not start with an empty {name}: it already exists");
+        let hint = "if you no longer need it, move it away first";
         return Err(Problem::new(Kind::Refused, what).hint(hint).into());
     }
     if Noted::read(home).has(database) {

@@ -173,9 +173,10 @@ pub fn store_hint(error: &hermes_store::Error) -> Option<String> {
             let is_empty = why == "the file is empty";
             let hint = match is_empty {
                 true => {
-                    "there is nothing in it: move it away, then `hermes doctor` names the backup that has it"
+                    "the file is empty: move it away; `hermes doctor` then names a backup that has \
+                     it"
                 }
-                false => "keep the file as it is, and put a copy from before in its place",
+                false => "keep the file, and replace it with an earlier copy",
             };
             Some(hint.to_owned())
         }

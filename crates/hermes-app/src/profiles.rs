@@ -90,7 +90,7 @@ pub fn set_aside(app: &App, name: &ProfileName) -> anyhow::Result<PathBuf> {
 /// Brings back the profile of this name that was taken away last.
 pub fn restore(app: &App, name: &str) -> anyhow::Result<()> {
     let Some(name) = parse_profile(name)? else {
-        return Err(HomeError::DefaultProfile { action: "brought back" }.into());
+        return Err(HomeError::DefaultProfile { action: "restored" }.into());
     };
     profile::restore(&app.root_home()?, &name)?;
     Ok(())

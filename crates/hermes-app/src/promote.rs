@@ -30,7 +30,7 @@ pub struct Promoted {
 pub fn find(store: &Memory, scope: Scope, id: i64) -> anyhow::Result<Procedure> {
     let found = store.procedures(scope, &[id])?.pop().filter(|one| one.retired_at.is_none());
     let missing = || Problem::new(Kind::NotFound, format!("could not find procedure {id}"));
-    let hint = "`hermes memory reflections list` shows them";
+    let hint = "`hermes memory reflections list` shows all procedures";
     Ok(found.ok_or_else(|| missing().hint(hint))?)
 }
 
@@ -58,7 +58,7 @@ pub fn promote(
         Offered::Written { path, .. } => (true, path),
         Offered::Same { path } => (false, path),
         Offered::Refused { why } => {
-            let why = format!("could not make the skill {name}: {why}");
+            let why = format!("could not create the skill {name}: {why}");
             return Err(Problem::new(Kind::Refused, why)
                 .hint("choose another name with `--name NAME`")
                 .into());

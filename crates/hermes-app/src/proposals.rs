@@ -25,7 +25,7 @@ pub struct ApprovedProposal {
 /// The memory in which proposals wait, open to be written; an error where nothing can wait.
 pub fn memory(app: &App, home: &Home) -> anyhow::Result<OpenMemory> {
     if !app.memory(home, Access::Read)?.exists {
-        return Err(Problem::new(Kind::NotFound, "nothing waits for your word").into());
+        return Err(Problem::new(Kind::NotFound, "nothing is waiting for your approval").into());
     }
     app.memory(home, Access::Write)
 }
@@ -61,7 +61,7 @@ pub fn number(id: &str) -> Result<i64, Problem> {
     let digits = id.strip_prefix("proposal:").unwrap_or(id);
     digits.parse().map_err(|_| {
         Problem::usage(format!("{id:?} is not the number of a proposal"))
-            .hint("see what waits with `hermes memory pending`")
+            .hint("`hermes memory pending` lists the proposals")
     })
 }
 
@@ -73,18 +73,21 @@ impl ApprovedProposal {
                 let entry = one_line(&written.entry, 72);
                 let first = format!("written to {}: {entry}", written.path.display());
                 let moved = written.moved.iter().map(|moved| {
-                    format!("  to make room, this is a fact now: {}", one_line(moved, 72))
+                    format!(
+                        "  to make room, this entry was moved to a fact: {}",
+                        one_line(moved, 72)
+                    )
                 });
                 std::iter::once(first).chain(moved).collect()
             }
             Approved::Removed { path, entry } => {
-                vec![format!("taken out of {}: {}", path.display(), one_line(entry, 72))]
+                vec![format!("removed from {}: {}", path.display(), one_line(entry, 72))]
             }
             Approved::Replaced { path, with, .. } => {
-                vec![format!("{} says now: {}", path.display(), one_line(with, 72))]
+                vec![format!("updated in {}: {}", path.display(), one_line(with, 72))]
             }
             Approved::Outdated { entry } => vec![format!(
-                "{}: the entry is gone or was renewed since; nothing was changed: {}",
+                "{}: the entry was removed or changed since; nothing was changed: {}",
                 self.id,
                 one_line(entry, 72)
             )],

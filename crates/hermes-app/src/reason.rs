@@ -68,7 +68,7 @@ impl Why {
             (true, _) => Ok(None),
             (false, Some(usual)) => Ok(Some(Why::Usual(usual))),
             _ if text.chars().count() > LONGEST => Err(Problem::usage(format!(
-                "the reason is too long: it may have {LONGEST} characters"
+                "the reason is too long: at most {LONGEST} characters are allowed"
             ))),
             _ => Ok(Some(Why::Words(text))),
         }

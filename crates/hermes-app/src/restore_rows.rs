@@ -45,7 +45,7 @@ pub fn look(app: &App) -> anyhow::Result<Option<Found>> {
     differing.memory.differing.retain(|row| row.kind != "vector");
     let rows = differing.sessions.differing.iter().chain(&differing.memory.differing);
     let mut said: Vec<String> =
-        rows.map(|row| format!("{} is not what was written", row.said())).collect();
+        rows.map(|row| format!("{} does not match its checksum", row.said())).collect();
     let zone = app.zone(&home)?;
     let lost = behind::databases(app, &home);
     said.extend(lost.iter().map(|(which, missing)| behind::said(*which, missing, &zone)));

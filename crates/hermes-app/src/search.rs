@@ -102,7 +102,7 @@ impl Recall<'_> {
         let answer = search::search(&reading, question)?;
         let mut notes = answering.notes;
         if answer.is_unsure() {
-            notes.push("nothing here is sure to answer; these come nearest".to_owned());
+            notes.push("No confident match. Closest results:".to_owned());
         }
         notes.extend(answer.notes);
         let mut results = Vec::new();
@@ -137,8 +137,9 @@ impl Recall<'_> {
         let results = answer.results.into_iter().map(Hit::of_session).collect();
         let mut notes: Vec<String> = answer.note.into_iter().collect();
         if [asked.project, asked.source, asked.entity].iter().any(Option::is_some) {
-            notes
-                .push("whole conversations are not narrowed by project, source or name".to_owned());
+            notes.push(
+                "whole conversations cannot be filtered by project, source or name".to_owned(),
+            );
         }
         Ok(Answer { results, notes })
     }
@@ -149,15 +150,18 @@ impl Recall<'_> {
 pub fn must_be_short(question: &Question<'_>) -> Result<(), Problem> {
     let (length, most) = (question.text.len(), search::LONGEST_TEXT);
     if length > most {
-        let what = format!("a text of {length} bytes cannot be looked for: {most} is the most");
-        return Err(Problem::usage(what).hint("look for a few words or one sentence of it"));
+        let what = format!(
+            "could not search for a text of {length} bytes: at most {most} are \
+             allowed"
+        );
+        return Err(Problem::usage(what).hint("search for a few words or one sentence of it"));
     }
     let Filter { session, channel, project, entity, .. } = question.filter;
     let names = [session, channel, project, entity];
     match names.iter().flatten().any(|name| name.len() > LONGEST_NAME) {
         false => Ok(()),
         true => Err(Problem::usage(format!(
-            "a session, channel, project or name has at most {LONGEST_NAME} bytes"
+            "a session, channel, project or name can have at most {LONGEST_NAME} bytes"
         ))),
     }
 }

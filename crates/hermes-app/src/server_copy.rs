@@ -88,7 +88,7 @@ fn refuse_missing(app: &App, home: &Home) -> anyhow::Result<()> {
         return Ok(());
     }
     app.refuse_lost(home, Database::Memory)?;
-    let what = format!("there is no memory to copy: {} is not there", path.display());
+    let what = format!("there is no memory to copy: {} does not exist", path.display());
     Err(Problem::new(Kind::Missing, what).into())
 }
 

@@ -66,16 +66,17 @@ fn must_be_a_name(role: &str) -> Result<(), Problem> {
     {
         return Ok(());
     }
-    let message = format!("{role} cannot be the name of a role");
+    let message = format!("{role} is not a valid name for a role");
     Err(Problem::new(Kind::Usage, message).hint(
-        "a letter first, then letters, digits and `_`, all in lower case, 63 at most; not `pg_…`",
+        "start with a letter, then use letters, digits and `_`, all in lower case, at most 63; not \
+         `pg_…`",
     ))
 }
 
 fn must_have(pool: &Pool, shared: &[String]) -> anyhow::Result<()> {
     for name in shared {
         if !has_profile(pool, name)? {
-            let message = format!("there is no profile {name} on the server that you could share");
+            let message = format!("the server has no profile {name} that you could share");
             return Err(Problem::new(Kind::NotFound, message)
                 .hint("`hermes db status` lists the profiles of your role")
                 .into());

@@ -33,10 +33,14 @@ pub fn set(
     let now = app.config(home).and_then(|loaded| Ok(config::get(loaded, key)?));
     let message = match now {
         Ok(now) if matches!(now.origin, Origin::Environment { .. } | Origin::Flag) => {
-            format!("{} is set in config.yaml, but {} wins", now.key, origin(&now.origin))
+            format!(
+                "{} is set in config.yaml, but {} takes precedence",
+                now.key,
+                origin(&now.origin)
+            )
         }
-        Ok(now) => format!("{} is {} now", now.key, shown(&now.value)),
-        Err(_) => format!("{key} is set; `hermes config check` says what else is wrong"),
+        Ok(now) => format!("{} is now {}", now.key, shown(&now.value)),
+        Err(_) => format!("{key} is set; `hermes config check` shows the other problems"),
     };
     Ok(SettingChange { key: key.to_owned(), file: home.config(), message })
 }
@@ -44,7 +48,7 @@ pub fn set(
 /// Keeps a secret in .env.
 pub fn set_secret(home: &Home, name: &str, value: String) -> anyhow::Result<SettingChange> {
     secret::set_secret(home, name, &Secret::new(value))?;
-    let message = format!("{name} is kept in {}", home.secrets().display());
+    let message = format!("{name} is stored in {}", home.secrets().display());
     Ok(SettingChange { key: name.to_owned(), file: home.secrets(), message })
 }
 
@@ -55,7 +59,7 @@ pub fn unset(app: &App, home: &Home, key: &str, unknown: Unknown) -> anyhow::Res
         false => (config::clear_setting(home, app.owner(home)?, key, unknown)?, home.config()),
     };
     let message = match was_there {
-        true => format!("{key} is taken out of {}", file.display()),
+        true => format!("{key} was removed from {}", file.display()),
         false => format!("{key} is not in {}; nothing was changed", file.display()),
     };
     Ok(SettingChange { key: key.to_owned(), file, message })

@@ -44,15 +44,15 @@ impl SkillChange {
 pub fn approve(app: &App, home: &Home, name: &str) -> anyhow::Result<SkillChange> {
     let approved = skill::approve(home, name, app.now)?;
     note_in_memory(app, home);
-    let before = if approved.replaced { "; the one before is kept as a version" } else { "" };
-    let done = format!("{name} is used from now on{before}");
+    let before = if approved.replaced { "; the previous one is kept as a version" } else { "" };
+    let done = format!("{name} is now in use{before}");
     Ok(SkillChange { file: Some(approved.path), ..SkillChange::new(name, done) })
 }
 
 /// Takes a skill that waits away.
 pub fn reject(app: &App, home: &Home, name: &str) -> anyhow::Result<SkillChange> {
     let rejected = skill::reject(home, name, app.now)?;
-    let again = if rejected.remembered { "; the same is not offered again" } else { "" };
+    let again = if rejected.remembered { "; the same skill is not proposed again" } else { "" };
     let done = format!("{name} is rejected{again}");
     Ok(SkillChange { kept_in: Some(rejected.kept_in), ..SkillChange::new(name, done) })
 }
@@ -76,7 +76,7 @@ pub fn lock(app: &App, home: &Home, name: &str, locks: bool) -> anyhow::Result<S
 pub fn delete(app: &App, home: &Home, name: &str, locked: OfLocked) -> anyhow::Result<SkillChange> {
     let deleted = skill::delete(home, name, locked, app.now)?;
     note_in_memory(app, home);
-    let done = format!("{name} is taken away and kept in {}", deleted.kept_in.display());
+    let done = format!("{name} was removed; a copy is kept in {}", deleted.kept_in.display());
     Ok(SkillChange { kept_in: Some(deleted.kept_in), ..SkillChange::new(name, done) })
 }
 
@@ -85,8 +85,8 @@ pub fn restore(app: &App, home: &Home, name: &str) -> anyhow::Result<SkillChange
     let restored = skill::restore(home, name)?;
     note_in_memory(app, home);
     let done = match restored.state {
-        State::Active => format!("{name} is back, and used"),
-        State::Pending => format!("{name} is back, and waits for your word"),
+        State::Active => format!("{name} is restored and in use"),
+        State::Pending => format!("{name} is restored and waits for your approval"),
     };
     Ok(SkillChange { file: Some(restored.folder), ..SkillChange::new(name, done) })
 }
@@ -104,6 +104,6 @@ pub fn note_in_memory(app: &App, home: &Home) {
         Ok(())
     };
     if let Err(error) = note() {
-        app.note(format_args!("the memory does not know of it yet: {error}"));
+        app.note(format_args!("the memory was not updated yet: {error}"));
     }
 }

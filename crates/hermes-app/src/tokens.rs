@@ -106,9 +106,9 @@ pub fn create(home: &Home, wanted: &Wanted<'_>) -> anyhow::Result<String> {
     if is_taken {
         return Err(Problem::new(
             Kind::Refused,
-            format!("there is a token {} already", wanted.name),
+            format!("there is already a token {}", wanted.name),
         )
-        .hint(format!("take it away with `hermes token revoke {}`", wanted.name))
+        .hint(format!("revoke it with `hermes token revoke {}`", wanted.name))
         .into());
     }
     let token = new_token()?;
@@ -137,7 +137,7 @@ pub fn revoke(home: &Home, name: &str) -> anyhow::Result<()> {
     all.retain(|token| token.name != name);
     if all.len() == before {
         return Err(Problem::new(Kind::NotFound, format!("there is no token {name}"))
-            .hint("see them with `hermes token list`")
+            .hint("`hermes token list` shows all tokens")
             .into());
     }
     write(home, &all)
@@ -171,8 +171,9 @@ pub fn kept(home: &Home) -> anyhow::Result<Vec<Kept>> {
     match std::fs::read(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| format!("could not read {}", path.display())),
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is not what was written there", path.display())),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).with_context(|| format!("{} is damaged", path.display()))
+        }
     }
 }
 
@@ -183,7 +184,8 @@ fn write(home: &Home, all: &[Kept]) -> anyhow::Result<()> {
 
 fn new_token() -> anyhow::Result<String> {
     let mut bytes = [0_u8; 24];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("could not get random numbers: {error}"))?;
     Ok(format!("{MARK}{}", hex(&bytes)))
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn to_write(home: &Home, wait: Duration) -> Result<Option<SessionStor
             Ok(Some(store))
         }
         Err(StoreError::Missing { path }) if Noted::read(home).has(Database::State) => {
-            let advice = "`hermes doctor` names the backup that has it".to_owned();
+            let advice = "`hermes doctor` names a backup that has it".to_owned();
             Err(StoreError::Lost { path, advice })
         }
         Err(StoreError::Missing { .. }) => Ok(None),

@@ -73,8 +73,9 @@ fn write(
     staging.close()?;
     read_back(&partial, &packed, &mut *tell)?;
     let mut remarks = staged.remarks;
-    remarks
-        .extend(packed.changed.iter().map(|path| format!("{path} was changed while it was read")));
+    remarks.extend(
+        packed.changed.iter().map(|path| format!("{path} changed while it was being read")),
+    );
     let (verified, checking) = (later(request.now, begun), staged.checking);
     Ok(Built { name, packed, partial, verified, remarks, checking })
 }
@@ -183,7 +184,7 @@ fn hold_still(staged: &mut Staged, path: &Path, copy: &Path) -> Result<()> {
     for source in &mut staged.sources {
         if source.from.as_deref() == Some(path) {
             source.from = Some(copy.to_owned());
-            staged.remarks.push(format!("{} was changed while it was read", source.file.path));
+            staged.remarks.push(format!("{} changed while it was being read", source.file.path));
         }
     }
     Ok(())
@@ -263,7 +264,7 @@ fn read_back(partial: &Partial, packed: &Packed, tell: Tell<'_>) -> Result<()> {
     if read != packed.manifest || size != packed.size {
         return Err(Error::Tampered {
             what: partial.path.display().to_string(),
-            why: "what was read back is not what was written".to_owned(),
+            why: "the file that was read back differs from what was written".to_owned(),
         });
     }
     Ok(())
@@ -287,13 +288,13 @@ fn refuse_trap(manifest: &Manifest, limits: Limits) -> Result<()> {
     let members = manifest.files.len() as u64 + 2;
     let bytes: u64 = manifest.files.iter().map(|file| file.size).sum();
     let why = if members > limits.members {
-        format!("it would have {members} members, and {} can be restored", limits.members)
+        format!("it would have {members} members; at most {} can be restored", limits.members)
     } else if bytes > limits.bytes {
         let largest = manifest.files.iter().max_by_key(|file| file.size);
         let largest = largest.map_or("", |file| file.path.as_str());
         format!(
-            "it would unpack to {bytes} bytes, and {} can be restored from an archive of its size; \
-             the largest file is {largest}",
+            "it would unpack to {bytes} bytes; at most {} can be restored from an archive of its \
+             size; the largest file is {largest}",
             limits.bytes
         )
     } else {
@@ -321,7 +322,7 @@ fn refuse_full(folder: &Path, needed: u64) -> Result<()> {
 
 fn free_bytes(folder: &Path) -> Result<u64> {
     let found = nix::sys::statvfs::statvfs(folder)
-        .map_err(|code| Error::file("look at", folder, code.into()))?;
+        .map_err(|code| Error::file("check", folder, code.into()))?;
     Ok(found.blocks_available().saturating_mul(found.fragment_size()))
 }
 

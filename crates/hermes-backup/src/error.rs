@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] hermes_store::Error),
     /// No key, no passphrase and no word that plain text is wanted.
-    #[error("could not make a backup: no encryption is set up")]
+    #[error("could not create a backup: no encryption is set up")]
     NotEncrypted,
     /// An encryption that is set up cannot be used.
     #[error("could not encrypt: {why}")]
@@ -45,7 +45,8 @@ pub enum Error {
     },
     /// Nothing was given that could open the archive.
     #[error(
-        "could not decrypt {what}: it is encrypted to {to}, and nothing was given that opens it"
+        "could not decrypt {what}: it is encrypted to {to}, and no matching key or passphrase was \
+         given"
     )]
     NoKey {
         /// The archive.
@@ -54,7 +55,7 @@ pub enum Error {
         to: String,
     },
     /// An archive is not what it was when it was made, or never was one of ours.
-    #[error("could not trust {what}: {why}")]
+    #[error("could not verify {what}: {why}")]
     Tampered {
         /// The archive.
         what: String,
@@ -62,7 +63,7 @@ pub enum Error {
         why: String,
     },
     /// Nobody signed the archive.
-    #[error("could not trust {what}: nobody signed it, so that nothing shows who made it")]
+    #[error("could not trust {what}: it is not signed, so Hermes cannot tell who made it")]
     NotSigned {
         /// The archive.
         what: String,
@@ -76,7 +77,7 @@ pub enum Error {
         fingerprint: String,
     },
     /// An archive that says it was made later than now.
-    #[error("could not trust {what}: it says that it was made on {}, which is to come", made.strftime("%Y-%m-%d"))]
+    #[error("could not trust {what}: its date, {}, is in the future", made.strftime("%Y-%m-%d"))]
     Ahead {
         /// The archive.
         what: String,
@@ -114,13 +115,13 @@ pub enum Error {
         what: String,
     },
     /// No restore has moved a home aside.
-    #[error("could not undo a restore: none has moved {} aside", home.display())]
+    #[error("could not undo a restore: no restore has moved {} aside", home.display())]
     NothingAside {
         /// The home.
         home: PathBuf,
     },
     /// Another backup, restore or prune is at work.
-    #[error("could not start: another backup is at work ({holder})")]
+    #[error("could not start: another backup is running ({holder})")]
     Busy {
         /// Who holds the lock.
         holder: String,
@@ -134,7 +135,7 @@ pub enum Error {
         holders: String,
     },
     /// A restore of the home was cut off.
-    #[error("could not read {} as one home: a restore of it was cut off half way", home.display())]
+    #[error("could not read {} as one home: a restore of it was interrupted", home.display())]
     CutOff {
         /// The home.
         home: PathBuf,
@@ -172,7 +173,7 @@ pub enum Error {
         why: String,
     },
     /// An archive that no restore would take.
-    #[error("could not make a backup that restores: {why}")]
+    #[error("could not create a backup that can be restored: {why}")]
     NotRestorable {
         /// What is too much.
         why: String,
@@ -208,56 +209,56 @@ impl Error {
             Error::Store(error) => error.hint(),
             Error::CannotEncrypt { hint, .. } | Error::Remote { hint, .. } => hint.clone(),
             Error::NotEncrypted => {
-                Some("set it up with `hermes backup setup`, or say --plaintext".to_owned())
+                Some("set it up with `hermes backup setup`, or pass --plaintext".to_owned())
             }
             Error::NotSigned { .. } => Some(
-                "where you know who made it, say --accept-unsigned; archives of scripts and of other programs are never signed"
+                "if you know who made it, pass --accept-unsigned; archives of scripts and of other programs are never signed"
                     .to_owned(),
             ),
             Error::OtherSigner { fingerprint, .. } => Some(format!(
-                "compare the key with your recovery kit; if it is the same, say --signed-by {fingerprint}"
+                "compare the key with your recovery kit; if they match, pass --signed-by {fingerprint}"
             )),
             Error::Ahead { .. } => {
-                Some("look at the clock of this machine, or choose another backup".to_owned())
+                Some("check the clock of this machine, or choose another backup".to_owned())
             }
             Error::NoKey { to, .. } => Some(opened_with(to).to_owned()),
             Error::WrongKey { why, .. } if why.contains("passphrase") => {
-                Some("give the right passphrase with --passphrase-file FILE".to_owned())
+                Some("pass the right passphrase with --passphrase-file FILE".to_owned())
             }
             Error::CutOff { .. } => {
-                Some("undo it with `hermes backup restore --rollback`, or let `hermes start` undo it and go on".to_owned())
+                Some(
+                    "undo it with `hermes backup restore --rollback`; `hermes start` undoes it too, and then starts".to_owned())
             }
             Error::NotRestorable { .. } => {
-                Some("leave something out with the setting `backup.exclude`".to_owned())
+                Some("exclude something with the setting `backup.exclude`".to_owned())
             }
             Error::NotImported { hint, .. } => Some(hint.clone()),
             Error::File { doing: "read", path, source }
                 if source.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Some(format!(
-                    "see whose it is with `ls -ld {0}`; let it be read (`chmod u+r {0}`), or leave it out \
-                     with the setting `backup.exclude`",
+                    "see who owns it with `ls -ld {0}`; make it readable (`chmod u+r {0}`), or exclude it with the setting `backup.exclude`",
                     quoted(&path.display().to_string())
                 ))
             }
             Error::WrongKey { .. } => Some(
-                "see for whom it is encrypted with `hermes backup show`, and give that private key with --identity FILE"
+                "see which key it is encrypted to with `hermes backup show`, and pass that private key with --identity FILE"
                     .to_owned(),
             ),
             Error::NotFound { why, .. } if why.starts_with(NONE_YET) => Some(
-                "make one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
+                "create one with `hermes backup create`, or fetch one with `hermes backup pull --target PLACE`"
                     .to_owned(),
             ),
-            Error::NotFound { .. } => Some("see them all with `hermes backup list`".to_owned()),
+            Error::NotFound { .. } => Some("`hermes backup list` shows all backups".to_owned()),
             Error::NotInBackup { .. } => Some(
-                "paths are below the home, as `hermes backup create --dry-run` shows them; name an earlier backup of `hermes backup list`"
+                "paths are relative to the home, as `hermes backup create --dry-run` shows them; it may be in an earlier backup of `hermes backup list`"
                     .to_owned(),
             ),
             Error::InUse { .. } => {
-                Some("stop it first, for the daemon with `hermes stop`".to_owned())
+                Some("stop that program first; stop the daemon with `hermes stop`".to_owned())
             }
             Error::NoSpace { .. } => {
-                Some("make room, or choose another folder with --to DIR".to_owned())
+                Some("free some space, or choose another folder with --to DIR".to_owned())
             }
             _ => None,
         }
@@ -288,7 +289,7 @@ fn named(id: &str) -> String {
 /// How that is given which opens an archive, by for whom it is encrypted.
 pub fn opened_with(to: &str) -> &'static str {
     match to.contains("passphrase") {
-        true => "give the passphrase with --passphrase-file FILE",
-        false => "give the private key with --identity FILE",
+        true => "pass the passphrase with --passphrase-file FILE",
+        false => "pass the private key with --identity FILE",
     }
 }

@@ -47,13 +47,13 @@ pub fn export(request: &Request<'_>, file: Option<&Path>, tell: Tell<'_>) -> Res
 /// What is in the home would be in the next backup of it, and lost with it.
 fn must_be_outside(request: &Request<'_>) -> Result<()> {
     let folder = request.folder.path();
-    let real = folder.canonicalize().map_err(|error| Error::file("look at", folder, error))?;
+    let real = folder.canonicalize().map_err(|error| Error::file("access", folder, error))?;
     let root = request.home.root();
-    let root = root.canonicalize().map_err(|error| Error::file("look at", root, error))?;
+    let root = root.canonicalize().map_err(|error| Error::file("access", root, error))?;
     if real.starts_with(root) {
         return Err(Error::Setting {
             what: folder.display().to_string(),
-            why: "it is inside the home; an export belongs outside of it".to_owned(),
+            why: "it is inside the home; write an export outside the home".to_owned(),
         });
     }
     Ok(())

@@ -90,7 +90,7 @@ impl Folder {
         if real(&self.path).starts_with(real(home)) {
             return Err(Error::Setting {
                 what: self.path.display().to_string(),
-                why: "it is inside the home, and whoever loses the home would lose the backups"
+                why: "it is inside the home: if the home is lost, the backups are lost too"
                     .to_owned(),
             });
         }
@@ -207,10 +207,10 @@ impl Folder {
         match fitting.as_slice() {
             [one] => Ok((*one).clone()),
             [] if all.is_empty() => Err(not_found(self.none_there())),
-            [] => Err(not_found(format!("there is none of that name in {}", self.path.display()))),
+            [] => Err(not_found(format!("no backup in {} has that name", self.path.display()))),
             several => {
                 let ids: Vec<String> = several.iter().map(|backup| backup.name.id()).collect();
-                Err(not_found(format!("several fit: {}", ids.join(", "))))
+                Err(not_found(format!("several backups match: {}", ids.join(", "))))
             }
         }
     }
@@ -355,14 +355,16 @@ fn must_follow(backups: &mut [Backup]) {
         let Some(before) = before else { continue };
         let hash = before.sidecar.as_ref().map(|sidecar| sidecar.sha256.as_str());
         if hash.is_some_and(|hash| hash != previous.sha256) {
-            before.failed = Some(format!("it is not the one that backup {later} was made after"));
+            before.failed = Some(format!("it is not the archive that backup {later} followed"));
         }
     }
 }
 
 /// What is said where `latest` could be the wrong home's.
 pub(crate) fn of_several(id: &str, place: &str) -> Error {
-    let why = format!("none in {place} is of this home, and those there are of several others");
+    let why = format!(
+        "no backup in {place} belongs to this home, and those in it belong to several other homes"
+    );
     Error::NotFound { id: id.to_owned(), why }
 }
 

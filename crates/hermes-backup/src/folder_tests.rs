@@ -216,7 +216,7 @@ fn archives_of_other_homes_are_told_apart_and_never_latest() {
     // Who has none here may take what is there only if it is of one home.
     let third = plain.clone().of_home(Some("c".to_owned()));
     let refused = third.find("latest").unwrap_err().to_string();
-    assert!(refused.contains("of several"), "{refused}");
+    assert!(refused.contains("several other homes"), "{refused}");
     plain.delete(&plain.find(OLD_ID).unwrap()).unwrap();
     assert_eq!(third.find("latest").unwrap().name.to_string(), NEW);
 }

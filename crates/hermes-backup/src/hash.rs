@@ -56,7 +56,7 @@ pub(crate) fn must_be(path: &Path, expected: &str, tell: Tell<'_>) -> Result<()>
     if found.eq_ignore_ascii_case(expected) {
         return Ok(());
     }
-    let why = "its SHA-256 is not the one that is written beside it".to_owned();
+    let why = "its SHA-256 does not match the one recorded beside it".to_owned();
     Err(Error::Tampered { what: path.display().to_string(), why })
 }
 

@@ -64,14 +64,14 @@ fn may_live(process: u32) -> bool {
 /// Keeps whoever swaps the folder of a home away while it is read: nothing is moved while this is held.
 pub(crate) fn keep_in_place(home: &Home) -> Result<Held> {
     let root = home.root();
-    let real = root.canonicalize().map_err(|error| Error::file("look at", root, error))?;
+    let real = root.canonicalize().map_err(|error| Error::file("access", root, error))?;
     let parent = real.parent().unwrap_or(&real);
     hold(parent, Way::Together)?.ok_or_else(|| is_swapped(&real))
 }
 
 /// The error for a home that is being swapped at this moment.
 pub(crate) fn is_swapped(root: &Path) -> Error {
-    Error::Busy { holder: format!("a restore swaps folders beside {}", root.display()) }
+    Error::Busy { holder: format!("a restore is replacing folders beside {}", root.display()) }
 }
 
 /// A folder to work in, for its owner alone, held by this process and gone with this.
@@ -147,7 +147,7 @@ impl Drop for Scratch {
 
 /// Takes away what killed runs left in a folder, and nothing that somebody still works in.
 fn sweep(folder: &Path) -> Result<()> {
-    let failed = |source| Error::file("remove left-over files of", folder, source);
+    let failed = |source| Error::file("remove leftover files of", folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();

@@ -8,7 +8,7 @@ use crate::contents::{Contents, Scope};
 use crate::manifest::LeftOut;
 
 /// Why a database that the home is known to have is not in a backup.
-pub const LOST: &str = "it was there before and is missing in the home";
+pub const LOST: &str = "it existed before and is missing from the home";
 
 /// The databases that the part of the home is known to have and that are not among its contents.
 pub(crate) fn lost(home: &Home, scope: &Scope, contents: &Contents) -> Result<Vec<LeftOut>> {

@@ -101,7 +101,7 @@ pub fn push(
             }
             Ok(Sent::Now { instead_of_another }) => {
                 if instead_of_another {
-                    let what = "what lay there under its name was something else";
+                    let what = "the remote had a different file of the same name";
                     pushed.warnings.push(format!("{id} was sent again: {what}"));
                 }
                 noting.note(Happened::Pushed, Some(&id), String::new())?;
@@ -136,7 +136,9 @@ pub fn try_place(remote: &dyn Remote, tag: u32) -> Result<Option<String>> {
     let name = format!("hermes-setup-20000101T000000Z-{tag:08x}.tar.zst.age.json");
     remote.put(&file, &name, &hash::of_file(&file)?, &mut |_| {})?;
     let left = remote.delete(&name).err();
-    Ok(left.map(|error| format!("{name} stays there, and no rule can delete there: {error}")))
+    Ok(left.map(|error| format!(
+        "{name} stays there, because files cannot be deleted there; retention rules cannot delete \
+         there either: {error}")))
 }
 
 /// What the rules of a place would do there with the archives of this home; nothing is deleted.
@@ -244,7 +246,7 @@ pub fn pull(folder: &Folder, id: &str, remote: &dyn Remote, tell: Tell<'_>) -> R
     }
     let (sidecar, text) = fetch_sidecar(remote, &name)?;
     if sidecar.size != one.size {
-        let why = format!("it has {} bytes and should have {}", one.size, sidecar.size);
+        let why = format!("it has {} bytes; {} were expected", one.size, sidecar.size);
         return Err(Error::Tampered { what: format!("{name} at {}", remote.place()), why });
     }
     let partial = folder.path().join(format!("{name}{PARTIAL}"));
@@ -279,9 +281,10 @@ fn send(
 ) -> Result<Sent> {
     let name = backup.name.to_string();
     let bad = |why: &str| Error::Tampered { what: name.clone(), why: why.to_owned() };
-    let sidecar = backup.sidecar.as_ref().ok_or_else(|| bad("its sidecar is gone"))?;
+    let sidecar =
+        backup.sidecar.as_ref().ok_or_else(|| bad("the .json file beside it is missing"))?;
     if sidecar.size != backup.size {
-        return Err(bad("its size is not the one its sidecar says"));
+        return Err(bad("its size differs from the size in its .json file"));
     }
     // One without its sidecar was cut short, and is no other.
     let found = there.iter().find(|one| one.name == backup.name && one.whole);
@@ -333,10 +336,11 @@ fn fetch_sidecar(remote: &dyn Remote, archive: &str) -> Result<(Sidecar, String)
         what: format!("{archive}.json at {}", remote.place()),
         why: why.to_owned(),
     };
-    let text = String::from_utf8(text).map_err(|_| bad("it is no text"))?;
-    let sidecar: Sidecar = serde_json::from_str(&text).map_err(|_| bad("it is no sidecar"))?;
+    let text = String::from_utf8(text).map_err(|_| bad("it is not text"))?;
+    let sidecar: Sidecar =
+        serde_json::from_str(&text).map_err(|_| bad("it is not the .json file of a backup"))?;
     if sidecar.archive != archive {
-        return Err(bad("it is the one of another archive"));
+        return Err(bad("it belongs to another archive"));
     }
     Ok((sidecar, text))
 }
@@ -367,7 +371,7 @@ fn fetch_archive(
         if fresh {
             return Err(Error::Tampered {
                 what: format!("{name} at {}", remote.place()),
-                why: "its SHA-256 is not the one its sidecar says".to_owned(),
+                why: "its SHA-256 differs from the one in its .json file".to_owned(),
             });
         }
         fresh = true;
@@ -417,10 +421,10 @@ fn choose(placed: &[Placed], id: &str, place: &str) -> Result<Placed> {
     match fitting.as_slice() {
         [one] => Ok((*one).clone()),
         [] if placed.is_empty() => Err(not_found(format!("there is no backup at {place}"))),
-        [] => Err(not_found(format!("there is no whole one of that name at {place}"))),
+        [] => Err(not_found(format!("no complete backup at {place} has that name"))),
         several => {
             let ids: Vec<String> = several.iter().map(|one| one.name.id()).collect();
-            Err(not_found(format!("several fit: {}", ids.join(", "))))
+            Err(not_found(format!("several backups match: {}", ids.join(", "))))
         }
     }
 }

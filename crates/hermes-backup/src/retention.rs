@@ -126,7 +126,7 @@ fn refuse_empty(policy: &Policy) -> Result<()> {
     if policy.counts().iter().any(|(count, _)| *count > 0) || policy.within.is_some() {
         return Ok(());
     }
-    Err(Error::UnsafePrune { why: "no rule keeps anything".to_owned() })
+    Err(Error::UnsafePrune { why: "the retention rules keep nothing".to_owned() })
 }
 
 fn refuse_wrong_clock(backups: &[Candidate], now: Timestamp) -> Result<()> {
@@ -135,7 +135,7 @@ fn refuse_wrong_clock(backups: &[Candidate], now: Timestamp) -> Result<()> {
         None => Ok(()),
         Some(newest) => Err(Error::UnsafePrune {
             why: format!(
-                "backup {} is from {}, and the clock says {}",
+                "backup {} is dated {}, but the clock says {}",
                 newest.id,
                 newest.made.strftime("%Y-%m-%d"),
                 now.strftime("%Y-%m-%d")
@@ -181,7 +181,8 @@ fn refuse_gap(verified: &[&Candidate], policy: &Policy, kept: usize) -> Result<(
     }
     Err(Error::UnsafePrune {
         why: format!(
-            "all {} verified backups but the newest would go, by its distance to the others alone",
+            "by age alone, all {} verified backups except the newest would be deleted; the clock \
+             may have jumped",
             verified.len()
         ),
     })
@@ -337,7 +338,7 @@ fn not_a_policy(text: &str) -> Error {
 
 fn not_a_span(text: &str) -> Error {
     let why = "write it like 1y6m14d3h: years, months, days, hours".to_owned();
-    Error::Setting { what: format!("the span {text:?}"), why }
+    Error::Setting { what: format!("the time span {text:?}"), why }
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub fn must_know(server: &str) -> Result<()> {
         let found = version_of(program)?;
         let wanted = leading_number(server);
         if wanted.is_none_or(|wanted| found < wanted) {
-            let why = format!("it is of version {found}, older than the server, which is {server}");
+            let why = format!("its version is {found}, older than the server, which is {server}");
             return Err(Error::ServerProgram { program, why });
         }
     }
@@ -109,7 +109,7 @@ impl Dumping {
         }
         let found = look(to)?;
         if found.profile != reach.profile {
-            let why = "it holds another profile than the one that was asked for".to_owned();
+            let why = "its dump contains another profile than the requested one".to_owned();
             return Err(Error::ServerProgram { program: "pg_dump", why });
         }
         Ok(())
@@ -130,7 +130,7 @@ pub fn look(dump: &Path) -> Result<Dumped> {
     let (number, name) = match profiles.as_slice() {
         [one] => one.clone(),
         many => {
-            let why = format!("{} profiles are in it instead of one", many.len());
+            let why = format!("its dump contains {} profiles instead of one", many.len());
             return Err(Error::ServerProgram { program: "pg_dump", why });
         }
     };
@@ -204,7 +204,7 @@ fn version_of(program: &'static str) -> Result<u32> {
     let version = said.split_once(") ").and_then(|(_, rest)| leading_number(rest));
     version.ok_or_else(|| Error::ServerProgram {
         program,
-        why: format!("its version is not understood: {}", said.trim()),
+        why: format!("its version could not be read: {}", said.trim()),
     })
 }
 
@@ -232,7 +232,7 @@ fn unusable(program: &'static str, error: &io::Error) -> Error {
 fn failed(program: &'static str, said: &[u8]) -> Error {
     let said = String::from_utf8_lossy(said);
     let line = said.lines().find(|line| line.contains("error:")).or_else(|| said.lines().next());
-    let line = line.unwrap_or("it failed and said nothing");
+    let line = line.unwrap_or("it failed without a message");
     let why = line.split_once("error:").map_or(line, |(_, why)| why).trim();
     Error::ServerProgram { program, why: why.to_owned() }
 }

@@ -46,7 +46,7 @@ impl Signed {
             Signed::Ours => "signed by this home".to_owned(),
             Signed::Other(key) => format!("signed by another home, key {key}"),
             Signed::No => "not signed".to_owned(),
-            Signed::Broken => "its signature does not fit".to_owned(),
+            Signed::Broken => "its signature does not match".to_owned(),
         }
     }
 }
@@ -76,7 +76,7 @@ impl Trust<'_> {
     pub(crate) fn must_take(&self, archive: &Path, signed: &[Signed]) -> Result<()> {
         let what = archive.display().to_string();
         if signed.contains(&Signed::Broken) {
-            let why = "its signature does not fit".to_owned();
+            let why = "its signature does not match".to_owned();
             return Err(Error::Tampered { what, why });
         }
         let is_taken = |one: &Signed| match (self, one) {
@@ -137,7 +137,7 @@ impl Signers {
             None => None,
             Some(text) => Some(seed(&text).ok_or_else(|| Error::Setting {
                 what: key.display().to_string(),
-                why: "it is no key that signs backups".to_owned(),
+                why: "it is not a signing key for backups".to_owned(),
             })?),
         };
         let known: Known = match read(&known)? {

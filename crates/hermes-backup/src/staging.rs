@@ -140,10 +140,11 @@ impl Staged {
         // Another program may change its own messages as it likes.
         self.damaged |= !compared.changed_by_others;
         for said in differing.iter().take(MOST_NAMED) {
-            self.remarks.push(format!("{}: {said} is not what was written", entry.path));
+            self.remarks.push(format!("{}: {said} does not match its checksum", entry.path));
         }
         if let Some(more) = differing.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
-            self.remarks.push(format!("{}: {more} more rows are not what was written", entry.path));
+            self.remarks
+                .push(format!("{}: {more} more rows do not match their checksums", entry.path));
         }
         Ok(differing)
     }
@@ -168,7 +169,7 @@ impl Staged {
         self.add(entry, Kind::Damaged, Some(target.to_owned()))?;
         self.damaged = true;
         self.remarks
-            .push(format!("{} is damaged and was saved byte by byte as it is: {why}", entry.path));
+            .push(format!("{} is damaged; its bytes were saved as they are: {why}", entry.path));
         Ok(())
     }
 
@@ -185,7 +186,8 @@ impl Staged {
     fn remark_indexes(&mut self, path: &str, examined: &Examined) {
         for (index, found) in &examined.indexes {
             if found != "ok" && !found.starts_with("not checked") {
-                self.remarks.push(format!("the search index {index} of {path} is wrong: {found}"));
+                self.remarks
+                    .push(format!("the search index {index} of {path} is damaged: {found}"));
             }
         }
     }

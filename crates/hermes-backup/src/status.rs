@@ -92,9 +92,9 @@ pub enum About {
 pub fn links(left_out: &[String]) -> Option<Reason> {
     let what = match left_out {
         [] => return None,
-        [one] => format!("{one} is a link to a folder: what it leads to is in no backup"),
+        [one] => format!("{one} is a link to a folder, and no backup contains that folder"),
         many => {
-            format!("links to folders, and what they lead to is in no backup: {}", many.join(", "))
+            format!("no backup contains the folders that these links point to: {}", many.join(", "))
         }
     };
     Some(amber(About::Links, what, "`hermes config set backup.follow_links true`"))
@@ -112,23 +112,23 @@ pub fn strangers(backups: &[Backup], folder: &Folder) -> Vec<Reason> {
         backups.iter().filter(|one| one.whose == Whose::Unknown).map(|one| one.name.id()).collect();
     if let Some(first) = unsigned.first() {
         let what = match unsigned.len() {
-            1 => format!("backup {first} is not signed by this home: it does not count"),
+            1 => format!("backup {first} is not signed by this home and does not count"),
             many => format!(
-                "{many} backups, such as {first}, are not signed by this home: they do not count"
+                "{many} backups, such as {first}, are not signed by this home and do not count"
             ),
         };
-        let hint = "`hermes backup show ID`; delete what you did not put there";
+        let hint = "`hermes backup show ID`; delete archives that you did not put there";
         reasons.push(amber(About::Signature, what, hint));
     }
     if let Some(last) = signers.last_in(folder.path())
         && !backups.iter().any(|one| one.name.id() == last.id)
     {
         let what =
-            format!("the newest backup of this home, {}, is no longer in its folder", last.id);
+            format!("the newest backup of this home, {}, is missing from its folder", last.id);
         reasons.push(red(
             About::Signature,
             what,
-            "`hermes backup pull`, or make a new one: `hermes backup create`",
+            "`hermes backup pull`, or create a new one with `hermes backup create`",
         ));
     }
     reasons
@@ -181,8 +181,8 @@ fn failed_checks(backups: &[Backup], history: &[Event]) -> Vec<Reason> {
     for backup in backups {
         let id = backup.name.id();
         if let Some(why) = &backup.failed {
-            let hint =
-                "`hermes backup create` makes a new one, `hermes backup delete ID` takes it away";
+            let hint = "`hermes backup create` creates a new one, `hermes backup delete ID` deletes this \
+                 one";
             reasons.push(red(About::Check, format!("backup {id} failed its check: {why}"), hint));
         }
         let of_it = history.iter().filter(|event| event.id.as_deref() == Some(id.as_str()));
@@ -225,7 +225,7 @@ fn age(
 ) -> Option<Reason> {
     const CREATE: &str = "`hermes backup create`";
     let Some(newest) = newest else {
-        let what = "there is no good backup".to_owned();
+        let what = "there is no verified backup".to_owned();
         let is_new = expected.interval.is_none() && backups.is_empty();
         return Some(if is_new {
             amber(About::Age, what, CREATE)
@@ -236,10 +236,10 @@ fn age(
     let (made, age) = (newest.name.made, newest.name.made.duration_until(now));
     let day = made.strftime("%Y-%m-%d");
     if age < -AHEAD {
-        let what = format!("the newest good backup is from {day}, which is to come");
-        return Some(amber(About::Age, what, "look at the clock of this machine"));
+        let what = format!("the newest verified backup is dated {day}, which is in the future");
+        return Some(amber(About::Age, what, "check the clock of this machine"));
     }
-    let what = format!("the newest good backup is {} old", length(age));
+    let what = format!("the newest verified backup is {} old", length(age));
     match expected.interval {
         None if age > BY_HAND => Some(amber(About::Age, what, "`hermes backup schedule install`")),
         Some(interval) if age > interval * 3 => {
@@ -259,13 +259,13 @@ fn attempts(history: &[Event], failures: u32) -> Option<Reason> {
     if last.what == Happened::CreatedDamaged {
         return Some(red(
             About::Damage,
-            "a database of the home is damaged".to_owned(),
+            "a database in the home is damaged".to_owned(),
             "`hermes doctor`",
         ));
     }
     let what = match failures {
-        1 => format!("the last attempt failed: {}", last.detail),
-        many => format!("the last {many} attempts failed: {}", last.detail),
+        1 => format!("the last backup failed: {}", last.detail),
+        many => format!("the last {many} backups failed: {}", last.detail),
     };
     let colour = if failures >= MANY_FAILURES { Colour::Red } else { Colour::Amber };
     Some(Reason { colour, ..amber(About::Attempts, what, "`hermes backup create`") })
@@ -296,8 +296,8 @@ fn drills(
     let first = backups.iter().map(|backup| backup.name.made).min()?;
     let age = drilled.unwrap_or(first).duration_until(now);
     let what = match drilled {
-        Some(_) => format!("the last drill that went well was {} ago", length(age)),
-        None => "no drill has shown yet that a backup restores".to_owned(),
+        Some(_) => format!("the last successful restore test was {} ago", length(age)),
+        None => "no backup has passed a restore test yet".to_owned(),
     };
     match age {
         age if age > expected.drill_within * 2 => Some(red(About::DrillAge, what, hint)),
@@ -333,7 +333,7 @@ fn at_place(
             about(About::Push, what)
         }
         None if is_missing => {
-            about(About::Place, format!("the newest good backup is not at {place}"))
+            about(About::Place, format!("{place} does not have the newest verified backup"))
         }
         None => None,
     }

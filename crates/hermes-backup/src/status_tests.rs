@@ -187,7 +187,7 @@ fn a_drill_that_is_long_ago_or_never_was_is_amber_then_red() {
     let later = at("2027-02-14T04:01:00Z");
     let standing = judge(&nightly(later), &[], &expected(), later);
     assert_eq!(standing.colour, Colour::Amber);
-    assert!(standing.reasons[0].what.contains("no drill"), "{standing:?}");
+    assert!(standing.reasons[0].what.contains("restore test"), "{standing:?}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub fn check(
         None if !is_readable => {
             return Err(Error::NoKey {
                 what: backup.path.display().to_string(),
-                to: "somebody, and what stood beside it is gone".to_owned(),
+                to: "an unknown key (the .json file beside it is missing)".to_owned(),
             });
         }
         None => {}

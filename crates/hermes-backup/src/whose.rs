@@ -124,7 +124,7 @@ impl LeftAlone {
         let homes = if self.others == 1 { "another home" } else { "other homes" };
         let others = format!("{} of {homes} left alone", archives(self.others));
         let unknown = format!(
-            "{} left alone: nothing says that this home made {}",
+            "{} left alone: Hermes cannot tell whether this home made {}",
             archives(self.unknown),
             if self.unknown == 1 { "it" } else { "them" }
         );
@@ -148,7 +148,7 @@ mod tests {
             left.said(),
             [
                 "3 archives of other homes left alone",
-                "1 archive left alone: nothing says that this home made it"
+                "1 archive left alone: Hermes cannot tell whether this home made it"
             ]
         );
     }

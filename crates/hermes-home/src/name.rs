@@ -114,7 +114,7 @@ fn profile_fault(text: &str) -> Option<&'static str> {
     } else if !text.chars().all(allowed) {
         Some("use only a-z, 0-9, _ and -")
     } else if text.starts_with(['_', '-']) {
-        Some("it must begin with a letter or a digit")
+        Some("it must start with a letter or a digit")
     } else if RESERVED_PROFILES.contains(&text) {
         Some("that name is reserved")
     } else {
@@ -132,9 +132,9 @@ fn user_fault(text: &str) -> Option<&'static str> {
     } else if !text.chars().all(allowed) {
         Some("use only letters, digits and _ - . @ +")
     } else if !is_nfkc(text) {
-        Some("it has signs that stand for ordinary letters: write it with those")
+        Some("it contains characters that stand for ordinary letters: use the ordinary ones")
     } else if !text.starts_with(is_letter) {
-        Some("it must begin with a letter or a digit")
+        Some("it must start with a letter or a digit")
     } else if text.ends_with('.') {
         Some("it must not end with a dot")
     } else {
@@ -152,7 +152,7 @@ pub(crate) fn skill_fault(text: &str) -> Option<&'static str> {
     } else if !text.chars().all(allowed) {
         Some("use only a-z, 0-9, . _ and -")
     } else if text.starts_with(['.', '_', '-']) {
-        Some("it must begin with a letter or a digit")
+        Some("it must start with a letter or a digit")
     } else {
         None
     }

@@ -106,7 +106,7 @@ pub fn remove_secret(home: &Home, name: &str) -> Result<bool> {
 
 fn change_secrets(home: &Home, name: &str, value: Option<&Secret>) -> Result<bool> {
     if !is_secret_name(name) {
-        let why = "use only A-Z, 0-9 and _, and begin with a letter";
+        let why = "use only A-Z, 0-9 and _, and start with a letter";
         return Err(Error::BadName { what: "secret", name: name.to_owned(), why });
     }
     home.must_exist()?;
@@ -173,7 +173,7 @@ fn parse_line(line: &str) -> Line<'_> {
     let (name, value) = line.split_once('=').ok_or("there is no `=`")?;
     let name = name.trim_end();
     if !is_variable_name(name) {
-        return Err("the name has other characters than letters, digits and _");
+        return Err("the name contains characters other than letters, digits and _");
     }
     Ok(Some((name, parse_value(value.trim())?)))
 }
@@ -220,7 +220,7 @@ fn only_comment(rest: &str) -> std::result::Result<(), &'static str> {
     if rest.is_empty() || rest.starts_with('#') {
         Ok(())
     } else {
-        Err("text after the closing quote")
+        Err("there is text after the closing quote")
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
     let refused = |why| Error::NotText { path: path.to_owned(), why };
     let text = String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8"))?;
     if text.contains('\0') {
-        return Err(refused("it holds a NUL character"));
+        return Err(refused("it contains a NUL character"));
     }
     Ok(Some(text))
 }

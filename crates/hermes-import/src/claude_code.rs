@@ -58,7 +58,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
     }
     let prompts = path.join(HISTORY);
     if listing.files.is_empty() && !prompts.is_file() {
-        return Err(Error::not_this(path, "there are no transcripts of Claude Code in it"));
+        return Err(Error::not_this(path, "it contains no transcripts of Claude Code"));
     }
     let mut kept: Vec<Listed> = Vec::new();
     for file in listing.files {

@@ -51,7 +51,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
         reading.tally.problem(folder, None, why.as_str());
     }
     if listing.files.is_empty() {
-        return Err(Error::not_this(path, "there are no rollouts of Codex in it"));
+        return Err(Error::not_this(path, "it contains no rollouts of Codex"));
     }
     // The names begin with the time: what a fork copied was read before.
     let mut files = listing.files;
@@ -79,7 +79,7 @@ fn rollout(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
     let mut bounded = Bounded::new(unpacked, packed::most(size));
     let read = lines_of(path, &mut BufReader::new(&mut bounded), reading);
     if bounded.is_over {
-        let why = "it unpacks to far more than any rollout holds".to_owned();
+        let why = "it unpacks to far more data than a rollout can have".to_owned();
         return Err(Error::Hostile { path: path.to_owned(), why });
     }
     read

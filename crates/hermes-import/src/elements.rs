@@ -46,11 +46,11 @@ pub(crate) fn each(
                 continue;
             }
             Ok(Next::Cut(line)) => {
-                reading.tally.problem(path, Some(line), "the file is cut off or damaged here");
+                reading.tally.problem(path, Some(line), "the file is truncated or damaged here");
                 return Ok(true);
             }
             Err(why) => {
-                let reason = format!("could not read on: {why}");
+                let reason = format!("could not read further: {why}");
                 reading.tally.problem(path, Some(scanner.line), reason);
                 return Ok(true);
             }

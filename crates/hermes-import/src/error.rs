@@ -53,10 +53,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Missing { .. } => {
-                Some("see what is on this machine with `hermes import auto`".to_owned())
+                Some("`hermes import auto` shows what is on this machine".to_owned())
             }
             Error::NotThis { .. } => {
-                Some("`hermes import --help` says what each kind of import reads".to_owned())
+                Some("`hermes import --help` shows what each kind of import reads".to_owned())
             }
             Error::Store(error) => error.hint(),
             Error::Unreadable { .. } | Error::Hostile { .. } | Error::Stopped => None,

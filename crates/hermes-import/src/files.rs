@@ -64,7 +64,7 @@ pub(crate) fn refuse_special(path: &Path) -> Result<fs::Metadata> {
     if found.is_file() {
         return Ok(found);
     }
-    let why = if found.is_dir() { "it is a folder" } else { "it is no regular file" };
+    let why = if found.is_dir() { "it is a folder" } else { "it is not a regular file" };
     Err(Error::not_this(path, why))
 }
 

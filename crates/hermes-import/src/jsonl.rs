@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
     let listing = files::below(path, &|path| files::ends_with(path, ".jsonl"));
     reading.tally.leave(LeftOut::Links, listing.links);
     if listing.files.is_empty() {
-        return Err(Error::not_this(path, "there are no .jsonl files in it"));
+        return Err(Error::not_this(path, "it contains no .jsonl files"));
     }
     listing.files.iter().try_for_each(|found| file(&found.path, reading))
 }
@@ -87,14 +87,17 @@ impl Lines {
                 reading.leave(LeftOut::SystemPrompts);
                 return Ok(Ok(()));
             }
-            other => return Ok(Err(format!("the role {other:?} is not known"))),
+            other => return Ok(Err(format!("the role {other:?} is unknown"))),
         };
         let Some(content) = TEXTS.iter().find_map(|key| object.get(*key)) else {
             return Ok(Err("`content` is missing".to_owned()));
         };
         let written = TIMES.iter().find_map(|key| object.get(*key)).filter(|at| !at.is_null());
         match (written, value::time(written, &reading.options.zone)) {
-            (Some(_), None) => return Ok(Err("the time is none".to_owned())),
+            (Some(at), None) => {
+                let shown: String = at.to_string().chars().take(60).collect();
+                return Ok(Err(format!("its time is not a date: {shown}")));
+            }
             (_, Some(at)) => self.last_at = at,
             (None, None) => {}
         }

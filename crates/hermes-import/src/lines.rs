@@ -30,7 +30,7 @@ pub(crate) fn each(
                 return Err(Error::file(path, why));
             }
             Err(why) => {
-                reading.tally.problem(path, Some(number), format!("could not read on: {why}"));
+                reading.tally.problem(path, Some(number), format!("could not read further: {why}"));
                 return Ok(());
             }
         };
@@ -63,7 +63,7 @@ pub(crate) fn wrong_encoding(beginning: &[u8]) -> Option<&'static str> {
         return Some("it is UTF-16: save it as UTF-8");
     }
     let first = &beginning[..beginning.len().min(512)];
-    first.contains(&0).then_some("it is no text")
+    first.contains(&0).then_some("it is not text")
 }
 
 /// The bytes without the mark that some editors put at the start of a file.
@@ -76,7 +76,7 @@ fn fault(read: &Next, text: &[u8], why: &serde_json::Error) -> String {
         return format!("not UTF-8 at byte {}", place.valid_up_to() + 1);
     }
     match read {
-        Next::Torn => "the last line is cut off".to_owned(),
+        Next::Torn => "the last line is truncated".to_owned(),
         _ => format!("not JSON: {why}"),
     }
 }

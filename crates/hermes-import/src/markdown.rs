@@ -33,7 +33,7 @@ pub(crate) fn read(path: &Path, reading: &mut Reading<'_>) -> Result<()> {
         reading.tally.problem(folder, None, why.as_str());
     }
     if listing.files.is_empty() {
-        return Err(Error::not_this(path, "there are no Markdown files in it"));
+        return Err(Error::not_this(path, "it contains no Markdown files"));
     }
     for file in listing.files {
         let name =

@@ -51,10 +51,10 @@ pub(crate) fn each(
     let mut archive = open(path)?;
     let hostile = |why: &str| Error::Hostile { path: path.to_owned(), why: why.to_owned() };
     if archive.len() > MOST_MEMBERS {
-        return Err(hostile("it has more than 200,000 members"));
+        return Err(hostile("it has more than 200,000 files"));
     }
     if announces_too_much(&mut archive, is_wanted) {
-        return Err(hostile("a member unpacks to far more than any export holds"));
+        return Err(hostile("a file in it unpacks to far more data than an export can have"));
     }
     let mut count = 0;
     let mut left = MOST_BYTES;
@@ -70,7 +70,7 @@ pub(crate) fn each(
             reading.tally.problem(
                 path,
                 None,
-                format!("the name {name:?} leads out of the archive"),
+                format!("the name {name:?} points outside the archive"),
             );
             continue;
         }
@@ -90,7 +90,7 @@ pub(crate) fn each(
         let taken = take(reading, &shown, &mut input);
         drop(input);
         if bounded.is_over {
-            return Err(hostile("a member unpacks to far more than any export holds"));
+            return Err(hostile("a file in it unpacks to far more data than an export can have"));
         }
         taken?;
         left = left.saturating_sub(room - bounded.left);
@@ -154,7 +154,7 @@ impl<R: Read> Read for Bounded<R> {
             }
             None => {
                 self.is_over = true;
-                Err(io::Error::other("it unpacks to far too much"))
+                Err(io::Error::other("it unpacks to too much data"))
             }
         }
     }
@@ -177,7 +177,7 @@ pub(crate) fn conversations(
     let listing = files::below(path, &is_wanted);
     reading.tally.leave(crate::tally::LeftOut::Links, listing.links);
     if listing.files.is_empty() {
-        return Err(Error::not_this(path, "there is no conversations.json in it"));
+        return Err(Error::not_this(path, "it contains no conversations.json"));
     }
     listing.files.iter().try_for_each(|file| match conversation_file(&file.path, reading, take) {
         Err(why @ Error::NotThis { .. }) if files::ends_with(&file.path, ".zip") => {
@@ -199,7 +199,7 @@ fn conversation_file(
         let found = elements::each(path, &mut input, KEYS, reading, &mut |reading, line| {
             take(reading, path, line)
         })?;
-        let none = || Error::not_this(path, "it is no list of conversations");
+        let none = || Error::not_this(path, "it is not a list of conversations");
         return found.then_some(()).ok_or_else(none);
     }
     let count = each(path, reading, &is_conversations, &mut |reading, member, input| {
@@ -207,11 +207,11 @@ fn conversation_file(
             take(reading, member, line)
         })?;
         if !found {
-            reading.tally.problem(member, None, "it is no list of conversations");
+            reading.tally.problem(member, None, "it is not a list of conversations");
         }
         Ok(())
     })?;
-    let none = || Error::not_this(path, "there is no conversations.json in it");
+    let none = || Error::not_this(path, "it contains no conversations.json");
     (count > 0).then_some(()).ok_or_else(none)
 }
 

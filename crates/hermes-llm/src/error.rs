@@ -59,7 +59,7 @@ pub enum Error {
         why: String,
     },
     /// The endpoint has no time, now or for a while.
-    #[error("could not {task} {model}: {host} answered {status}: {message}")]
+    #[error("could not {task} {model}: {host} responded with {status}: {message}")]
     Busy {
         /// What was asked.
         task: Task,
@@ -73,7 +73,7 @@ pub enum Error {
         message: String,
     },
     /// The endpoint refuses the request.
-    #[error("could not {task} {model}: {host} answered {status}: {message}")]
+    #[error("could not {task} {model}: {host} responded with {status}: {message}")]
     Refused {
         /// What was asked.
         task: Task,
@@ -103,7 +103,7 @@ pub enum Error {
         message: String,
     },
     /// The request does not fit into what the model can look at.
-    #[error("could not {task} {model}: the request is too long for it: {message}")]
+    #[error("could not {task} {model}: the request is too long for this model: {message}")]
     TooLong {
         /// What was asked.
         task: Task,
@@ -113,7 +113,7 @@ pub enum Error {
         message: String,
     },
     /// The server gave up in the middle of an answer, and said why.
-    #[error("could not ask {model}: {host} gave up in the middle of the answer: {message}")]
+    #[error("could not ask {model}: {host} stopped in the middle of the answer: {message}")]
     GaveUp {
         /// The model asked for.
         model: String,
@@ -123,7 +123,7 @@ pub enum Error {
         message: String,
     },
     /// The answer ended before its end.
-    #[error("could not ask {model}: the answer of {host} was cut short{why}")]
+    #[error("could not ask {model}: the answer of {host} was interrupted{why}")]
     Cut {
         /// The model asked for.
         model: String,
@@ -189,7 +189,7 @@ pub enum Error {
         why: String,
     },
     /// The key has characters that no header may hold.
-    #[error("could not use the key for {host}: it has characters a key cannot have")]
+    #[error("could not use the key for {host}: it contains characters that a key cannot have")]
     BadKey {
         /// The host the key is for.
         host: String,
@@ -242,7 +242,7 @@ impl Error {
                 Some("start Ollama with `ollama serve`".into())
             }
             Error::Refused { server: Server::Ollama, status: 404, model, .. } => {
-                Some(format!("get the model with `ollama pull {model}`"))
+                Some(format!("download the model with `ollama pull {model}`"))
             }
             Error::Refused { status: 404, model, .. } => {
                 Some(format!("check the base address, and that it serves {model}"))
@@ -256,9 +256,10 @@ impl Error {
                 Some(format!("buy credit at {host}, or set another model"))
             }
             Error::Dimensions { expected, .. } => Some(format!(
-                "ask for {expected} dimensions, or embed again what was stored with another model"
+                "request {expected} dimensions, or recompute the vectors with `hermes memory \
+                 reembed`"
             )),
-            Error::BadAddress { .. } => Some("give it as http://HOST:PORT or https://HOST".into()),
+            Error::BadAddress { .. } => Some("write it as http://HOST:PORT or https://HOST".into()),
             _ => None,
         }
     }

@@ -121,7 +121,7 @@ fn trusting(authorities: Option<&Path>) -> std::result::Result<TlsConfig, String
         })
         .collect();
     if certificates.is_empty() {
-        return Err(format!("there is no certificate in {}", path.display()));
+        return Err(format!("{} contains no certificate", path.display()));
     }
     let roots = RootCerts::new_with_certs(&certificates);
     Ok(TlsConfig::builder().root_certs(roots).build())
@@ -137,7 +137,7 @@ impl Client {
             return Err(Error::BadKey { host });
         }
         let proxy = endpoint.proxy.as_deref().map(ureq::Proxy::new).transpose();
-        let proxy = proxy.map_err(|_| bad("the proxy is not an address"))?;
+        let proxy = proxy.map_err(|_| bad("the proxy is not a valid address"))?;
         let tls = trusting(endpoint.authorities.as_deref()).map_err(|why| bad(&why))?;
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
@@ -310,11 +310,11 @@ pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
 
 /// The host of an address, without user and password.
 fn host_of(url: &str) -> std::result::Result<String, &'static str> {
-    let uri: Uri = url.parse().map_err(|_| "it is not an address")?;
+    let uri: Uri = url.parse().map_err(|_| "it is not a valid address")?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err("it does not begin with http:// or https://");
+        return Err("it does not start with http:// or https://");
     }
-    let host = uri.host().filter(|host| !host.is_empty()).ok_or("it names no host")?;
+    let host = uri.host().filter(|host| !host.is_empty()).ok_or("it has no host")?;
     Ok(uri.port_u16().map_or_else(|| host.into(), |port| format!("{host}:{port}")))
 }
 

@@ -278,7 +278,7 @@ fn a_server_that_stays_broken_is_given_up_after_five_tries() {
     let error = ask(&chat(Protocol::OpenAiShaped, &server)).unwrap_err();
     assert_eq!(server.requests().len(), 5);
     let host = server.base.trim_start_matches("http://");
-    let expected = format!("could not ask small: {host} answered 503: loading model");
+    let expected = format!("could not ask small: {host} responded with 503: loading model");
     assert_eq!((error.to_string(), error.kind()), (expected, ErrorKind::Unavailable));
 }
 

@@ -94,7 +94,7 @@ fn a_server_that_stays_broken_is_given_up_after_four_tries() {
     assert_eq!(server.requests().len(), 4);
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let host = server.base.trim_start_matches("http://");
-    let expected = format!("could not embed with small: {host} answered 500: it burns");
+    let expected = format!("could not embed with small: {host} responded with 500: it burns");
     assert_eq!(error.to_string(), expected);
 }
 
@@ -219,7 +219,7 @@ fn a_model_ollama_does_not_have_can_be_pulled() {
     let server = Server::start(vec![answer(404, r#"{"error":"model not found"}"#)]);
     let embedder = HttpEmbedder::ollama(model(&server), no_wait()).unwrap();
     let error = embedder.embed(&["a"], Purpose::Query).unwrap_err();
-    assert!(error.to_string().ends_with("answered 404: model not found"));
+    assert!(error.to_string().ends_with("responded with 404: model not found"));
     assert!(error.hint().unwrap().contains("`ollama pull small`"));
 }
 

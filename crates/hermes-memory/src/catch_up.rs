@@ -251,7 +251,7 @@ impl Intake<'_> {
         let AllReady { messages: kept, refused } = ready::ready(&spoken, settings.secrets);
         if refused > 0 {
             self.report.problems.push(format!(
-                "session {}: {refused} messages hold a secret and stay in the transcript alone (recording.secrets: refuse)",
+                "session {}: {refused} messages contain a secret and stay only in the transcript (recording.secrets: refuse)",
                 session.id
             ));
         }
@@ -289,8 +289,9 @@ impl Intake<'_> {
             .partition(|(one, _)| others.is_empty() || messages[one.place].id < first_noted);
         if !unknown.is_empty() {
             self.report.problems.push(format!(
-                "session {}: several users talk in it, and {} of its messages name none: they stay in the transcript alone",
-                session.id, unknown.len()
+                "session {}: several users take part in it, and {} of its messages name no user: they stay only in the transcript",
+                session.id,
+                unknown.len()
             ));
         }
         let recorded = ready::write(self.store, scope, &conversation, &lacking, change)?;

@@ -25,7 +25,7 @@ pub enum Error {
         why: String,
     },
     /// The allowance of tokens or money for today is spent.
-    #[error("could not ask {model}: today's allowance for background work is spent ({spent})")]
+    #[error("could not ask {model}: today's limit for background work is used up ({spent})")]
     Spent {
         /// The model.
         model: String,
@@ -49,7 +49,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// What was written to a memory file is not in it.
-    #[error("could not keep the entry in {}: it was written, but is not found there", path.display())]
+    #[error("could not write the entry to {}: it was written, but is not in the file", path.display())]
     NotReadBack {
         /// The file.
         path: std::path::PathBuf,
@@ -69,7 +69,9 @@ pub enum Error {
         why: String,
     },
     /// The export was written by a later version.
-    #[error("could not read the export: its form is {found}, this build knows {known}")]
+    #[error(
+        "could not read the export: its format is {found}, this version supports up to {known}"
+    )]
     NewerExport {
         /// The form of the document.
         found: u32,
@@ -77,7 +79,7 @@ pub enum Error {
         known: u32,
     },
     /// It holds a secret, and the settings say that such things are not kept.
-    #[error("could not keep it: it holds a secret ({kind}), and recording.secrets is refuse")]
+    #[error("could not record it: it contains a secret ({kind}), and recording.secrets is refuse")]
     Secret {
         /// Which kind of secret.
         kind: &'static str,
@@ -95,10 +97,11 @@ impl Error {
             Error::Model(error) => error.hint(),
             Error::Home(error) => error.hint(),
             Error::BadReply { .. } => {
-                Some("it is asked again later; see `hermes jobs list`".to_owned())
+                Some("Hermes asks again later; see `hermes jobs list`".to_owned())
             }
             Error::Spent { .. } => Some(
-                "it goes on tomorrow; raise it with `hermes config set model.daily_tokens N`"
+                "it continues tomorrow; raise the limit with `hermes config set model.daily_tokens \
+                 N`"
                     .to_owned(),
             ),
             Error::BadLine { .. } => Some(
@@ -106,21 +109,21 @@ impl Error {
                     .to_owned(),
             ),
             Error::NotReadBack { .. } => {
-                Some("look at it with `hermes memory show` and `hermes memory versions`".to_owned())
+                Some("check it with `hermes memory show` and `hermes memory versions`".to_owned())
             }
             Error::NotApproved { .. } => {
-                Some("see what waits with `hermes memory pending`".to_owned())
+                Some("`hermes memory pending` lists the proposals".to_owned())
             }
             Error::Secret { .. } => Some(
-                "say it without the secret, or `hermes config set recording.secrets redact`"
+                "write it without the secret, or run `hermes config set recording.secrets redact`"
                     .to_owned(),
             ),
             Error::Unreadable(_) | Error::Spool { .. } => None,
             Error::NotExport { .. } => {
-                Some("`hermes memory export` writes what can be imported".to_owned())
+                Some("`hermes memory export` writes a file that can be imported".to_owned())
             }
             Error::NewerExport { .. } => {
-                Some("bring this program up to date, then import again".to_owned())
+                Some("upgrade hermes, then import again".to_owned())
             }
         }
     }

@@ -44,7 +44,7 @@ pub enum Decision {
 pub fn fault(text: &str) -> Option<&'static str> {
     match text.chars().any(char::is_control) {
         _ if text.trim().is_empty() => Some("is empty"),
-        true => Some("holds a line break or another control character"),
+        true => Some("contains a line break or another control character"),
         false => None,
     }
 }

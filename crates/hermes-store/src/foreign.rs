@@ -30,7 +30,7 @@ pub fn holographic_facts(path: &Path) -> Result<Vec<HolographicFact>> {
     sqlite::forbid_writing(&connection).map_err(|source| Error::from_sqlite(path, source))?;
     let failed = |source| Error::from_sqlite(path, source);
     if !connection.table_exists(None, "facts").map_err(failed)? {
-        let why = "it is no memory of Holographic: it has no facts".to_owned();
+        let why = "it is not a memory of Holographic: it has no facts".to_owned();
         return Err(Error::NotSessions { path: path.to_owned(), why });
     }
     read(&connection).map_err(failed)

@@ -20,7 +20,7 @@ fn a_bucket_takes_lists_gives_and_deletes_and_warns_without_versioning() {
     let remote = place(service.port, "backups", "my laptop/a+b");
     assert!(remote.list().unwrap().is_empty());
     let warnings = remote.warnings().unwrap();
-    assert!(warnings.len() == 1 && warnings[0].contains("no versioning"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].contains("versioning is off"), "{warnings:?}");
     service.keep_versions("backups");
     assert!(remote.warnings().unwrap().is_empty());
 

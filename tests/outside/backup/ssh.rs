@@ -146,9 +146,9 @@ fn what_goes_wrong_is_told_with_the_next_command_and_leaves_no_name() {
     let none = format!("&known_hosts={}", sshd.key("none"));
     let changed = format!("&known_hosts={}", sshd.key("changed"));
     for (port, key, options, expected) in [
-        (sshd.port, "other", &known, ["lets in none of the keys", "ssh-copy-id -i"]),
+        (sshd.port, "other", &known, ["accepts none of the keys", "ssh-copy-id -i"]),
         (sshd.port, "mine", &none, ["not known here", "ssh-keyscan -p"]),
-        (sshd.port, "mine", &changed, ["somebody may be in between", "ssh-keygen -R"]),
+        (sshd.port, "mine", &changed, ["someone may be intercepting", "ssh-keygen -R"]),
         (closed, "mine", &known, ["could not send to ssh://127.0.0.1", "| "]),
     ] {
         let remote = sshd.place_with(port, text(&far), key, options);

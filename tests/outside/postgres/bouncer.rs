@@ -135,7 +135,7 @@ fn options_that_it_does_not_take_are_said_with_what_to_do() {
     let bouncer = Bouncer::before(pg_server::shared(Flavour::Plain));
     for options in ["statement_timeout=2min", "options=-c%20statement_timeout%3D2min"] {
         let error = refusal(&format!("{}?{options}", bouncer.url("postgres")));
-        assert!(error.to_string().contains("takes no options"), "{options}: {error}");
+        assert!(error.to_string().contains("accepts no options"), "{options}: {error}");
         assert!(error.hint().unwrap().contains("alter role postgres set statement_timeout"));
     }
 }

@@ -40,7 +40,7 @@ fn a_database_that_is_not_there_is_named() {
     let server = pg_server::shared(Flavour::Plain);
     let error = refusal(&server.url("nowhere"));
     assert!(error.to_string().ends_with("there is no database nowhere"), "{error}");
-    assert_eq!(error.hint().unwrap(), "make it on the server: `createdb nowhere`");
+    assert_eq!(error.hint().unwrap(), "create it on the server: `createdb nowhere`");
     assert_eq!(error.kind(), ErrorKind::Missing);
 }
 
@@ -75,7 +75,7 @@ fn a_server_that_takes_the_call_and_says_nothing_is_left_in_time() {
     let asked = Instant::now();
     let error =
         refusal(&format!("postgres://u@127.0.0.1:{port}/x?connect_timeout=1&sslmode=disable"));
-    assert!(error.to_string().ends_with("it did not answer in 1 s"), "{error}");
+    assert!(error.to_string().ends_with("it did not respond within 1 s"), "{error}");
     assert!(asked.elapsed() < Duration::from_secs(10));
 }
 

@@ -68,7 +68,7 @@ fn a_file_without_certificates_is_said() {
     pg_server::put(empty.clone(), "nothing\n").unwrap();
     let parameters = format!("sslmode=verify-full&sslrootcert={}", empty.display());
     let error = refusal(&url(server, "localhost", &parameters));
-    assert!(error.to_string().contains("there is no certificate in"), "{error}");
+    assert!(error.to_string().contains("contains no certificate"), "{error}");
 }
 
 #[test]
@@ -225,22 +225,27 @@ fn who_has_the_right_certificate_is_let_in() {
 fn who_has_no_right_certificate_is_told_what_to_do() {
     let server = asking_for_certificates();
     let cases = [
-        ("certified", "", "connection requires a valid client certificate", "with sslcert=… and"),
+        ("certified", "", "connection requires a valid client certificate", "set sslcert=… and"),
         (
             "certified",
             "somebody sec1",
             "certificate authentication failed",
             "for the user postgres",
         ),
-        ("certified", "stranger sec1", "UnknownCA", "an authority that the server trusts"),
+        (
+            "certified",
+            "stranger sec1",
+            "UnknownCA",
+            "a certificate authority that the server trusts",
+        ),
         ("postgres", "somebody sec1", "password authentication failed", "somebody.crt"),
-        ("certified", "nowhere sec1", "nowhere.crt to log in", "with sslcert=…"),
-        ("certified", "sec1 nowhere", "nowhere.key to log in", "with sslkey=…"),
-        ("certified", "sec1 pkcs1", "it is not the key of", "that belong together"),
-        ("certified", "sec1 open", "others may read it", "chmod 600"),
+        ("certified", "nowhere sec1", "nowhere.crt to log in", "set sslcert=…"),
+        ("certified", "sec1 nowhere", "nowhere.key to log in", "set sslkey=…"),
+        ("certified", "sec1 pkcs1", "it is not the key of", "to a certificate and its own key"),
+        ("certified", "sec1 open", "other users can read it", "chmod 600"),
         ("certified", "sec1 encrypted", "its key is encrypted", "openssl pkey -in"),
         ("certified", "sec1 legacy", "its key is encrypted", "openssl pkey -in"),
-        ("certified", "sec1 empty", "there is no private key in it", "with sslkey=…"),
+        ("certified", "sec1 empty", "it contains no private key", "set sslkey=…"),
     ];
     for (database, files, words, hint) in cases {
         let files = match files.split_once(' ') {

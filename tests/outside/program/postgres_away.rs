@@ -114,7 +114,7 @@ const TROUBLES: [Trouble; 9] = [
         },
         end: |place| join(&place.sandbox, &place.url),
         words: "certificate not valid for name",
-        hint: "which host its certificate is for",
+        hint: "the host name that its certificate is for",
         code: 13,
     },
     Trouble {
@@ -122,7 +122,7 @@ const TROUBLES: [Trouble; 9] = [
         begin: |place| swap_messages(place, "ln -s /dev/full"),
         end: |place| swap_messages(place, "touch"),
         words: "No space left on device",
-        hint: "make room on the disk of the server",
+        hint: "free disk space on the server",
         code: 1,
     },
     Trouble {
@@ -136,7 +136,7 @@ const TROUBLES: [Trouble; 9] = [
             place.server.sql("postgres", &format!("alter database {name} reset all"));
         },
         words: "in a read-only transaction",
-        hint: "name the server that takes changes",
+        hint: "use the server that accepts writes",
         code: 5,
     },
     Trouble {
@@ -144,7 +144,7 @@ const TROUBLES: [Trouble; 9] = [
         begin: |place| while_halted(place, "touch data/standby.signal"),
         end: |place| while_halted(place, "rm data/standby.signal"),
         words: "in a read-only transaction",
-        hint: "name the server that takes changes",
+        hint: "use the server that accepts writes",
         code: 5,
     },
     Trouble {
@@ -164,7 +164,7 @@ const TROUBLES: [Trouble; 9] = [
         end: |place| {
             place.sql("insert into hermes.migration select * from public.kept where number > 1");
         },
-        words: "its schema 1 must become",
+        words: "its schema 1 must be migrated to",
         hint: "hermes db migrate",
         code: 5,
     },

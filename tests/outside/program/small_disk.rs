@@ -117,9 +117,9 @@ fn reading_goes_on(want: Want) {
         let id = home_on(&sandbox, want, log);
         let before = content(&sandbox.home());
         let doctor = sandbox.run(&["doctor"]);
-        assert!(doctor.stdout.contains("2 messages, database is whole"), "{}", doctor.stdout);
+        assert!(doctor.stdout.contains("2 messages, database intact"), "{}", doctor.stdout);
         let why = match want {
-            Want::Room => "make room on this disk",
+            Want::Room => "free some space on this disk",
             Want::Inodes => "no inodes left",
             Want::Permission => "mounted read-only",
         };

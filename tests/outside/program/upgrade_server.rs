@@ -122,7 +122,8 @@ fn an_old_server_is_refused_until_it_is_migrated_and_has_every_row_then() {
         }
         let before = old.rows(&columns);
         if home.schema < newest("postgres") {
-            let words = format!("its schema {} must become {}", home.schema, newest("postgres"));
+            let words =
+                format!("its schema {} must be migrated to {}", home.schema, newest("postgres"));
             for arguments in [&["memory", "fact", "list"][..], &["memory", "search", "harbour"]] {
                 old.sandbox.fails(arguments, 5, &[&words, "hermes db migrate"]);
             }
@@ -156,7 +157,7 @@ fn works(home: &OldHome, old: &OldServer) {
     assert!(found.contains("by ship"), "{}: {found}", home.name);
     let ran = old.sandbox.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}: {}{}", home.name, ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("is whole"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("is intact"), "{}", ran.stdout);
 }
 
 #[test]
@@ -223,7 +224,8 @@ fn a_server_of_a_later_version_is_refused_and_nothing_is_written_there() {
     let later = newest("postgres") + 1;
     old.sql(&format!("insert into hermes.migration (number, checksum) values ({later}, '')"));
     let before = old.dump(&[]);
-    let words = format!("its schema is {later}, this build knows {}", newest("postgres"));
+    let words =
+        format!("its schema is {later}, this version supports up to {}", newest("postgres"));
     for arguments in [
         &["memory", "fact", "list"][..],
         &["memory", "fact", "add", "Nobody keeps this"],

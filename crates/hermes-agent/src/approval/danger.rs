@@ -10,7 +10,7 @@ pub(crate) fn danger(line: &str) -> Option<&'static str> {
         Line::Tangled(_) => Vec::new(),
     };
     let is_tangled = plain.is_empty();
-    None.or_else(|| is_fork_bomb(line).then_some("it starts itself again without end"))
+    None.or_else(|| is_fork_bomb(line).then_some("it starts itself again endlessly"))
         .or_else(|| writes_device(line))
         .or_else(|| plain.iter().find_map(|command| of_words(&texts(command))))
         .or_else(|| hidden.iter().find_map(of_hidden))
@@ -35,37 +35,37 @@ fn of_hidden(command: &Command) -> Option<&'static str> {
 fn of_words(words: &[&str]) -> Option<&'static str> {
     let (name, rest) = words.split_first()?;
     match base(name) {
-        "rm" => {
-            is_wide_removal(rest).then_some("it removes everything below a folder that matters")
-        }
+        "rm" => is_wide_removal(rest).then_some("it removes everything below an important folder"),
         "chmod" | "chown" | "chgrp" => (is_recursive(rest)
             && rest.iter().any(|word| is_wide(word)))
-        .then_some("it changes who may do what in a folder that matters"),
+        .then_some("it changes the permissions of an important folder"),
         "mv" => rest
             .iter()
             .rev()
             .skip(1)
             .any(|word| is_wide(word))
-            .then_some("it moves away a folder that matters"),
-        "find" => is_wide_find(rest).then_some("it removes everything below a folder that matters"),
+            .then_some("it moves an important folder away"),
+        "find" => is_wide_find(rest).then_some("it removes everything below an important folder"),
         "dd" => rest
             .iter()
             .any(|word| word.strip_prefix("of=").is_some_and(is_device))
-            .then_some("it writes over a device"),
+            .then_some("it overwrites a device"),
         "shred" | "tee" | "cp" => {
-            rest.iter().any(|word| is_device(word)).then_some("it writes over a device")
+            rest.iter().any(|word| is_device(word)).then_some("it overwrites a device")
         }
         name if name == "mkfs" || name.starts_with("mkfs.") => {
-            Some("it makes a new file system over what is there")
+            Some("it creates a new file system over existing data")
         }
         "wipefs" | "fdisk" | "sfdisk" | "parted" | "mkswap" | "blkdiscard" => {
-            Some("it changes disks")
+            Some("it changes disk partitions")
         }
-        "shutdown" | "reboot" | "halt" | "poweroff" => Some("it ends the machine"),
-        "init" | "telinit" => matches!(rest, ["0" | "6", ..]).then_some("it ends the machine"),
+        "shutdown" | "reboot" | "halt" | "poweroff" => Some("it shuts the machine down"),
+        "init" | "telinit" => {
+            matches!(rest, ["0" | "6", ..]).then_some("it shuts the machine down")
+        }
         "systemctl" => matches!(rest, ["poweroff" | "reboot" | "halt" | "kexec", ..])
-            .then_some("it ends the machine"),
-        "kill" => rest.contains(&"-1").then_some("it ends every program"),
+            .then_some("it shuts the machine down"),
+        "kill" => rest.contains(&"-1").then_some("it ends every process"),
         "crontab" => rest.contains(&"-r").then_some("it removes the schedule"),
         _ => None,
     }
@@ -137,7 +137,7 @@ fn writes_device(line: &str) -> Option<&'static str> {
         rest.split([' ', '\t', ';', '&', '|', '\n', ')']).next().unwrap_or_default()
     });
     let mut unquoted = targets.map(|target| target.replace(['\'', '"', '\\'], ""));
-    unquoted.any(|target| is_device(&target)).then_some("it writes over a device")
+    unquoted.any(|target| is_device(&target)).then_some("it overwrites a device")
 }
 
 /// `f(){ f|f& };f`, whatever the name.
@@ -174,7 +174,7 @@ fn runs_download(plain: &[Command], hidden: &[Command], is_tangled: bool) -> Opt
     let is_fed = |command: &Command| command.is_piped && interprets(command);
     let is_run =
         commands[from..].iter().any(is_fed) || (is_tangled && commands.iter().any(interprets));
-    is_run.then_some("it runs what it loads from the network")
+    is_run.then_some("it runs code that it downloads")
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ pub(super) fn take(
         found.files.iter().filter(|file| kept(file)).map(|file| file.identity.size).sum();
     if total > limits.bytes {
         return Ok(Err(format!(
-            "the files below {} are more than checkpoints.max_mb",
+            "the files below {} are larger than checkpoints.max_mb",
             folder.display()
         )));
     }

@@ -165,7 +165,7 @@ impl Store {
             }
             must_be_straight(path, &[])?;
             if *now == State::Folder && path.is_dir() {
-                let why = "there is a folder with something in it";
+                let why = "a folder that is not empty has its name";
                 fs::remove_dir(path).map_err(|_| Error::InTheWay { path: path.clone(), why })?;
             }
             then.put(path, &self.blobs)?;
@@ -229,9 +229,9 @@ impl Store {
             return Ok(None);
         }
         let stays = match (&now, &then) {
-            (_, State::TooBig { .. }) => Some("it was too big to be kept"),
-            (_, State::Other) => Some("it was no plain file"),
-            (State::Other, _) => Some("it is no plain file now"),
+            (_, State::TooBig { .. }) => Some("it was too large to be stored"),
+            (_, State::Other) => Some("it was not a regular file"),
+            (State::Other, _) => Some("it is not a regular file now"),
             _ => None,
         };
         // Folders that go away are not written down: where one was, nothing is nobody's work.
@@ -261,7 +261,7 @@ impl Store {
         let Planned { path, now, then, stays, .. } = change;
         let name = path.strip_prefix(&plan.folder).unwrap_or(path).display().to_string();
         if let Some(stays) = stays {
-            return Ok(format!("--- {name}\n+++ {name}\n@@ stays as it is: {stays} @@\n"));
+            return Ok(format!("--- {name}\n+++ {name}\n@@ left as it is: {stays} @@\n"));
         }
         let before = match now {
             State::File { size, .. } if *size <= MOST_SHOWN => {
@@ -332,7 +332,7 @@ impl Shown {
             }
             State::Link { target } => Shown::Words(format!("a link to {}", target.display())),
             State::Folder => Shown::Words("a folder".to_owned()),
-            State::Other => Shown::Words("something that is no file".to_owned()),
+            State::Other => Shown::Words("something that is not a file".to_owned()),
         }
     }
 
@@ -363,10 +363,9 @@ fn state_of(path: &Path, contents: Contents<'_>, most: u64) -> Result<State> {
 /// Fails where the way to a path leads through a link now, other than those that go first.
 fn must_be_straight(path: &Path, going: &[&Path]) -> Result<()> {
     match link_above(path) {
-        Some(link) if !going.contains(&link) => Err(Error::InTheWay {
-            path: path.to_owned(),
-            why: "the way to it leads through a link",
-        }),
+        Some(link) if !going.contains(&link) => {
+            Err(Error::InTheWay { path: path.to_owned(), why: "its path leads through a link" })
+        }
         _ => Ok(()),
     }
 }

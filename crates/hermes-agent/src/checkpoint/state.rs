@@ -113,7 +113,7 @@ impl State {
                 let put = atomic::put_one_of_many(path, mode.as_ref(), &mut |file| {
                     blobs.copy_to(hash, file).map_err(|error| {
                         trouble = Some(error);
-                        io::Error::other("the kept content cannot be read")
+                        io::Error::other("the stored content cannot be read")
                     })
                 });
                 put.map_err(|error| trouble.unwrap_or(Error::Home(error)))

@@ -88,15 +88,16 @@ impl Walls {
     pub fn told(self, room: &Room) -> String {
         let files = match self.files {
             true => {
-                "confined: it changes only what is in the folders of the agent and reads nothing else of yours"
+                "confined: it can change only the agent's folders, and read none of your other \
+                 files"
             }
-            false => "not confined: this system keeps no command inside of folders",
+            false => "not confined: this system cannot confine commands to folders",
         };
         let network = match (room.has_network, self.network) {
-            (true, _) => "it may use the network",
+            (true, _) => "it can use the network",
             (false, NetworkWall::Whole) => "it has no network",
-            (false, NetworkWall::Tcp) => "it has no TCP, but other protocols of the network",
-            (false, NetworkWall::None) => "nothing keeps it from the network",
+            (false, NetworkWall::Tcp) => "it has no TCP, but can use other network protocols",
+            (false, NetworkWall::None) => "nothing prevents it from using the network",
         };
         format!("{files}; {network}")
     }

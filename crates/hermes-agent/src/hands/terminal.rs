@@ -71,7 +71,7 @@ impl Hands {
         let request = Request {
             kind: Kind::Run,
             title: match ruling.danger {
-                Some(danger) => format!("run, and beware: {danger}"),
+                Some(danger) => format!("run; warning: {danger}"),
                 None => "run".to_owned(),
             },
             detail: line.to_owned(),

@@ -255,7 +255,7 @@ fn always_and_the_settings_spare_the_question() {
     assert!(outcome.is_error && outcome.text.contains("agent.deny"), "{}", outcome.text);
     let rest = call("terminal", json!({"command": "touch y && rm -rf ~"}));
     let outcome = hands.call(&rest, &mut |request| {
-        assert!(request.title.contains("beware") && request.always.is_none());
+        assert!(request.title.contains("warning") && request.always.is_none());
         Verdict::No { reason: None }
     });
     assert!(outcome.is_error && !place.path("y").exists());

@@ -213,7 +213,7 @@ impl Turn<'_> {
                 {
                     self.tools.clear();
                     self.taken.refused_tools = true;
-                    self.watch.notice("this model takes no tools: it answers without them");
+                    self.watch.notice("this model does not support tools: it answers without them");
                 }
                 Heard::Failed { error, text } => {
                     self.keep_part(&text, "cut short");

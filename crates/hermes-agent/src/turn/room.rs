@@ -17,20 +17,21 @@ pub(super) fn make(turn: &mut Turn<'_>) {
         has_trimmed = true;
     }
     if has_trimmed {
-        turn.watch.notice("the window is full: memory recalled for earlier messages was left out");
+        turn.watch
+            .notice("the context window is full: memory recalled for earlier messages was removed");
     }
     if turn.window.excess(others) > 0 {
         leave(turn);
     }
     if turn.window.excess(others) > 0 && turn.window.shorten_results() {
-        turn.watch.notice("the window is full: long results of tools were shortened");
+        turn.watch.notice("the context window is full: long tool results were shortened");
     }
 }
 
 /// Makes some more room after the model said that the request is too long; false if there is none to be made.
 pub(super) fn make_more(turn: &mut Turn<'_>) -> bool {
     if turn.window.trim_recalled() {
-        turn.watch.notice("the request was too long for the model: recalled memory was left out");
+        turn.watch.notice("the request was too long for the model: recalled memory was removed");
         return true;
     }
     // The model can look at less than we thought: half of what was tried.
@@ -48,9 +49,10 @@ fn leave(turn: &mut Turn<'_>) -> bool {
     let Compressed { up_to, summary, by_rule } =
         compress(turn.window, count, Some(turn.means.model.as_ref()));
     turn.watch.compacted(up_to, &summary);
-    let by = if by_rule { ", by rule" } else { "" };
-    turn.watch
-        .notice(&format!("the window is full: the oldest {count} turns became a summary{by}"));
+    let by = if by_rule { ", by rules" } else { "" };
+    turn.watch.notice(&format!(
+        "the context window is full: the oldest {count} turns were summarised{by}"
+    ));
     true
 }
 

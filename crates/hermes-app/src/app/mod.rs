@@ -87,7 +87,7 @@ pub fn keep_before_upgrade(
     now: Timestamp,
 ) -> StoreResult<()> {
     let failed = |error: hermes_home::Error| StoreError::File {
-        doing: "keep a copy before the upgrade in",
+        doing: "save a copy before the upgrade in",
         path: home.before_upgrade(),
         source: std::io::Error::other(error),
     };
@@ -244,7 +244,7 @@ impl App {
             .iter()
             .map(|flag| match flag.split_once('=') {
                 Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
-                None => Err(Problem::usage(format!("--set {flag}: there is no = in it"))
+                None => Err(Problem::usage(format!("--set {flag}: it contains no `=`"))
                     .hint("write it like `--set sessions.retention_days=30`")),
             })
             .collect()
@@ -329,8 +329,9 @@ impl App {
     pub fn zone(&self, home: &Home) -> anyhow::Result<TimeZone> {
         match &self.config(home)?.config.timezone {
             None => Ok(platform::system_zone(&self.env)),
-            Some(name) => Ok(TimeZone::get(name)
-                .map_err(|_| Problem::usage(format!("timezone: {name:?} is not a known zone")))?),
+            Some(name) => Ok(TimeZone::get(name).map_err(|_| {
+                Problem::usage(format!("timezone: {name:?} is not a known time zone"))
+            })?),
         }
     }
 

@@ -114,12 +114,16 @@ impl App {
             .any(|name| variables.value(name).is_some());
         match is_said {
             true => Ok((String::new(), ssl_mode)),
-            false => Err(Problem::new(Kind::Refused, "memory.connection_string is not set")
-                .hint(format!(
-                    "keep it with `hermes config set {URL} -`, then \
-                     `hermes config set memory.connection_string '${{{URL}}}'`"
-                ))
-                .into()),
+            false => Err(Problem::new(
+                Kind::Refused,
+                "memory.connection_string is not set, and \
+                 neither is HERMES_DB_URL in the environment or .env",
+            )
+            .hint(format!(
+                "store the address with `hermes config set {URL} -`, then run `hermes config \
+                     set memory.connection_string '${{{URL}}}'`"
+            ))
+            .into()),
         }
     }
 

@@ -92,7 +92,7 @@ pub fn send(settings: &Backup, message: &Message) -> anyhow::Result<Vec<String>>
         run(command, &message.text, COMMAND_LIMIT).map(|()| "the alert command was run".to_owned())
     });
     let webhook = settings.alert_webhook.as_ref().map(|address| {
-        post(address.reveal(), message).map(|()| "the alert was sent to the web address".to_owned())
+        post(address.reveal(), message).map(|()| "the alert was sent to the webhook".to_owned())
     });
     // The second is tried whatever became of the first.
     for tried in command.into_iter().chain(webhook) {
@@ -142,8 +142,8 @@ fn post(address: &str, message: &Message) -> anyhow::Result<()> {
     // The address may itself be a secret: it is in no message.
     let why = match sent {
         Ok(answer) if answer.status().is_success() => return Ok(()),
-        Ok(answer) => format!("it answered {}", answer.status().as_u16()),
-        Err(ureq::Error::Timeout(_)) => "it did not answer within 10 s".to_owned(),
+        Ok(answer) => format!("it responded with {}", answer.status().as_u16()),
+        Err(ureq::Error::Timeout(_)) => "it did not respond within 10 s".to_owned(),
         Err(_) => "it could not be reached".to_owned(),
     };
     let what = format!("could not send the alert to backup.alert_webhook: {why}");
@@ -177,7 +177,7 @@ fn run(command: &str, text: &str, limit: Duration) -> anyhow::Result<()> {
             None if begun.elapsed() >= limit => {
                 let _ = child.kill();
                 let _ = child.wait();
-                let why = format!("{program} did not end within {} s", limit.as_secs());
+                let why = format!("{program} did not finish within {} s", limit.as_secs());
                 return Err(failed(why).into());
             }
             None => std::thread::sleep(Duration::from_millis(10)),

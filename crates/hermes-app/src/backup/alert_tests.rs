@@ -134,7 +134,9 @@ fn the_command_gets_the_message_twice_and_is_ended_when_it_hangs() {
     assert!(wrong.to_string().contains("exit status: 3"), "{wrong}");
     let begun = Instant::now();
     let late = run("sleep 60", "x", Duration::from_millis(50)).unwrap_err();
-    assert!(late.to_string().contains("did not end") && begun.elapsed() < Duration::from_secs(30));
+    assert!(
+        late.to_string().contains("did not finish") && begun.elapsed() < Duration::from_secs(30)
+    );
     assert!(run("/no/such/program", "x", COMMAND_LIMIT).is_err());
 }
 
@@ -166,9 +168,9 @@ fn the_web_address_gets_json_and_is_in_no_error() {
     });
     let settings = Backup { alert_webhook: Some(Secret::new(address)), ..Backup::default() };
     let message = message(&failed(3), "box");
-    assert_eq!(send(&settings, &message).unwrap(), ["the alert was sent to the web address"]);
+    assert_eq!(send(&settings, &message).unwrap(), ["the alert was sent to the webhook"]);
     let refused = send(&settings, &message).unwrap_err().to_string();
-    assert!(refused.contains("answered 500") && !refused.contains("pa55"), "{refused}");
+    assert!(refused.contains("responded with 500") && !refused.contains("pa55"), "{refused}");
     for body in thread.join().unwrap() {
         let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(told["text"], "backups of box are red: the last 3 failed");

@@ -94,7 +94,7 @@ impl BackupSummary {
             encrypted_to: match (&backup.sidecar, backup.name.format) {
                 (Some(sidecar), _) => sidecar.encrypted_to.clone(),
                 (None, Format::Plain) => Vec::new(),
-                (None, _) => vec!["somebody: the short list beside it is gone".to_owned()],
+                (None, _) => vec!["unknown: the .json file beside it is missing".to_owned()],
             },
             copies: backup.copies.clone(),
             label: backup.label.clone(),

@@ -37,5 +37,5 @@ pub fn newest_good(app: &App, home: &Home, since: Option<Timestamp>) -> Option<S
 /// Refuses what makes no sense without a backup.
 pub fn none_yet() -> Problem {
     Problem::new(Kind::NotFound, "there is no backup yet")
-        .hint("make one with `hermes backup create`")
+        .hint("create one with `hermes backup create`")
 }

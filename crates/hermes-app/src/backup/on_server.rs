@@ -104,7 +104,8 @@ fn may_dump(pool: &Pool) -> anyhow::Result<()> {
     server_dump::must_know(&state.version)?;
     if state.passes_rules && state.profiles.is_none_or(|count| count > 1) {
         anyhow::bail!(
-            "{} is let past the rules of the server, and other profiles are in the database",
+            "the role {} bypasses the row-level security of the server, and the database has other \
+             profiles",
             state.user
         );
     }
@@ -148,19 +149,19 @@ impl Brought {
     pub fn said(&self) -> String {
         let Brought { profile, server, .. } = self;
         let mut said = match self.how {
-            How::Dump => format!("of {profile} is back on {server}, from its dump"),
-            How::Export => format!("of {profile} is back on {server}, from {TWIN}"),
+            How::Dump => format!("of {profile} was restored on {server}, from its dump"),
+            How::Export => format!("of {profile} was restored on {server}, from {TWIN}"),
             How::Left => format!(
-                "of {profile} on {server} was left as it is: the one of the backup takes its place \
-                 with `--replace-memory`"
+                "of {profile} on {server} was left as it is: `--replace-memory` replaces it with \
+                 the one from the backup"
             ),
             How::Failed => format!(
-                "of {profile} is NOT back on {server}, but in {TWIN} of the home: bring it there with \
-                 `hermes --profile {profile} db copy --to postgres`"
+                "of {profile} was NOT restored on {server}; it is in {TWIN} of the home: copy it \
+                 there with `hermes --profile {profile} db copy --to postgres`"
             ),
         };
         if let Some(name) = &self.kept_as {
-            said.push_str(&format!("; the one that was there is kept as {name}"));
+            said.push_str(&format!("; the previous one is kept as {name}"));
         }
         for remark in &self.remarks {
             said.push_str(&format!("; {remark}"));
@@ -254,13 +255,17 @@ fn give_dump(pool: &Pool, home: &Home) -> anyhow::Result<bool> {
     let found = server_dump::look(&dump)?;
     let state = server_state(pool)?;
     if found.name != home.profile_name() {
-        anyhow::bail!("it is of profile {}", found.name);
+        anyhow::bail!("it belongs to profile {}", found.name);
     }
     if found.schema != state.schema {
-        anyhow::bail!("its schema is {}, that of the server {}", found.schema, state.schema);
+        anyhow::bail!(
+            "its schema is {}, the schema of the server is {}",
+            found.schema,
+            state.schema
+        );
     }
     if has_profile_number(pool, found.profile)? {
-        anyhow::bail!("another profile has its number on the server");
+        anyhow::bail!("another profile on the server has its number");
     }
     let variables = pool.address().as_variables();
     server_dump::give_back(&Reach { variables, profile: found.profile }, &dump)?;
@@ -345,9 +350,9 @@ fn put_one_back(app: &App, home: &Home, aside: &str) -> anyhow::Result<Vec<Strin
     let pool = app.pool(home)?;
     let profile = home.profile_name();
     if !has_profile(&pool, aside)? {
-        return Ok(vec![format!("{aside} is not on {} any more", pool.address().place())]);
+        return Ok(vec![format!("{aside} is no longer on {}", pool.address().place())]);
     }
-    let mut said = format!("the memory of {profile} on its server is the one from before");
+    let mut said = format!("the memory of {profile} on its server is the earlier one again");
     if has_profile(&pool, profile)? {
         let name = format!("{profile}.restored-{}", stamp(app.now));
         rename(app, home, profile, &name)?;

@@ -40,7 +40,7 @@ pub fn by_settings(app: &App, wanted: &Wanted) -> anyhow::Result<()> {
     let policy = wanted.policy()?;
     let gone = delete(app, wanted, &policy, &decide(app, wanted, &policy)?)?;
     if gone > 0 {
-        app.note(format_args!("{} deleted by the rules", counted(gone, "old backup")));
+        app.note(format_args!("{} deleted by the retention rules", counted(gone, "old backup")));
     }
     Ok(())
 }

@@ -101,7 +101,7 @@ fn to_one(app: &App, wanted: &Wanted, target: &Target) -> anyhow::Result<SentTo>
     let tell = &mut |step: hermes_backup::Progress<'_>| progress.step(&step);
     let mut pushed = push::push(folder, &backups, remote.as_ref(), app.now, tell)?;
     let stays =
-        |one: &Backup| format!("backup {} is plain text and stays on this machine", one.name.id());
+        |one: &Backup| format!("backup {} is plain text and is not sent to remotes", one.name.id());
     pushed.warnings.extend(plain.iter().map(stays));
     let mut left_alone = Vec::new();
     if let Some(policy) = &target.keep {
@@ -149,7 +149,7 @@ pub fn fetch(
     let fetched = push::pull(&wanted.folder, id, remote.as_ref(), tell);
     let backup = fetched.map_err(|error| match error {
         hermes_backup::Error::NotFound { .. } => Problem::new(Kind::NotFound, error.to_string())
-            .hint("see what is there with `hermes backup pull --list --target PLACE`")
+            .hint("`hermes backup pull --list --target PLACE` shows what is there")
             .into(),
         other => anyhow::Error::from(other),
     })?;
@@ -158,8 +158,8 @@ pub fn fetch(
 
 fn place(wanted: &Wanted, named: Option<&str>) -> anyhow::Result<Target> {
     wanted.targets(named)?.into_iter().next().ok_or_else(|| {
-        Problem::usage("no place off this host is set up")
-            .hint("name one: `hermes backup pull --target /mnt/disk/hermes`")
+        Problem::usage("no remote is set up")
+            .hint("give one: `hermes backup pull --target /mnt/disk/hermes`")
             .into()
     })
 }

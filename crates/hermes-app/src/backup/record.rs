@@ -183,7 +183,7 @@ pub fn begin(app: &App, home: &Home, by: By) -> anyhow::Result<Begin> {
     let Some(mut record) = read(home)? else { return Ok(Begin::Now) };
     if record.by != by {
         let remark = format!(
-            "backups are scheduled by {}, not by {}: nothing was done",
+            "backups are scheduled by {}, not by {}: nothing to do",
             record.by.word(),
             by.word()
         );
@@ -193,7 +193,7 @@ pub fn begin(app: &App, home: &Home, by: By) -> anyhow::Result<Begin> {
     let next = plan.next(record.made(), app.now, &zone);
     if let Some(next) = next.filter(|next| *next > app.now) {
         let remark =
-            format!("the next backup is due at {}: nothing was done", clock::minute(next, &zone));
+            format!("the next backup is due at {}: nothing to do", clock::minute(next, &zone));
         return Ok(Begin::Not(remark));
     }
     let Some(day) = plan.day_of(app.now, &zone) else { return Ok(Begin::Now) };

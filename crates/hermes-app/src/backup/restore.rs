@@ -104,7 +104,7 @@ pub fn choose(
     if named.contains('/') {
         let missing = format!("could not find {}: there is no such file", file.display());
         return Err(Problem::new(Kind::NotFound, missing)
-            .hint("see them all with `hermes backup list`")
+            .hint("`hermes backup list` shows all backups")
             .into());
     }
     let found = match named {
@@ -113,9 +113,9 @@ pub fn choose(
         id => wanted.folder.find(id)?,
     };
     if let Some(profile) = profile.filter(|name| *name != found.name.what && !is_part) {
-        let what = format!("backup {} holds more than profile {profile}", found.name.id());
+        let what = format!("backup {} contains more than profile {profile}", found.name.id());
         return Err(Problem::new(Kind::Refused, what)
-            .hint("leave out --profile to bring back all of it, or name single things with --path")
+            .hint("omit --profile to restore all of it, or restore single items with --path")
             .into());
     }
     let path = found.path.clone();
@@ -130,10 +130,17 @@ fn latest_good(wanted: &Wanted, profile: Option<&str>, is_part: bool) -> anyhow:
     let is_good = |one: &Backup| !one.name.damaged && one.failed.is_none() && is_wanted(one);
     wanted.folder.latest(is_good)?.ok_or_else(|| {
         let folder = wanted.folder.path().display();
-        let of = profile.map_or_else(|| "the whole home".to_owned(), |name| format!("profile {name}"));
-        Problem::new(Kind::NotFound, format!("could not find a good backup of {of} in {folder}"))
-            .hint("name one of `hermes backup list` or a file, or fetch one with `hermes backup pull`")
-            .into()
+        let of =
+            profile.map_or_else(|| "the whole home".to_owned(), |name| format!("profile {name}"));
+        Problem::new(
+            Kind::NotFound,
+            format!("could not find a verified backup of {of} in {folder}"),
+        )
+        .hint(
+            "choose one of `hermes backup list` or a file, or fetch one with `hermes backup \
+                 pull`",
+        )
+        .into()
     })
 }
 
@@ -224,7 +231,7 @@ fn keep_schedule(done: &Restored, home: &Home) -> Option<String> {
         return None;
     }
     let kept = atomic::write_private(&schedule, &bytes);
-    kept.err().map(|error| format!("the schedule of backups is not kept: {error}"))
+    kept.err().map(|error| format!("the backup schedule was not restored: {error}"))
 }
 
 /// Memories that were kept outside of the home lie in it now, and the settings name the old place.
@@ -239,7 +246,8 @@ pub fn moved_memories(app: &App, root: &Home) -> Vec<String> {
         let is_elsewhere = !named.starts_with(root.root()) && here.exists();
         is_elsewhere.then(|| {
             format!(
-                "{} is here, but memory.path names {}: copy it there, or `hermes config unset memory.path`",
+                "{} is here, but memory.path is {}: copy it there, or run `hermes config unset \
+                 memory.path`",
                 here.display(),
                 named.display()
             )

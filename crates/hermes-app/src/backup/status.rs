@@ -43,7 +43,7 @@ pub fn status(app: &App, wanted: &Wanted) -> anyhow::Result<BackupStatus> {
         signed_with: wanted.folder.signers().fingerprint(),
         places: wanted.targets(None)?.into_iter().map(|target| target.name).collect(),
         schedule: match record::read(&wanted.home)? {
-            None => "none: `hermes backup schedule install --daemon` makes one".to_owned(),
+            None => "none: `hermes backup schedule install --daemon` sets one up".to_owned(),
             Some(noted) => format!("every night at {} by {}", noted.time, noted.by.word()),
         },
         is_set_up: !settings.recipients.is_empty() || settings.passphrase_file.is_some(),
@@ -98,8 +98,8 @@ fn standing(app: &App, wanted: &Wanted) -> anyhow::Result<Standing> {
 fn cannot_encrypt(app: &App, wanted: &Wanted) -> Option<Reason> {
     let what = match wanted.sealing(app) {
         Ok(Some(_)) => return None,
-        Ok(None) => "no encryption is set up: the next backup will not be made".to_owned(),
-        Err(error) => format!("the next backup will not be made: {}", message(&error)),
+        Ok(None) => "no encryption is set up: the next backup will fail".to_owned(),
+        Err(error) => format!("the next backup will fail: {}", message(&error)),
     };
     let hint = "set it up again: `hermes backup setup`".to_owned();
     Some(Reason { colour: Colour::Red, about: About::Attempts, what, hint, place: None })
@@ -113,7 +113,7 @@ pub fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow::Resul
         standing.colour = Colour::Red;
         // Where the folder cannot be written to, the history does not know of it.
         standing.failures = standing.failures.max(1);
-        let hint = "try it by hand: `hermes backup create`".to_owned();
+        let hint = "try it: `hermes backup create`".to_owned();
         let (colour, about) = (Colour::Red, About::Attempts);
         let first = Reason { colour, about, what: error, hint, place: None };
         standing.reasons.insert(0, first);
@@ -127,8 +127,8 @@ pub fn alert(app: &App, wanted: &Wanted, error: Option<String>) -> anyhow::Resul
 /// How it stands where nobody can see: whoever waits for an alert must hear of it.
 fn unseen(wanted: &Wanted, error: &anyhow::Error) -> Standing {
     let folder = wanted.folder.path().display();
-    let what = format!("the folder of backups could not be looked at: {}", message(error));
-    let hint = format!("look at {folder}: is its disk there, and may you read it?");
+    let what = format!("the backup folder could not be read: {}", message(error));
+    let hint = format!("check {folder}: its disk must be mounted, and you must be able to read it");
     let (colour, about) = (Colour::Red, About::Folder);
     let reasons = vec![Reason { colour, about, what, hint, place: None }];
     Standing { colour, reasons, newest: None, drilled: None, failures: 0 }

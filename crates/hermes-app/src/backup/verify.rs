@@ -104,9 +104,10 @@ impl CheckedBackup {
             Verified::Members { files, .. } => {
                 (true, format!("decrypted, {} files compared one by one", thousands(*files)))
             }
-            Verified::HashOnly => {
-                (false, "ciphertext hash only: nothing was given that opens it".to_owned())
-            }
+            Verified::HashOnly => (
+                false,
+                "only the hash of the encrypted file: no key or passphrase was given".to_owned(),
+            ),
         };
         let to = backup.sidecar.as_ref().map(|sidecar| sidecar.encrypted_to.join(", "));
         let opened_with = (!members).then(|| opened_with(&to.unwrap_or_default()).to_owned());

@@ -49,7 +49,7 @@ pub fn read_anyway(app: &App, to: Option<&Path>) -> anyhow::Result<Wanted> {
         Ok(wanted) => Ok(wanted),
         Err(error) => {
             let home = app.root_home()?;
-            app.note(format_args!("going on without settings: {}", message(&error)));
+            app.note(format_args!("continuing without the settings: {}", message(&error)));
             with(app, home, Backup::default(), to)
         }
     }
@@ -73,7 +73,7 @@ fn signers(app: &App, home: &Home, folder: &Folder) -> Signers {
         Ok(signers) => signers,
         // Whoever brings something back must not need it; a new backup is not made without.
         Err(error) => {
-            app.note(format_args!("going on without the key that signs backups: {error}"));
+            app.note(format_args!("continuing without the signing key of backups: {error}"));
             return Signers::default();
         }
     };
@@ -175,7 +175,10 @@ impl Wanted {
         let file = real(file);
         let refused = |why: &str| {
             Problem::new(Kind::Refused, format!("{what} must not be in {}: {why}", file.display()))
-                .hint("put it on a disk that you take away, or at least into another folder of your own, such as ~/keys")
+                .hint(
+                    "put it on a disk that you take away, or at least in another folder of your \
+                     own, such as ~/keys",
+                )
         };
         if file.starts_with(real(self.home.root())) {
             return Err(refused("that is inside the home that is backed up").into());
@@ -293,7 +296,7 @@ impl Wanted {
             }
             if !path.exists() {
                 let place = path.display();
-                app.note(format_args!("memory.path leads to {place}, which is not there"));
+                app.note(format_args!("memory.path is {place}, which does not exist"));
                 continue;
             }
             found.files.push((below, path));

@@ -71,7 +71,7 @@ pub fn compact(worker: &mut Worker<'_>) -> anyhow::Result<String> {
         }
     }
     let episodes = counted(total.episodes, "episode");
-    Ok(format!("{episodes} are told by {}", counted(total.clusters, "new text")))
+    Ok(format!("{episodes} summarised in {}", counted(total.clusters, "new text")))
 }
 
 /// How old an episode must be, as the settings say.

@@ -102,7 +102,7 @@ const fn kind(name: &'static str, at: At, does: &'static str, comes: Comes, work
 /// Does a job of a kind.
 pub fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let kind = find(kind).ok_or_else(|| {
-        Problem::new(Failed::Refused, format!("this build cannot do jobs of the kind {kind}"))
+        Problem::new(Failed::Refused, format!("this version cannot run jobs of the kind {kind}"))
     })?;
     (kind.work)(worker)
 }
@@ -187,7 +187,7 @@ fn vacuum(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let vacuumed = store.vacuum(Admin, now)?;
     let gained = vacuumed.before.saturating_sub(vacuumed.after);
     let (cleared, dropped) = (counted(cleared, "old job"), counted(dropped, "old vector"));
-    Ok(format!("{} given back, {dropped} and {cleared} removed", bytes(gained)))
+    Ok(format!("{} freed, {dropped} and {cleared} removed", bytes(gained)))
 }
 
 /// Another model than the settings ask for answers, or some texts have no vector.
@@ -223,7 +223,7 @@ fn reembed(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     going_on?;
     let report = report?;
     let made = counted(report.embedded, "vector");
-    Ok(format!("{made} made with {}", embedding::name(&report.model)))
+    Ok(format!("{made} computed with {}", embedding::name(&report.model)))
 }
 
 #[cfg(test)]

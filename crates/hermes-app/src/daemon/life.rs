@@ -61,7 +61,7 @@ pub fn catch_up(worker: &mut Worker<'_>) -> anyhow::Result<String> {
     let (messages, sessions) =
         (counted(report.added, "message"), counted(report.sessions, "session"));
     let mut said = format!(
-        "{messages} from {sessions}, {} waited in files",
+        "{messages} from {sessions}, {} from waiting files",
         counted(report.spool.turns, "turn")
     );
     said.push_str(

@@ -36,11 +36,12 @@ pub fn stands_still(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Op
     let open: Vec<&Job> = open.iter().filter(|job| jobs::is_ours(app, home, &job.kind)).collect();
     if let Some(job) = open.iter().find(|job| job.cut_short() >= MANY_CUTS) {
         let next = match job.state {
-            JobState::Leased => "it is being tried now".to_owned(),
+            JobState::Leased => "it is running now".to_owned(),
             _ => format!("next try at {}", clock::minute(job.run_at, &zone)),
         };
         return Ok(Some(format!(
-            "{} ({}) was cut short {} times in a row without getting on: the daemon or the machine ended each time; {next}",
+            "{} ({}) was interrupted {} times in a row without progress: the daemon or the machine \
+             stopped each time; {next}",
             job.kind,
             job.id,
             job.cut_short()
@@ -51,7 +52,7 @@ pub fn stands_still(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Op
         open.iter().find(is_late).filter(|_| find(home).is_ok_and(|found| found.pid.is_some()));
     Ok(late.map(|job| {
         let since = clock::minute(job.run_at, &zone);
-        format!("the daemon runs, and {} ({}) is due since {since}", job.kind, job.id)
+        format!("the daemon is running, but {} ({}) has been due since {since}", job.kind, job.id)
     }))
 }
 
@@ -104,13 +105,14 @@ pub fn take_lock(home: &Home) -> anyhow::Result<lock::Held> {
             return Ok(held);
         }
         if let Some(pid) = find(home)?.pid {
-            let what = format!("the daemon of {} runs already: pid {pid}", home.root().display());
+            let what =
+                format!("the daemon of {} is already running: pid {pid}", home.root().display());
             return Err(Problem::new(Kind::Locked, what)
-                .hint("see `hermes status`; end it with `hermes stop`")
+                .hint("see `hermes status`; stop it with `hermes stop`")
                 .into());
         }
         if begun.elapsed() > PATIENCE {
-            let what = format!("could not take {}", home.daemon_lock().display());
+            let what = format!("could not lock {}", home.daemon_lock().display());
             return Err(Problem::new(Kind::Locked, what).hint("try again in a moment").into());
         }
         std::thread::sleep(STEP);

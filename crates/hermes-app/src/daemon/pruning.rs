@@ -56,7 +56,7 @@ fn told(pruned: &Pruning, days: u32) -> String {
         (pruned.kept_unfinished, "still open"),
         (pruned.kept_continued, "continued"),
         (pruned.kept_for_owner, "left to their owner"),
-        (pruned.changed_meanwhile.len() as u64, "used meanwhile"),
+        (pruned.changed_meanwhile.len() as u64, "used in the meantime"),
     ];
     let kept = kept.iter().filter(|(count, _)| *count > 0);
     let kept: String = kept.map(|(count, why)| format!(", {count} kept: {why}")).collect();
@@ -76,12 +76,12 @@ pub fn state(app: &App, home: &Home) -> anyhow::Result<Option<String>> {
     };
     let last = schedule.as_ref().and_then(|one| Some((one.last_run?, one.last_result.as_ref()?)));
     let last = match last {
-        Some((at, result)) => format!("last on {}: {result}", clock::minute(at, &zone)),
-        None => "not done yet".to_owned(),
+        Some((at, result)) => format!("last run on {}: {result}", clock::minute(at, &zone)),
+        None => "not run yet".to_owned(),
     };
     Ok(Some(format!(
         "sessions are deleted after {} days without activity, unless they are pinned; {last}; \
-         `hermes sessions restore` brings them back for 30 days",
+         `hermes sessions restore` restores them for 30 days",
         sessions.retention_days
     )))
 }

@@ -95,9 +95,9 @@ pub enum Cut {
 impl fmt::Display for Cut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Cut::Stopped => "it was stopped in the middle",
-            Cut::LeaseLost => "somebody else works on it now",
-            Cut::Replaced => "the database was replaced or removed while it was worked on",
+            Cut::Stopped => "it was interrupted",
+            Cut::LeaseLost => "another worker has taken it over",
+            Cut::Replaced => "the database was replaced or removed while the job ran",
         })
     }
 }
@@ -192,7 +192,7 @@ fn waiting(store: &Memory, kind: &str) -> anyhow::Result<Option<i64>> {
 }
 
 fn taken(kind: &str) -> Problem {
-    Problem::new(Kind::Locked, format!("somebody works on {kind} already"))
+    Problem::new(Kind::Locked, format!("job {kind} is already running"))
         .hint("see `hermes jobs list`")
 }
 
@@ -214,7 +214,7 @@ fn carry_out(means: &Means<'_>, memory: OpenMemory, job: Job) -> anyhow::Result<
 /// A job that panics has failed like any other.
 fn perform(kind: &str, worker: &mut Worker<'_>) -> anyhow::Result<String> {
     catch_unwind(AssertUnwindSafe(|| jobs::perform(kind, worker)))
-        .unwrap_or_else(|_| Err(anyhow::anyhow!("a bug ended it")))
+        .unwrap_or_else(|_| Err(anyhow::anyhow!("internal error")))
 }
 
 fn note(
@@ -245,7 +245,7 @@ fn note(
             put_back(store, job.id, means.owner, failure, *at)?
         }
         Ended::Cut(Cut::Stopped) => {
-            let failure = failure("stopped in the middle", Some(now));
+            let failure = failure("interrupted", Some(now));
             put_back(store, job.id, means.owner, failure, now)?
         }
         Ended::Cut(_) => true,

@@ -15,7 +15,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     match status::of_home(app, home) {
         Err(error) => vec![Check::fail(NAME, message(&error)).repair("hermes backup status")],
         Ok(None) => {
-            let none = "none is made: a broken disk would take everything";
+            let none = "no backups are made: if the disk fails, everything is lost";
             vec![Check::warn(NAME, none).repair("hermes backup setup")]
         }
         Ok(Some(standing)) => of_standing(app, home, &standing),
@@ -26,7 +26,7 @@ fn of_standing(app: &App, home: &Home, standing: &Standing) -> Vec<Check> {
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
     if standing.reasons.is_empty() {
         let newest = standing.newest.map(|at| clock::minute(at, &zone)).unwrap_or_default();
-        return vec![Check::ok(NAME, format!("green, newest of {newest}"))];
+        return vec![Check::ok(NAME, format!("green, the newest is of {newest}"))];
     }
     let check = |reason: &hermes_backup::status::Reason| {
         let check = match reason.colour {

@@ -38,7 +38,7 @@ pub fn databases(app: &App, home: &Home) -> Vec<(Which, Behind)> {
 pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     let lost = databases(app, home);
     if lost.is_empty() {
-        return vec![Check::ok(NAME, "what was acknowledged last is in the databases")];
+        return vec![Check::ok(NAME, "the latest confirmed writes are in the databases")];
     }
     let zone = app.zone(home).unwrap_or(TimeZone::UTC);
     let check = |(which, behind): (Which, Behind)| {
@@ -46,7 +46,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
             Which::Sessions => bring_back_command(app, home, behind.written_at()),
             Which::Memory => replace_command(app, home, behind.written_at()),
         };
-        let repair = format!("{bring}; or take it as it is: hermes doctor --accept");
+        let repair = format!("{bring}; or accept it as it is: hermes doctor --accept");
         Check::fail(NAME, said(which, &behind, &zone)).repair(repair)
     };
     lost.into_iter().map(check).collect()
@@ -64,11 +64,12 @@ pub fn said(which: Which, behind: &Behind, zone: &TimeZone) -> String {
     let Behind { acknowledged, found, .. } = behind;
     match behind.is_other {
         true => format!(
-            "{database} is not the one that was written last: {what} {acknowledged}{at} was kept, \
-             and another one stands in its place"
+            "{database} is not the one that was written last: {what} {acknowledged}{at} was \
+             stored, and now a different one has its number"
         ),
         false => format!(
-            "{database} has lost its end: {what} {acknowledged}{at} was kept, and it ends with {found}"
+            "{database} has lost its end: {what} {acknowledged}{at} was stored, but the database \
+             ends with {found}"
         ),
     }
 }

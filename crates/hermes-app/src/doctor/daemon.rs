@@ -32,20 +32,20 @@ fn running(app: &App, home: &Home, found: &Found) -> Check {
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
     let Some(state) = &found.state else {
         return match found.pid {
-            Some(pid) => Check::ok("daemon", format!("runs, pid {pid}")),
-            None => Check::ok("daemon", "was never started: `hermes start` does"),
+            Some(pid) => Check::ok("daemon", format!("running, pid {pid}")),
+            None => Check::ok("daemon", "never started: `hermes start` starts it"),
         };
     };
     let since = clock::minute(state.last_seen(), &zone);
     match (found.pid, state.stopped_at) {
         (Some(pid), _) => match state.trouble.iter().next() {
             Some((profile, why)) => {
-                Check::warn("daemon", format!("runs, but not for {profile}: {why}"))
+                Check::warn("daemon", format!("running, but not for {profile}: {why}"))
                     .repair("hermes restart")
             }
             None => Check::ok(
                 "daemon",
-                format!("runs, pid {pid}, since {}", clock::minute(state.started_at, &zone)),
+                format!("running, pid {pid}, since {}", clock::minute(state.started_at, &zone)),
             ),
         },
         (None, Some(_)) => {
@@ -53,7 +53,8 @@ fn running(app: &App, home: &Home, found: &Found) -> Check {
         }
         (None, None) => {
             let what = format!(
-                "no daemon since about {since}: pid {} ended without a word, and daemon.json is stale",
+                "no daemon since about {since}: pid {} ended unexpectedly, and daemon.json is \
+                 outdated",
                 state.pid
             );
             Check::warn("daemon", what).repair("hermes start")
@@ -70,14 +71,14 @@ fn failed(app: &App, home: &Home) -> Option<Check> {
     };
     let Some(first) = failed.first() else {
         return Some(match daemon::stands_still(app, home, &memory.store) {
-            Ok(None) => Check::ok("jobs", "none has failed"),
+            Ok(None) => Check::ok("jobs", "none failed"),
             Ok(Some(why)) => {
-                Check::warn("jobs", format!("work stands still: {why}")).repair("hermes logs")
+                Check::warn("jobs", format!("work is stalled: {why}")).repair("hermes logs")
             }
             Err(error) => Check::fail("jobs", message(&error)),
         });
     };
-    let why = first.last_error.as_deref().unwrap_or("no reason is known");
+    let why = first.last_error.as_deref().unwrap_or("the reason is unknown");
     let evidence = format!(
         "{} failed: {} ({}): {why}",
         counted(failed.len() as u64, "job"),
@@ -95,7 +96,7 @@ fn model(app: &App, home: &Home) -> Option<Check> {
     };
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
     let evidence = format!(
-        "{} did not answer at {}, rules did the work: {}",
+        "{} did not respond at {}; rules were used instead: {}",
         trouble.model,
         clock::minute(trouble.at, &zone),
         trouble.error
@@ -108,7 +109,7 @@ fn pruned(app: &App, home: &Home, found: &Found) -> Option<Check> {
     match (pruning::state(app, home), found.pid) {
         (Ok(said), Some(_)) => said.map(|said| Check::ok("pruning", said)),
         (Ok(said), None) => said.map(|said| {
-            Check::warn("pruning", format!("no daemon runs, so nothing is deleted; {said}"))
+            Check::warn("pruning", format!("no daemon is running, so nothing is deleted; {said}"))
                 .repair("hermes start")
         }),
         (Err(error), _) => Some(Check::fail("pruning", message(&error))),
@@ -118,7 +119,7 @@ fn pruned(app: &App, home: &Home, found: &Found) -> Option<Check> {
 /// What could not be recorded at once should be taken in soon.
 fn spooled(app: &App, home: &Home) -> Check {
     match spool::waiting(&home.spool()) + finish::waiting(app, home) {
-        0 => Check::ok("spool", "nothing waits to be taken in"),
+        0 => Check::ok("spool", "no turns are waiting"),
         count => {
             let what = format!("{} not recorded yet", counted(count as u64, "turn file"));
             Check::warn("spool", what).repair("hermes memory catch-up")

@@ -36,7 +36,7 @@ fn copies(app: &App, home: &Home) -> Option<Check> {
     let newest = kept.first()?;
     let zone = app.zone(home).unwrap_or(jiff::tz::TimeZone::UTC);
     let evidence = format!(
-        "{} kept from before an upgrade; the newest, {}.db of {}, is {}",
+        "{} from before an upgrade; the newest, {}.db of {}, is {}",
         counted(kept.len() as u64, "database"),
         newest.database,
         clock::minute(newest.at, &zone),
@@ -62,7 +62,7 @@ fn integrity(home: &Home) -> Check {
                 let messages = report.messages.and_then(|count| u64::try_from(count).ok());
                 Check::ok(
                     "sessions",
-                    format!("{}, database is whole", counted(messages.unwrap_or(0), "message")),
+                    format!("{}, database intact", counted(messages.unwrap_or(0), "message")),
                 )
             }
         },
@@ -74,12 +74,12 @@ fn layout(home: &Home) -> Option<Check> {
     let layout = store.layout();
     let whose = match layout.owner() {
         Owner::Ours => "ours",
-        Owner::Extended => "ours, extended by Hermes Agent",
-        Owner::Foreign => "Hermes Agent's, never altered",
+        Owner::Extended => "created by Hermes, extended by Hermes Agent",
+        Owner::Foreign => "created by Hermes Agent, never altered",
     };
     let evidence = format!("schema {}, {whose}", layout.schema_version());
     Some(match layout.unwritable() {
-        Some(why) => Check::warn("layout", format!("{evidence}; read only for us: {why}")),
+        Some(why) => Check::warn("layout", format!("{evidence}; Hermes can only read it: {why}")),
         None => Check::ok("layout", evidence),
     })
 }

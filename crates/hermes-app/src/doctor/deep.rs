@@ -45,7 +45,7 @@ pub fn checks(app: &App, home: &Home) -> Vec<Check> {
     let mut results = vec![sessions_whole(home)];
     let on_server = app.is_on_server(home).unwrap_or(false);
     if on_server {
-        let evidence = "not compared: the memory is on a server, which keeps checksums of its own";
+        let evidence = "not compared: the memory is on a server, which has its own checksums";
         results.push(Check::ok("texts", evidence));
     } else if app.has_memory(home) {
         results.extend(memory_whole(app, home));
@@ -69,16 +69,16 @@ pub fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     let dropped = store.drop_differing_vectors(&found.memory.differing)?;
     if dropped > 0 {
         make_vectors(app, home, &mut store)?;
-        done.push(format!("memory.db: {} made anew", counted(dropped, "vector")));
+        done.push(format!("memory.db: {} recomputed", counted(dropped, "vector")));
     }
     let codes = store.differing_codes()?;
     if codes > 0 {
         store.rebuild_segments(Admin)?;
-        done.push(format!("memory.db: {} of vectors made anew", counted(codes, "code")));
+        done.push(format!("memory.db: {} of vectors recomputed", counted(codes, "code")));
     }
     if found.memory.without_sum > 0 {
         let count = store.complete_sums()?;
-        done.push(format!("memory.db: {} made", counted(count, "missing checksum")));
+        done.push(format!("memory.db: {} computed", counted(count, "missing checksum")));
     }
     Ok(done)
 }
@@ -101,7 +101,7 @@ pub fn accept(app: &App, home: &Home, is_deep: bool) -> anyhow::Result<Vec<Strin
         let store = SessionStore::open(&home.state_db(), Access::Read, app.lock_wait(home)?)?;
         if store.behind(&marks)?.is_some() {
             store.accept_as_is(&marks)?;
-            done.push("state.db is taken as it is".to_owned());
+            done.push("state.db is accepted as it is".to_owned());
         }
     }
     if !app.is_on_server(home)? && app.has_memory(home) {
@@ -111,7 +111,7 @@ pub fn accept(app: &App, home: &Home, is_deep: bool) -> anyhow::Result<Vec<Strin
         let store = Memory::open(wanted, Access::Read, PATIENCE)?;
         if store.behind(&marks)?.is_some() {
             store.accept_as_is(&marks)?;
-            done.push("memory.db is taken as it is".to_owned());
+            done.push("memory.db is accepted as it is".to_owned());
         }
     }
     if is_deep {
@@ -124,7 +124,7 @@ fn accept_rows(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     let mut done = Vec::new();
     let found = differing(app, home)?;
     let said = |count: usize, of: &str| {
-        format!("{} of {of} taken as they are", counted(count as u64, "row"))
+        format!("{} of {of} accepted as they are", counted(count as u64, "row"))
     };
     if !found.sessions.differing.is_empty() {
         let store = app.sessions(home, Access::Read)?;
@@ -142,7 +142,7 @@ fn accept_rows(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
 fn sessions_whole(home: &Home) -> Check {
     const NAME: &str = "state.db";
     if !home.state_db().exists() {
-        return Check::ok(NAME, "there is none");
+        return Check::ok(NAME, "it does not exist");
     }
     match sessions::check(&home.state_db(), sessions::Depth::Full, PATIENCE) {
         Err(error) => Check::fail(NAME, error.to_string()).repair("hermes sessions repair"),
@@ -150,7 +150,7 @@ fn sessions_whole(home: &Home) -> Check {
             Some(finding) => {
                 Check::fail(NAME, finding.text.clone()).repair("hermes sessions repair")
             }
-            None => Check::ok(NAME, "every page and its index was looked at"),
+            None => Check::ok(NAME, "every page and the index were checked"),
         },
     }
 }
@@ -163,7 +163,7 @@ fn memory_whole(app: &App, home: &Home) -> Vec<Check> {
         Ok(found) if !found.is_whole() => Check::fail(NAME, found.integrity),
         Ok(found) => match found.indexes.iter().find(|(_, said)| is_wrong(said)) {
             Some((index, said)) => Check::fail(NAME, format!("the index {index}: {said}")),
-            None => Check::ok(NAME, "every page and its index was looked at"),
+            None => Check::ok(NAME, "every page and the index were checked"),
         },
     };
     let wanted = Wanted { path: &path, profile: home.profile_name() };
@@ -171,9 +171,9 @@ fn memory_whole(app: &App, home: &Home) -> Vec<Check> {
         Memory::open(wanted, Access::Read, PATIENCE).and_then(|store| store.differing_codes());
     let codes = match codes {
         Err(error) => Check::fail("codes", error.to_string()),
-        Ok(0) => Check::ok("codes", "every code is what its vector gives"),
+        Ok(0) => Check::ok("codes", "every code matches its vector"),
         Ok(count) => {
-            let said = format!("{} not what their vectors give", counted(count, "code"));
+            let said = format!("{} do not match their vectors", counted(count, "code"));
             Check::fail("codes", said).repair("hermes doctor --deep --fix")
         }
     };
@@ -206,7 +206,7 @@ fn rows(app: &App, home: &Home, found: &Differing) -> Vec<Check> {
 }
 
 fn row_check(file: &str, compared: &Compared, row: &DifferingRow, restore: &str) -> Check {
-    let said = format!("{} in {file} is not what was written", row.said());
+    let said = format!("{} in {file} does not match its checksum", row.said());
     if row.kind == "vector" {
         return Check::fail(row.kind, said).repair("hermes doctor --deep --fix");
     }
@@ -224,14 +224,14 @@ fn kept_versions(home: &Home) -> Check {
         Err(error) => Check::fail(NAME, error.to_string()),
         Ok((count, differing)) => match differing.first() {
             None => {
-                let count = counted(count, "earlier text");
+                let count = counted(count, "stored version");
                 Check::ok(NAME, format!("{count} compared with their hashes"))
             }
             Some(first) => {
                 let more = differing.len() - 1;
                 let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
                 let below = first.strip_prefix(home.root()).unwrap_or(first).display();
-                Check::fail(NAME, format!("{below} is not what was kept{more}"))
+                Check::fail(NAME, format!("{below} does not match its hash{more}"))
                     .repair(format!("hermes backup restore latest --path {below} --replace"))
             }
         },

@@ -38,7 +38,7 @@ fn owner(app: &App, home: &Home) -> Check {
         Ok(Owner::Ours) => Check::ok("home", format!("{folder}")),
         Ok(Owner::HermesAgent) => Check::ok(
             "home",
-            format!("{folder}, made by Hermes Agent: its files are used as they are"),
+            format!("{folder}, created by Hermes Agent: its files are used as they are"),
         ),
         Err(error) => Check::fail("home", format!("{error:#}")).repair("hermes config check"),
     }
@@ -50,7 +50,7 @@ fn modes(app: &App, home: &Home) -> Check {
         return Check::ok("modes", "folders and files are private");
     };
     let more = if open.len() > 1 { format!(" and {} more", open.len() - 1) } else { String::new() };
-    let evidence = format!("others can read {}{more}", first.path.display());
+    let evidence = format!("other users can read {}{more}", first.path.display());
     let check = if open.iter().any(|file| file.path == home.secrets()) {
         Check::fail("modes", evidence)
     } else {
@@ -143,11 +143,11 @@ fn duplicates(app: &App, home: &Home) -> Vec<Check> {
         elsewhere.extend(found.into_iter().map(|place| place.path));
     }
     if elsewhere.is_empty() {
-        return vec![Check::ok("places", "every memory file is in one place")];
+        return vec![Check::ok("places", "every memory file exists once")];
     }
     let list: Vec<String> = elsewhere.iter().map(|path| path.display().to_string()).collect();
     let evidence =
-        format!("memory files also in {}: they are read, never written", list.join(", "));
+        format!("memory files are also in {}: they are read, never written", list.join(", "));
     vec![Check::warn("places", evidence).repair("hermes memory merge")]
 }
 
@@ -161,7 +161,7 @@ fn profiles(home: &Home) -> Check {
         }
         (Ok(_), Ok(names)) => Check::ok(
             "profile",
-            format!("{} in use, {} in all", home.profile_name(), names.len() + 1),
+            format!("{} in use, {} in total", home.profile_name(), names.len() + 1),
         ),
         (Err(error), _) | (_, Err(error)) => {
             Check::fail("profile", error.to_string()).repair("hermes profile use default")

@@ -29,17 +29,17 @@ pub fn safely(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     for open in too_open(home, app.memory_path(home).ok()) {
         platform::set_mode(&open.path, open.wanted)
             .with_context(|| format!("could not change the mode of {}", open.path.display()))?;
-        done.push(format!("{} is private now ({:o})", open.path.display(), open.wanted));
+        done.push(format!("{} is now private ({:o})", open.path.display(), open.wanted));
     }
     for path in left_overs(home, app.now) {
         fs::remove_file(&path).with_context(|| format!("could not remove {}", path.display()))?;
-        done.push(format!("{} is removed", path.display()));
+        done.push(format!("{} was removed", path.display()));
     }
     if app.owner(home).is_ok_and(|owner| owner == Owner::Ours) {
         for folder in [home.memories(), home.skills(), home.workspace(), home.own()] {
             if !folder.exists() {
                 atomic::make_folder(&folder)?;
-                done.push(format!("{} is made", folder.display()));
+                done.push(format!("{} was created", folder.display()));
             }
         }
     }

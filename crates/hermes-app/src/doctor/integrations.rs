@@ -26,13 +26,13 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
     };
     let counts = Counts::read(&home.hook_counts());
     if record.installed.is_empty() && counts.all().next().is_none() {
-        return vec![Check::ok(NAME, "no agent is connected: `hermes integrate` does")];
+        return vec![Check::ok(NAME, "no agent is connected: `hermes integrate` connects one")];
     }
     let mut found = Vec::new();
     for installed in &record.installed {
         let gone = installed.files.iter().find(|written| !written.path.exists());
         if let Some(written) = gone {
-            let what = format!("{}: {} is gone", installed.agent, written.path.display());
+            let what = format!("{}: {} is missing", installed.agent, written.path.display());
             found.push(
                 Check::warn(NAME, what).repair(format!("hermes integrate {}", installed.agent)),
             );
@@ -43,7 +43,8 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
             && agents::calls_hooks(&installed.agent);
         let seen = counts.of(&installed.agent).is_some();
         if calls && !seen && app.now.duration_since(installed.at) > SOON {
-            let what = format!("{}: connected, but no event came in a week", installed.agent);
+            let what =
+                format!("{}: connected, but no event was received for a week", installed.agent);
             found.push(
                 Check::warn(NAME, what)
                     .repair(format!("hermes integrate --check {}", installed.agent)),

@@ -71,12 +71,14 @@ fn disk(home: &Home) -> Option<Check> {
     let free = platform::free_space(nearest(home.folder()))?;
     let evidence = format!("{} free", bytes(free));
     if let Some(why) = platform::refuses_files(nearest(home.folder())) {
-        let evidence =
-            format!("{evidence}, and {why}: what is there can be read, nothing can be kept");
+        let evidence = format!("{evidence}, and {why}: reading works, writing does not");
         return Some(Check::fail("disk", evidence).repair("make this disk writable again"));
     }
     Some(match free {
-        free if free < NO_SPACE => Check::fail("disk", evidence).repair("make room on this disk"),
+        free if free < NO_SPACE => Check::fail("disk", evidence).repair(
+            "free some space on this \
+             disk",
+        ),
         free if free < LITTLE_SPACE => Check::warn("disk", evidence),
         _ => Check::ok("disk", evidence),
     })
@@ -85,7 +87,10 @@ fn disk(home: &Home) -> Option<Check> {
 /// SQLite's write-ahead log needs shared memory, which network file systems do not give.
 fn file_system(home: &Home) -> Option<Check> {
     let kind = platform::network_file_system(nearest(home.folder()))?;
-    let evidence = format!("the home is on {kind}; databases there can be damaged by two machines");
+    let evidence = format!(
+        "the home is on {kind}; two machines that use it can damage its \
+         databases"
+    );
     Some(Check::warn("filesystem", evidence).repair("move the home to a local disk"))
 }
 

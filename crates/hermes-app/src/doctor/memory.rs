@@ -26,7 +26,11 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
         return vec![Check::fail("memory.db", lost.said()).repair(lost.repair())];
     }
     if !app.has_memory(home) {
-        return vec![Check::ok("memory.db", "not made yet: the first fact or recording makes it")];
+        return vec![Check::ok(
+            "memory.db",
+            "not created yet: the first fact or recording creates \
+             it",
+        )];
     }
     let mut results = server::checks(app, home);
     let store = match open(app, home, Access::Read) {
@@ -64,7 +68,7 @@ pub(super) fn fix(app: &App, home: &Home) -> anyhow::Result<Vec<String>> {
     }
     drop(store);
     let count = open(app, home, Access::Write)?.rebuild_segments(Admin)?;
-    Ok(vec![format!("memory.db: {} of vectors made anew", counted(count, "segment"))])
+    Ok(vec![format!("memory.db: {} of vectors recomputed", counted(count, "segment"))])
 }
 
 fn open(app: &App, home: &Home, access: Access) -> anyhow::Result<Memory> {
@@ -101,7 +105,7 @@ fn whole(name: &'static str, store: &Memory) -> Check {
         Ok(counts) => {
             let episodes = counts.raw_episodes + counts.compressed_episodes;
             let (episodes, facts) = (counted(episodes, "episode"), counted(counts.facts, "fact"));
-            Check::ok(name, format!("{episodes} and {facts}, database is whole"))
+            Check::ok(name, format!("{episodes} and {facts}, database intact"))
         }
         Err(error) => Check::fail(name, error.to_string()),
     }
@@ -110,11 +114,11 @@ fn whole(name: &'static str, store: &Memory) -> Check {
 fn audit(store: &Memory) -> Check {
     match store.check_audit(Admin) {
         Ok(ChainState::Whole { entries }) => {
-            Check::ok("audit", format!("the chain of {} is whole", counted(entries, "change")))
+            Check::ok("audit", format!("the chain of {} is intact", counted(entries, "change")))
         }
         Ok(ChainState::Broken { id }) => Check::fail(
             "audit",
-            format!("change {id} does not follow from the one before: the chain was altered"),
+            format!("change {id} does not match the one before it: the chain was altered"),
         ),
         Err(error) => Check::fail("audit", error.to_string()),
     }
@@ -135,14 +139,12 @@ fn mismatch(app: &App, home: &Home, active: &EmbedModel) -> Option<Check> {
         Ok(wanted) => {
             let id = wanted.id();
             let dims = id.dims.map(|dims| format!(", {dims} dimensions")).unwrap_or_default();
-            let evidence = format!(
-                "{shown} answers; the settings ask for {} ({}{dims})",
-                id.name, id.provider
-            );
+            let evidence =
+                format!("{shown} is active; the settings name {} ({}{dims})", id.name, id.provider);
             Some(Check::warn("embeddings", evidence).repair("hermes memory reembed"))
         }
         Err(error) => Some(
-            Check::warn("embeddings", format!("{shown} answers; {error}"))
+            Check::warn("embeddings", format!("{shown} is active; {error}"))
                 .repair("hermes config set memory.embeddings.provider embedded"),
         ),
     }
@@ -152,12 +154,12 @@ fn lacking(store: &Memory, active: &EmbedModel) -> Check {
     match store.coverage(Admin, active.id) {
         Ok(coverage) if coverage.done < coverage.all => {
             let missing = thousands(coverage.all - coverage.done);
-            let evidence = format!("{missing} texts lack a vector of {}", embedding::name(active));
+            let evidence = format!("{missing} texts have no vector of {}", embedding::name(active));
             Check::warn("embeddings", evidence).repair("hermes memory reembed")
         }
         Ok(coverage) => Check::ok(
             "embeddings",
-            format!("{} answers, {}", embedding::name(active), counted(coverage.all, "vector")),
+            format!("{} is active, {}", embedding::name(active), counted(coverage.all, "vector")),
         ),
         Err(error) => Check::fail("embeddings", error.to_string()),
     }

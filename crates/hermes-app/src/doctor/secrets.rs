@@ -32,13 +32,12 @@ fn in_transcript(home: &Home) -> Option<Check> {
     if count == 0 {
         return None;
     }
-    let found =
-        format!("{} of state.db with secrets, as they were said", counted(count, "message"));
+    let found = format!("{} in state.db with secrets in clear text", counted(count, "message"));
     Some(match store.layout().owner() {
         Owner::Ours => Check::warn("secrets", found).repair("hermes sessions redact"),
         Owner::Extended | Owner::Foreign => Check::warn(
             "secrets",
-            format!("{found}; Hermes Agent writes to it, so it is never altered"),
+            format!("{found}; Hermes Agent writes to it, so Hermes never alters it"),
         ),
     })
 }
@@ -50,7 +49,7 @@ fn in_memory(app: &App, home: &Home) -> Option<Check> {
     let memory = app.memory(home, Access::Read).ok()?;
     let counts = memory.store.count_rewrites(Admin, &shown).ok()?;
     let count: u64 = counts.values().sum();
-    let found = format!("{} of the memory with secrets", counted(count, "text"));
+    let found = format!("{} in the memory with secrets", counted(count, "text"));
     (count > 0).then(|| Check::warn("secrets", found).repair("hermes memory redact"))
 }
 

@@ -29,7 +29,7 @@ pub(super) fn checks(app: &App, home: &Home) -> Vec<Check> {
 fn role(state: &ServerState) -> Check {
     let ServerState { user, version, .. } = state;
     if state.passes_rules {
-        let what = format!("{user} is let past the rules that keep users apart");
+        let what = format!("{user} bypasses the row-level security that separates users");
         return Check::warn("role", what).repair("hermes db migrate --print-sql --role NAME");
     }
     let vectors = match &state.pgvector {

@@ -30,20 +30,23 @@ pub(super) fn checks(store: &Memory, mode: UsersMode) -> Vec<Check> {
             match mode {
                 UsersMode::Single => {
                     let evidence = format!(
-                        "{id} of {channel} is linked to nobody and is told what is shared alone; words went to {name}"
+                        "{id} of {channel} is not linked to a user and gets shared items only; \
+                         messages went to {name}"
                     );
                     Check::warn("identities", evidence).repair("hermes user confirm")
                 }
                 UsersMode::Several => {
-                    let evidence =
-                        format!("{id} of {channel} is linked to nobody: words went to {name}");
+                    let evidence = format!(
+                        "{id} of {channel} is not linked to a user: messages went to \
+                             {name}"
+                    );
                     Check::warn("identities", evidence).repair(printable(command))
                 }
             }
         })
         .collect();
     if let Some(more) = unlinked.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let evidence = format!("{more} more are linked to nobody");
+        let evidence = format!("{more} more are not linked to a user");
         results.push(Check::warn("identities", evidence).repair("hermes user list"));
     }
     results

@@ -62,12 +62,12 @@ fn put_into(folder: &Path, name: &str, line: &str) -> anyhow::Result<()> {
         atomic::make_folder(folder)?;
     }
     if !platform::is_private_folder(folder) {
-        anyhow::bail!("{} is not a folder of ours alone", folder.display());
+        anyhow::bail!("{} is not a private folder of this user", folder.display());
     }
     let path = folder.join(name);
     match atomic::create(&path, line.as_bytes())? {
         true => Ok(()),
-        false => anyhow::bail!("{} is there already", path.display()),
+        false => anyhow::bail!("{} already exists", path.display()),
     }
 }
 

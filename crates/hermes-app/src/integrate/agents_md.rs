@@ -118,11 +118,11 @@ fn find(text: &str) -> Result<Option<std::ops::Range<usize>>, &'static str> {
         (Some(begin), Some(end)) if begin < end && begins == 1 && ends == 1 => {
             Ok(Some(begin..end + END.len()))
         }
-        _ => Err("the marks of our block do not match"),
+        _ => Err("the markers of the Hermes block do not match"),
     }
 }
 
 fn odd(path: &Path, why: &str) -> Problem {
     Problem::new(Kind::Refused, format!("could not change {}: {why}", path.display()))
-        .hint(format!("put `{BEGIN}` and `{END}` right, once each, or take both out"))
+        .hint(format!("correct `{BEGIN}` and `{END}` so that each is there once, or remove both"))
 }

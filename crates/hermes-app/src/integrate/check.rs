@@ -38,7 +38,7 @@ impl Checked {
         match &self.outdated {
             None => self.says.clone(),
             Some(why) => {
-                let again = format!("`hermes integrate {}` writes it anew", self.agent.name());
+                let again = format!("`hermes integrate {}` rewrites it", self.agent.name());
                 format!("{}; outdated: {why}; {again}", self.says)
             }
         }
@@ -100,9 +100,7 @@ fn outdated(command: &ours::Command) -> Option<String> {
             "Claude Code before 2.1.147 ignores `args` and calls the bare program".to_owned(),
         );
     }
-    command
-        .is_async
-        .then(|| "what runs in the background is killed when `claude -p` ends".to_owned())
+    command.is_async.then(|| "background processes are killed when `claude -p` ends".to_owned())
 }
 
 /// A question in a session that is not recorded.
@@ -160,13 +158,13 @@ fn answer_of(mut child: Child, event: &Value) -> Result<Value, String> {
         Ok(status) if status.success() => {
             let answer = Some(text.trim()).filter(|text| !text.is_empty());
             let answer = answer.map(serde_json::from_str).transpose();
-            answer.map(Option::unwrap_or_default).map_err(|_| "its answer is not JSON".to_owned())
+            answer.map(Option::unwrap_or_default).map_err(|_| "its output is not JSON".to_owned())
         }
         // As shells say it.
         Ok(status) if matches!(status.code(), Some(126 | 127)) => {
             Err("could not start: there is no such program, or it cannot be run".to_owned())
         }
-        Ok(status) => Err(format!("it ended with {status}")),
+        Ok(status) => Err(format!("it exited with {status}")),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -175,7 +173,7 @@ fn answer_of(mut child: Child, event: &Value) -> Result<Value, String> {
 fn understood(answer: &Value, site: &Site) -> Result<String, String> {
     let about = &answer[MARK];
     let Some(home) = about["home"].as_str() else {
-        return Err("it found no home to answer for".to_owned());
+        return Err("it found no home to use".to_owned());
     };
     let whose = match home == site.home.folder().display().to_string() {
         true => String::new(),
@@ -183,11 +181,11 @@ fn understood(answer: &Value, site: &Site) -> Result<String, String> {
     };
     match about["problem"].as_str() {
         Some(problem) => Err(format!(
-            "it answered{whose}, but nothing can be recalled, and turns wait in files: {problem}"
+            "it responded{whose}, but nothing can be recalled, and turns wait in files: {problem}"
         )),
         None => {
             let length = about["characters"].as_u64().unwrap_or_default();
-            Ok(format!("answered with {length} characters{whose}"))
+            Ok(format!("responded with {length} characters{whose}"))
         }
     }
 }
@@ -218,8 +216,8 @@ fn ask_server(words: &[String]) -> Result<String, String> {
     end(&mut child);
     let answer: Value = serde_json::from_str(&line).unwrap_or_default();
     match answer["result"]["serverInfo"]["name"].as_str() {
-        Some(name) => Ok(format!("the server {name} answered")),
-        None => Err("the server did not answer".to_owned()),
+        Some(name) => Ok(format!("the server {name} responded")),
+        None => Err("the server did not respond".to_owned()),
     }
 }
 

@@ -65,8 +65,8 @@ pub fn write(folder: &Path, program: &Program) -> anyhow::Result<Vec<PathBuf>> {
         let name = entry.file_name();
         is_foreign(entry).then_some(name)
     }) {
-        let what = format!("{} holds something else: {}", folder.display(), other.display());
-        return Err(Problem::new(Kind::Refused, what).hint("name a folder that is empty").into());
+        let what = format!("{} contains other files: {}", folder.display(), other.display());
+        return Err(Problem::new(Kind::Refused, what).hint("choose an empty folder").into());
     }
     let mut written = Vec::new();
     for (name, text) in files {

@@ -75,14 +75,14 @@ pub fn connect(
     check_scope(agent, site)?;
     if let Some(why) = agent.obstacle(site) {
         return Err(Problem::new(Kind::NotFound, why)
-            .hint("start Hermes Agent there once, or name its home with HERMES_HOME"));
+            .hint("start Hermes Agent there once, or give its home with HERMES_HOME"));
     }
     if site.hooks
         && let Some(path) = agent.plugin(site)
     {
         return Err(Problem::new(
             Kind::Refused,
-            format!("the plugin {} calls the hooks already: {}", emit::PLUGIN, path.display()),
+            format!("the plugin {} already calls the hooks: {}", emit::PLUGIN, path.display()),
         )
         .hint("add `--no-hooks`, or switch the plugin off"));
     }
@@ -220,8 +220,8 @@ pub fn state(agent: Agent, part: Part, site: &Site) -> State {
 fn check_scope(agent: Agent, site: &Site) -> Result<(), Problem> {
     let has_none = matches!(agent, Agent::Openclaw | Agent::HermesAgent | Agent::Goose);
     if site.scope == Scope::Project && has_none {
-        let what = format!("{} has no settings of its own for a project", agent.title());
-        return Err(Problem::usage(what).hint("leave out `--scope`"));
+        let what = format!("{} has no settings for a single project", agent.title());
+        return Err(Problem::usage(what).hint("omit `--scope`"));
     }
     Ok(())
 }

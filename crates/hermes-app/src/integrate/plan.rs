@@ -104,7 +104,7 @@ pub(crate) fn remove(written: &Written) -> Result<Step, Problem> {
         (Some(exact), _) => exact,
         (None, None) if written.before == Some(hash(&now)) => now.clone(),
         (None, None) => {
-            step.left = Some("it was changed since, and is left as it is".to_owned());
+            step.left = Some("it was changed since and is left as it is".to_owned());
             step.folders.clear();
             return Ok(step);
         }
@@ -149,7 +149,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Problem> {
     let is_dangling =
         path.symlink_metadata().is_ok_and(|found| found.is_symlink()) && !path.exists();
     if is_dangling {
-        return Err(failed("it is a link that leads nowhere".to_owned()));
+        return Err(failed("it is a broken link".to_owned()));
     }
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

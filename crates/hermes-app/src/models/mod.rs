@@ -103,7 +103,7 @@ impl Models<'_> {
     pub fn open(&self, name: &ModelName, limits: ChatLimits) -> anyhow::Result<HttpChat> {
         if let Some(variable) = self.missing_key(name) {
             let what = format!("could not use {name}: {variable} is not set");
-            let hint = format!("keep the key with `hermes config set {variable} -`");
+            let hint = format!("store the key with `hermes config set {variable} -`");
             return Err(Problem::new(Kind::Refused, what).hint(hint).into());
         }
         self.prepare(name, limits)

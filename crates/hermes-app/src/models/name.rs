@@ -39,7 +39,7 @@ impl ModelName {
         };
         match is_name(text) {
             true => Ok(ModelName { provider, model: text.to_owned(), base: None }),
-            false => Err(unclear(text, "has white space in it")),
+            false => Err(unclear(text, "contains white space")),
         }
     }
 
@@ -76,7 +76,7 @@ impl ModelName {
                 };
                 match is_name(model) {
                     true => Ok(ModelName { provider, model: model.to_owned(), base }),
-                    false => Err(unclear(text, "has white space in it")),
+                    false => Err(unclear(text, "contains white space")),
                 }
             }
         }
@@ -97,9 +97,9 @@ fn parse_address(text: &str) -> Result<ModelName, Problem> {
     let is_web = base.starts_with("http://") || base.starts_with("https://");
     // An address is printed in many places; a password in it would be as well.
     if base.contains('@') {
-        let what = "the address of a model cannot hold a user or a password";
+        let what = "the address of a model must not contain a user or a password";
         return Err(
-            Problem::usage(what).hint("keep the key with `hermes config set MODEL_API_KEY -`")
+            Problem::usage(what).hint("store the key with `hermes config set MODEL_API_KEY -`")
         );
     }
     match is_web && is_name(model) {
@@ -126,9 +126,9 @@ fn unclear(text: &str, why: &str) -> Problem {
 
 fn unknown_provider(said: &str) -> Problem {
     let known: Vec<&str> = Provider::NAMED.iter().map(|provider| provider.as_str()).collect();
-    Problem::usage(format!("could not use model.provider {said:?}: it is not known")).hint(format!(
-        "it may be {} or custom (with model.base_url); or write the whole model as in \
-         `hermes config set model.main anthropic/claude-sonnet-5`",
+    Problem::usage(format!("could not use model.provider {said:?}: this provider is unknown")).hint(format!(
+        "use {} or custom (with model.base_url); or write the whole model as in `hermes config set \
+         model.main anthropic/claude-sonnet-5`",
         known.join(", ")
     ))
 }

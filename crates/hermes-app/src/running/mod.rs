@@ -41,11 +41,11 @@ pub fn left_alone(app: &App, home: &Home, store: &Memory) -> anyhow::Result<Opti
     let undrawn = !store.waiting_episodes(Admin, app.now - IDLE, 1)?.is_empty();
     let what = match (files, undrawn) {
         (0, false) => return Ok(None),
-        (0, true) => "no facts were drawn from the latest conversations".to_owned(),
-        (files, _) => format!("{} not taken in yet", counted(files, "turn file")),
+        (0, true) => "no facts were extracted from the latest conversations".to_owned(),
+        (files, _) => format!("{} not recorded yet", counted(files, "turn file")),
     };
     let since = clock::minute(state.last_seen(), &app.zone(home)?);
-    Ok(Some(format!("no daemon since {since}, and {what}; `hermes start` starts it")))
+    Ok(Some(format!("no daemon since {since}, and {what}; start it with `hermes start`")))
 }
 
 /// What the lock says when a daemon has it.

@@ -67,7 +67,7 @@ pub fn to_file(
 /// Refuses to write over a file, which may be the only copy of something.
 pub fn refuse_existing(path: &Path) -> Result<(), Problem> {
     if path.is_file() {
-        return Err(Problem::new(Kind::Refused, format!("{} exists already", path.display()))
+        return Err(Problem::new(Kind::Refused, format!("{} already exists", path.display()))
             .hint("choose another name"));
     }
     Ok(())
@@ -79,8 +79,8 @@ pub fn refuse_home(path: &Path, home: &Home) -> Result<(), Problem> {
         return Ok(());
     };
     if target.is_file() && target.starts_with(root) {
-        let message = format!("{} belongs to the home and is not written over", path.display());
-        return Err(Problem::new(Kind::Refused, message).hint("choose a name outside of the home"));
+        let message = format!("{} belongs to the home and is not overwritten", path.display());
+        return Err(Problem::new(Kind::Refused, message).hint("choose a name outside the home"));
     }
     Ok(())
 }

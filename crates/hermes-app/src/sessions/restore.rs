@@ -46,16 +46,16 @@ pub fn restore(app: &App, home: &Home, wanted: &str) -> anyhow::Result<ImportRep
     let found = kept.iter().find(|one| one.id == *wanted);
     let found = found.or_else(|| kept.iter().find(|one| one.id.starts_with(wanted)));
     let found = found.ok_or_else(|| {
-        Problem::new(Kind::NotFound, format!("no deleted session {wanted} is kept"))
-            .hint("`hermes sessions restore` lists those that can be brought back")
+        Problem::new(Kind::NotFound, format!("there is no deleted session {wanted} to restore"))
+            .hint("`hermes sessions restore` lists those that can be restored")
     })?;
     let failed = || format!("could not read {}", found.file.display());
     let mut lines = BufReader::new(File::open(&found.file).with_context(failed)?);
     let report = super::import(app, home, &mut lines)?;
     note_as_known(app, home, &found.id)?;
     if app.config(home)?.config.sessions.auto_prune && pins::set(home, &found.id, true)? {
-        app.note(format_args!("{} is pinned now, so that it is not pruned again", found.id));
-        app.hint("`hermes sessions unpin` lets it be pruned");
+        app.note(format_args!("{} is now pinned, so that it is not pruned again", found.id));
+        app.hint("`hermes sessions unpin` allows it to be pruned");
     }
     if !report.is_partial() {
         let failed = || format!("could not remove {}", found.file.display());

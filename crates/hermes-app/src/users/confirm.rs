@@ -42,9 +42,9 @@ pub fn confirm(
     let unlinked = store.unlinked_identities(Admin)?;
     let is_unlinked = |pair: &Pair<'_>| unlinked.iter().any(|one| pair_of(one) == *pair);
     if let Some((channel, id)) = mine.iter().find(|one| !is_unlinked(one)) {
-        let what = format!("{id} of {channel} did not write, or is linked already");
+        let what = format!("{id} of {channel} has not written, or is already linked");
         return Err(Problem::new(Kind::NotFound, what)
-            .hint("see them with `hermes user list`")
+            .hint("`hermes user list` shows all accounts")
             .into());
     }
     let mut results = Vec::new();

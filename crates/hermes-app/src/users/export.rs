@@ -66,15 +66,18 @@ pub fn export(app: &App, user: &UserId, to: &Path) -> anyhow::Result<PersonWritt
     let user = known_user(&memory.store, user)?;
     let folder = std::path::absolute(to)?;
     if folder.exists() && fs::read_dir(&folder).map_or(true, |mut found| found.next().is_some()) {
-        let message = format!("{} is there already", folder.display());
-        return Err(Problem::new(Kind::Refused, message).hint("name a new folder").into());
+        let message = format!("{} already exists", folder.display());
+        return Err(Problem::new(Kind::Refused, message).hint("choose a new folder").into());
     }
     if let Ok(root) = home.root().canonicalize()
         && folder.starts_with(&root)
     {
         let message = format!("{} is inside the home", folder.display());
         return Err(Problem::new(Kind::Refused, message)
-            .hint("name a folder outside of it: what is in the home goes into its backups")
+            .hint(
+                "choose a folder outside the home: what is in the home is included in its \
+                 backups",
+            )
             .into());
     }
     atomic::make_folder(&folder)?;

@@ -166,26 +166,26 @@ fn stays(home: &Home, user: &User, erased: &Erased) -> Vec<String> {
     let mut stays = Vec::new();
     if erased.agent_sessions_left > 0 {
         stays.push(format!(
-            "{} sessions in state.db, which another program made: add `--agent-sessions`",
+            "{} sessions in state.db, which another program created: add `--agent-sessions`",
             erased.agent_sessions_left
         ));
     }
     if user.number == UserNumber::OWNER {
-        stays.push("MEMORY.md and SOUL.md: everybody's; see `hermes memory show`".to_owned());
+        stays.push(
+            "MEMORY.md and SOUL.md, which belong to everyone; see `hermes memory show`".to_owned(),
+        );
     }
     for (folder, what) in [
-        (home.migration(), "copies of what was brought in from another program"),
-        (home.deleted_profiles(), "profiles that were deleted, each with a memory of its own"),
+        (home.migration(), "copies of what was imported from another program"),
+        (home.deleted_profiles(), "deleted profiles, each with its own memory"),
     ] {
         if folder.is_dir() {
             stays.push(format!("{what}: {}", folder.display()));
         }
     }
-    stays.push("shared facts, without the words of theirs they came from".to_owned());
-    stays.push(
-        "skills that were learned, wait or were deleted: see `hermes skills list`".to_owned(),
-    );
-    stays.push("exports and copies that somebody made by hand".to_owned());
+    stays.push("shared facts, without the words of this person that they came from".to_owned());
+    stays.push("learned, pending and deleted skills: see `hermes skills list`".to_owned());
+    stays.push("exports and copies that were made by hand".to_owned());
     let root = home.root();
     let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside = root.parent().and_then(|parent| std::fs::read_dir(parent).ok());
@@ -206,11 +206,11 @@ impl UserForgotten {
         let mut lines = vec![format!("{doing} {}: {}", self.user, self.erased.in_words())];
         lines.extend(self.stays.iter().map(|line| format!("  stays    {line}")));
         if self.backups.is_empty() {
-            lines.push("  backups  none of this home holds it".to_owned());
+            lines.push("  backups  no backup of this home contains it".to_owned());
         }
         for backup in &self.backups {
             lines.push(format!("  backup   {} in {}", backup.id, backup.place));
-            lines.push(format!("           ends {}", backup.ends));
+            lines.push(format!("           expires {}", backup.ends));
         }
         lines.extend(self.receipt.iter().map(|path| format!("  receipt  {path}")));
         lines

@@ -55,7 +55,7 @@ pub fn look(app: &App, home: &Home, from: &UserId, into: &UserId) -> anyhow::Res
     let is_cut_short =
         is_same && old.number == new.number && home.users().join(from.as_str()).is_dir();
     if is_same && !is_cut_short {
-        return Err(Problem::usage(format!("{from} is {} already", old.name)).into());
+        return Err(Problem::usage(format!("{from} is already {}", old.name)).into());
     }
     let moved = match is_cut_short {
         true => Moved::default(),
@@ -142,7 +142,7 @@ impl UserMerged {
         let what = in_words(&self.moved);
         let both = match self.moved.joined {
             0 => String::new(),
-            many => format!("; {many} of the facts are held by both and become one"),
+            many => format!("; {many} of the facts exist for both and become one"),
         };
         format!("from {} to {}: {what}{both}", self.from, self.into)
     }

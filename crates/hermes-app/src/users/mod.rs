@@ -127,7 +127,7 @@ pub fn add(
     if let Some(other) = found.as_ref().filter(|found| found.name != name.as_str()) {
         let message = format!("{name} was merged into {}", other.name);
         return Err(Problem::new(Kind::Refused, message)
-            .hint(format!("say {} instead, or choose another name", other.name))
+            .hint(format!("use {} instead, or choose another name", other.name))
             .into());
     }
     let is_known = found.is_some();
@@ -136,7 +136,7 @@ pub fn add(
     if let Some(zone) = zone {
         store.set_timezone(number, Some(zone), app.change())?;
     }
-    let known = if is_known { " is known already" } else { " is a user now" };
+    let known = if is_known { " is already a user" } else { " is a user now" };
     Ok(UserChange { user: name.to_string(), message: format!("{name}{known}") })
 }
 
@@ -156,7 +156,7 @@ pub fn link(
     catch_up::take_in(app, home, &mut store)?;
     store.link_identity(channel, native_id, number, app.change())?;
     let message =
-        format!("{native_id} of {channel} is {user}: what they say from now on is theirs");
+        format!("{native_id} of {channel} is linked to {user}: new messages are stored for {user}");
     Ok(UserChange { user: user.to_string(), message })
 }
 
@@ -167,8 +167,8 @@ pub fn unlink(
     [channel, native_id]: [&str; 2],
 ) -> anyhow::Result<UserChange> {
     let unknown = || {
-        Problem::new(Kind::NotFound, format!("{native_id} of {channel} is linked to nobody"))
-            .hint("see who is with `hermes user list`")
+        Problem::new(Kind::NotFound, format!("{native_id} of {channel} is not linked to a user"))
+            .hint("`hermes user list` shows all links")
     };
     let read = app.memory(home, Access::Read)?.store;
     if read.user_of_identity(channel, native_id)?.is_none() {
@@ -181,8 +181,10 @@ pub fn unlink(
     let was = store.unlink_identity(channel, native_id, app.change())?.ok_or_else(unknown)?;
     let user = store.users(Admin)?.into_iter().find(|one| one.number == was);
     let user = user.map_or_else(String::new, |user| user.name);
-    let message =
-        format!("{native_id} of {channel} is no longer {user}: what they said stays {user}'s");
+    let message = format!(
+        "{native_id} of {channel} is no longer linked to {user}: earlier messages stay with \
+             {user}"
+    );
     Ok(UserChange { user, message })
 }
 
@@ -200,8 +202,8 @@ pub fn set_timezone(
     let mut store = app.memory(home, Access::Write)?.store;
     let number = known(&store, user)?;
     store.set_timezone(number, zone, app.change())?;
-    let zone = zone.unwrap_or("the zone of the settings");
-    Ok(UserChange { user: user.to_string(), message: format!("{user} lives in {zone}") })
+    let zone = zone.unwrap_or("the time zone of the settings");
+    Ok(UserChange { user: user.to_string(), message: format!("the time zone of {user} is {zone}") })
 }
 
 /// The number of a user who must be known.
@@ -214,7 +216,7 @@ pub fn known_user(store: &Memory, user: &UserId) -> anyhow::Result<User> {
     match store.user(user.as_str())? {
         Some(user) => Ok(user),
         None => Err(Problem::new(Kind::NotFound, format!("could not find user {user}"))
-            .hint(format!("add them with `hermes user add {user}`"))
+            .hint(format!("add the user with `hermes user add {user}`"))
             .into()),
     }
 }

@@ -108,12 +108,12 @@ impl<R: Read> Members<R> {
                 return Ok(());
             }
             if block[..count].iter().any(|byte| *byte != 0) {
-                return Err(form("something follows the end"));
+                return Err(form("there is data after its end"));
             }
             seen += count as u64;
             if seen > most {
                 return Err(form(
-                    "the end is followed by more empty blocks than any program writes",
+                    "there are more empty blocks after its end than any program writes",
                 ));
             }
         }
@@ -142,7 +142,7 @@ impl<R: Read> Members<R> {
 
     fn expect_content(&mut self, size: u64) -> Result<(), Broken> {
         let block = BLOCK as u64;
-        size.checked_add(block).ok_or_else(|| form("a size is beyond all measure"))?;
+        size.checked_add(block).ok_or_else(|| form("a size is too large"))?;
         self.content_left = size;
         self.padding = (block - size % block) % block;
         Ok(())
@@ -157,7 +157,7 @@ impl<R: Read> Members<R> {
             return if is_empty(header.as_bytes()) {
                 Ok(None)
             } else {
-                Err(form("something follows the end"))
+                Err(form("there is data after its end"))
             };
         }
         let bytes = header.as_bytes();
@@ -230,7 +230,7 @@ fn sort_of(header: &Header, path: &[u8]) -> Sort {
         EntryType::Char | EntryType::Block => Sort::Other("a device"),
         EntryType::Fifo => Sort::Other("a fifo"),
         EntryType::GNUSparse => Sort::Other("a sparse file"),
-        _ => Sort::Other("of no kind that a home has"),
+        _ => Sort::Other("of an unsupported type"),
     }
 }
 

@@ -298,7 +298,7 @@ impl<'a, 'b> Content<'a, 'b> {
 
     fn finish(self) -> (String, Option<io::Error>) {
         let cut_short = || {
-            let why = "it became shorter while it was read";
+            let why = "it became shorter while it was being read";
             (self.input.limit() > 0).then(|| io::Error::new(io::ErrorKind::UnexpectedEof, why))
         };
         let trouble = self.trouble.or_else(cut_short);

@@ -41,7 +41,7 @@ pub(crate) fn read_opened(
     unsealed::members(sealed, what, limits, Links::Refused, &mut |safe| reading.take(safe, take))?;
     let Reading { seen, manifest, .. } = reading;
     let Some(manifest) = manifest else {
-        return Err(tampered(what, "the list of its members is missing"));
+        return Err(tampered(what, "its list of members is missing"));
     };
     compare(&seen, &manifest).map_err(|why| tampered(what, &why))?;
     Ok(manifest)
@@ -70,7 +70,7 @@ impl Reading<'_> {
         take: &mut dyn FnMut(&mut Member<'_>) -> Result<()>,
     ) -> Result<()> {
         if self.manifest.is_some() {
-            let why = format!("{} follows the list of members", safe.path.escape_debug());
+            let why = format!("{} comes after the list of members", safe.path.escape_debug());
             return Err(tampered(self.what, &why));
         }
         if safe.path == MEMBER {
@@ -79,7 +79,7 @@ impl Reading<'_> {
         }
         let below = safe.path.strip_prefix(ROOT).and_then(|path| path.strip_prefix('/'));
         let Some(below) = below.map(str::to_owned) else {
-            let why = format!("{} is not below {ROOT}", safe.path.escape_debug());
+            let why = format!("{} is not inside {ROOT}", safe.path.escape_debug());
             return Err(tampered(self.what, &why));
         };
         let seen = hand_out(below, safe, take)?;
@@ -89,22 +89,24 @@ impl Reading<'_> {
 
     fn read_manifest(&self, safe: &mut Safe<'_>) -> Result<Manifest> {
         if safe.sort != Safely::File || safe.size > LONGEST_MANIFEST {
-            return Err(tampered(self.what, "the list of its members is no list"));
+            return Err(tampered(self.what, "its list of members is not valid"));
         }
         let mut text = Vec::new();
         safe.content
             .read_to_end(&mut text)
             .map_err(|error| Error::file("read", Path::new(self.what), error))?;
-        let format: Format = serde_json::from_slice(&text)
-            .map_err(|why| tampered(self.what, &format!("its list cannot be read: {why}")))?;
+        let format: Format = serde_json::from_slice(&text).map_err(|why| {
+            tampered(self.what, &format!("its list of members cannot be read: {why}"))
+        })?;
         if format.format > FORMAT {
             return Err(Error::NotArchive {
                 path: self.what.into(),
-                why: format!("it has form {}, of a newer hermes", format.format),
+                why: format!("it has format {}, of a newer version of Hermes", format.format),
             });
         }
-        serde_json::from_slice(&text)
-            .map_err(|why| tampered(self.what, &format!("its list cannot be read: {why}")))
+        serde_json::from_slice(&text).map_err(|why| {
+            tampered(self.what, &format!("its list of members cannot be read: {why}"))
+        })
     }
 }
 
@@ -156,11 +158,11 @@ fn compare(seen: &[Seen], manifest: &Manifest) -> Result<(), String> {
         let shown = listed.path.escape_debug();
         if seen.path != listed.path {
             let found = seen.path.escape_debug();
-            return Err(format!("{found} stands where its list has {shown}"));
+            return Err(format!("it contains {found} where its list has {shown}"));
         }
         let differs = differs(seen, listed);
         if let Some(what) = differs {
-            return Err(format!("the {what} of {shown} is not the one in its list"));
+            return Err(format!("the {what} of {shown} differs from its list"));
         }
     }
     match (seen.get(manifest.files.len()), manifest.files.get(seen.len())) {
@@ -189,7 +191,9 @@ fn known_databases(manifest: &Manifest) -> Result<(), String> {
         manifest.files.iter().filter(is_database).map(|file| file.path.as_str()).collect();
     match manifest.databases.iter().find(|database| !listed.contains(database.path.as_str())) {
         None => Ok(()),
-        Some(lost) => Err(format!("{} is no database in its list", lost.path.escape_debug())),
+        Some(lost) => {
+            Err(format!("{} is listed as a database but is not one", lost.path.escape_debug()))
+        }
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn members(
     // The proof that nothing was changed stands at the end of what is encrypted.
     match read_some(&mut sealed, &mut [0; 1]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(subject.tampered("something follows the end")),
+        Ok(_) => Err(subject.tampered("there is data after its end")),
         Err(error) => Err(subject.broken(Broken::Input(error))),
     }
 }
@@ -124,7 +124,8 @@ fn decompressed<'a>(
     if first.get(257..262) == Some(b"ustar") {
         return Ok(Box::new(sealed));
     }
-    Err(subject.tampered("it is no tar, neither plain nor made smaller by zstd or gzip"))
+    Err(subject
+        .tampered("it is not a backup: expected a tar file, plain or compressed with zstd or gzip"))
 }
 
 /// What is known of the members before.
@@ -183,7 +184,7 @@ impl Known {
         let is = if sort == Safely::File { Place::File } else { Place::Folder };
         match (self.paths.insert(path.clone(), is), is) {
             (None, _) | (Some(Place::Implied), Place::Folder) => Ok((path, sort)),
-            _ => Err(format!("{} comes twice", path.escape_debug())),
+            _ => Err(format!("{} is in it twice", path.escape_debug())),
         }
     }
 
@@ -206,7 +207,7 @@ pub(super) fn safe_path(bytes: &[u8]) -> Result<String, String> {
         return refused("is not UTF-8");
     };
     if path.contains('\0') {
-        return refused("has a zero byte in it");
+        return refused("contains a NUL character");
     }
     let is_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if path.starts_with(['/', '\\']) || is_drive {
@@ -221,11 +222,11 @@ pub(super) fn safe_path(bytes: &[u8]) -> Result<String, String> {
         return Ok(".".to_owned());
     }
     if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
-        return refused("leads elsewhere");
+        return refused("points outside the archive");
     }
     // What is a plain name here may lead elsewhere on another system.
     if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
-        return refused("leads elsewhere");
+        return refused("points outside the archive");
     }
     Ok(path.to_owned())
 }
@@ -248,7 +249,7 @@ impl Subject<'_> {
                 Error::file("read", Path::new(self.what), error)
             }
             Broken::Input(error) => {
-                self.tampered(&format!("it was changed or cut short ({error})"))
+                self.tampered(&format!("it was changed or truncated ({error})"))
             }
         }
     }

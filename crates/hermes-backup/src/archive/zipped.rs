@@ -32,11 +32,11 @@ pub(crate) fn members(
         zip::result::ZipError::Io(error) if error.raw_os_error().is_some() => {
             Error::file("read", path, error)
         }
-        error => tampered(format!("it was changed or cut short ({error})")),
+        error => tampered(format!("it was changed or truncated ({error})")),
     };
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
     if archive.len() as u64 > limits.members || archive.has_duplicate_names() {
-        return Err(tampered("a member comes twice, or there are too many".to_owned()));
+        return Err(tampered("it contains a file twice, or too many files".to_owned()));
     }
     let mut known = Known::new(limits);
     for place in 0..archive.len() {
@@ -57,7 +57,7 @@ pub(crate) fn members(
         // To the end, where the checksum is compared.
         let rest = io::copy(&mut content, &mut io::sink());
         if let Some(why) = content.failed.or_else(|| rest.err().map(|error| error.to_string())) {
-            return Err(tampered(format!("it was changed or cut short ({why})")));
+            return Err(tampered(format!("it was changed or truncated ({why})")));
         }
         taken?;
     }
@@ -71,7 +71,7 @@ fn announce<R: Read>(member: &ZipFile<'_, R>) -> Announced {
         (true, ..) => Sort::Link("a symbolic link"),
         (_, true, _) => Sort::Folder,
         (_, _, 0 | 0o100_000) => Sort::File,
-        _ => Sort::Other("of no kind that a home has"),
+        _ => Sort::Other("of an unsupported type"),
     };
     let modified = member.last_modified().and_then(|at| {
         let [month, day] = [at.month(), at.day()].map(|number| i8::try_from(number).ok());
@@ -105,9 +105,9 @@ impl Read for Exact<'_> {
             }
         })?;
         let wrong = match self.left.checked_sub(count as u64) {
-            None => Some("a member is larger than it says"),
+            None => Some("a file in it is larger than its entry says"),
             Some(left) if count == 0 && left > 0 && !buffer.is_empty() => {
-                Some("a member is smaller than it says")
+                Some("a file in it is smaller than its entry says")
             }
             Some(left) => {
                 self.left = left;

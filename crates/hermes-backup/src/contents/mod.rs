@@ -70,7 +70,7 @@ pub struct Contents {
 }
 
 /// Why something that is gone when its turn comes is not in.
-pub(crate) const VANISHED: &str = "it was deleted meanwhile";
+pub(crate) const VANISHED: &str = "it was deleted while the backup was made";
 
 /// Why a link to a folder is not followed; the user is told, since what they meant to keep may be there.
 pub(crate) const LINK_TO_FOLDER: &str =
@@ -81,7 +81,7 @@ const LINK_IN_CIRCLE: &str =
     "it is a link to a folder around the home: following it would lead in a circle";
 
 /// A link whose folder is in the home anyway: nothing is missed.
-const LINK_INSIDE: &str = "it is a link to a folder of this home, which is listed by itself";
+const LINK_INSIDE: &str = "it is a link to a folder of this home, which is listed separately";
 
 /// The same where there is too much behind it.
 const LINK_TO_TOO_MUCH: &str = "it is a link to a folder with more in it than a backup follows";
@@ -296,7 +296,7 @@ impl Walk {
             return Some("it is excluded by a setting or an argument".to_owned());
         }
         if self.without_profiles && seen.path == rules::PROFILES {
-            return Some("only the profile `default` is wanted".to_owned());
+            return Some("only the profile `default` was requested".to_owned());
         }
         let metadata = &seen.metadata;
         let by_rule = if metadata.is_dir() {
@@ -304,7 +304,7 @@ impl Walk {
         } else if metadata.is_file() {
             place.reason_against_file(&seen.name, &seen.from)
         } else {
-            Some("it is neither a file nor a folder: a socket, pipe or device")
+            Some("it is not a file or folder but a socket, pipe or device")
         };
         let secret = || (!self.secrets && place.is_secret(&seen.name)).then_some(SECRET);
         let link = || match seen.kind.is_symlink() {
@@ -402,7 +402,7 @@ impl Walk {
 pub(crate) const SIDECARS: &[&str] = &["-wal", "-shm", "-journal"];
 
 /// Why those stay out.
-pub(crate) const SIDECAR: &str = "what it holds is in the copy of its database";
+pub(crate) const SIDECAR: &str = "its content is in the copy of its database";
 
 /// The path of a file that SQLite keeps beside a database.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -435,7 +435,7 @@ fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
 /// Why what a folder listed cannot be looked at, if it is only gone; none for any other trouble.
 fn why_gone(is_link: bool, error: &io::Error) -> Option<&'static str> {
     match is_link {
-        true if leads_nowhere(error) => Some("it is a link that leads nowhere"),
+        true if leads_nowhere(error) => Some("it is a broken link"),
         false if error.kind() == io::ErrorKind::NotFound => Some(VANISHED),
         _ => None,
     }

@@ -25,34 +25,41 @@ pub(super) enum Place {
 
 /// Folders of a home that can be made again, or that are copies themselves.
 const HOME_FOLDERS: &[(&str, &str)] = &[
-    ("migration", "leftovers of a move from another program, which are done with"),
-    ("backups", "copies that Hermes Agent made of this home"),
-    ("state-snapshots", "copies that Hermes Agent made of this home"),
-    ("checkpoints", "copies of project files for Hermes Agent's /rollback; not of this home"),
+    ("migration", "leftovers of a finished migration from another program"),
+    ("backups", "backups of this home made by Hermes Agent"),
+    ("state-snapshots", "backups of this home made by Hermes Agent"),
+    ("checkpoints", "copies of project files for Hermes Agent's /rollback; not part of this home"),
     ("logs", "logs"),
-    ("cache", "a cache: it fills itself again"),
-    (".cache", "a cache: it fills itself again"),
-    ("image_cache", "a cache: it fills itself again"),
-    ("audio_cache", "a cache: it fills itself again"),
-    ("sandboxes", "working copies that programs were run in; made anew when needed"),
+    ("cache", "a cache, which is filled again when needed"),
+    (".cache", "a cache, which is filled again when needed"),
+    ("image_cache", "a cache, which is filled again when needed"),
+    ("audio_cache", "a cache, which is filled again when needed"),
+    ("sandboxes", "working copies that programs ran in; created again when needed"),
 ];
 
 /// The program of Hermes Agent; only at the root, so that a skill of that name stays in.
-const CODE: (&str, &str) = ("hermes-agent", "the program of Hermes Agent; its installer brings it");
+const CODE: (&str, &str) = (
+    "hermes-agent",
+    "the program of Hermes Agent; its installer installs \
+     it again",
+);
 
 /// Folders that a package manager fills, wherever they are.
 const PACKAGE_FOLDERS: &[(&str, &str)] = &[
     ("__pycache__", "compiled by Python when needed"),
     ("node_modules", "packages that npm installs again"),
-    (".venv", "a Python environment: bound to this machine, made again from its list"),
-    ("venv", "a Python environment: bound to this machine, made again from its list"),
+    (
+        ".venv",
+        "a Python environment: specific to this machine, created again from its package list",
+    ),
+    ("venv", "a Python environment: specific to this machine, created again from its package list"),
     ("site-packages", "packages that pip installs again"),
-    (".tox", "test environments that tox makes again"),
+    (".tox", "test environments that tox creates again"),
 ];
 
-const RUNNING: &str = "it says what runs on this machine now";
-const LOCK: &str = "a lock: it guards this machine's files while they are written";
-const TEMPORARY: &str = "a temporary file of a write that was not finished";
+const RUNNING: &str = "it describes what is running on this machine now";
+const LOCK: &str = "a lock for this machine's files while they are written";
+const TEMPORARY: &str = "a temporary file of an interrupted write";
 
 impl Place {
     /// The place of a folder by its path below the root home.
@@ -90,16 +97,16 @@ impl Place {
             Place::Profile => among(HOME_FOLDERS),
             Place::Own if name == "logs" => Some("logs"),
             Place::Own if name == "before-upgrade" => {
-                Some("databases as they were before an upgrade; what they became is in it")
+                Some("databases from before an upgrade; the upgraded ones are in the backup")
             }
             Place::Own if name == "checkpoints" => {
-                Some("copies of project files for `hermes checkpoint`; not of this home")
+                Some("copies of project files for `hermes checkpoint`; not part of this home")
             }
             Place::Own if matches!(name, "login" | "open" | "visitors") => {
-                Some("who may look at the dashboard of this machine")
+                Some("access to the dashboard of this machine")
             }
             Place::Own if name == "high-water" => {
-                Some("how far the databases of this machine have come; a restored one begins anew")
+                Some("how far the databases of this machine had grown; a restored home starts over")
             }
             Place::Own if name.starts_with(STAGING) => Some(TEMPORARY),
             Place::Own | Place::Cron | Place::Inside => None,
@@ -114,13 +121,16 @@ impl Place {
         match (self, name) {
             (Place::Root | Place::Profile, "gateway_state.json")
             | (Place::Own, "daemon.json" | "daemon.lock") => Some(RUNNING),
-            (Place::Own, "backup-schedule.json") => {
-                Some("what makes backups on this machine is this machine's own")
+            (Place::Own, "backup-schedule.json") => Some("the backup schedule of this machine"),
+            (Place::Own, "users.json") => {
+                Some("a cached list of users, which is fetched from the server again")
             }
-            (Place::Own, "users.json") => Some("who is known on the server is asked there again"),
-            (Place::Own, sign::KEY) => Some("the key that signs backups stays in the home"),
+            (Place::Own, sign::KEY) => Some(
+                "the signing key of the backups, which stays in the \
+                 home",
+            ),
             (Place::Own, "backup-manifest.json") => {
-                Some("the list of a backup that this home was restored from")
+                Some("the file list of the backup that this home was restored from")
             }
             _ if name.ends_with(".pyc") => Some("compiled by Python when needed"),
             _ if name.ends_with(".pid") => Some(RUNNING),
@@ -131,7 +141,7 @@ impl Place {
             {
                 Some(TEMPORARY)
             }
-            _ if is_archive(name) => Some("a backup is not packed into a backup"),
+            _ if is_archive(name) => Some("a backup; backups are not put into backups"),
             _ => None,
         }
     }

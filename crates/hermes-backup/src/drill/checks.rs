@@ -49,14 +49,14 @@ pub(super) fn every(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<Vec<Check>>
     };
     tell(Progress { doing: "checking databases", done: 0, of: 0 });
     for file in manifest.files.iter().filter(|file| file.kind == Kind::Damaged) {
-        checks.push(failed(&file.path, "it was damaged when it was backed up".to_owned()));
+        checks.push(failed(&file.path, "it was already damaged when it was backed up".to_owned()));
     }
     for listed in &manifest.databases {
         let differs = check::database(drilled.scratch, listed)?;
         let rows: u64 = listed.rows.values().sum();
         let (tables, indexes) = (listed.rows.len(), listed.indexes.len());
         let seen = format!(
-            "whole ({}), {indexes} full-text indexes, {rows} rows in {tables} tables as listed",
+            "intact ({}), {indexes} full-text indexes, {rows} rows in {tables} tables as listed",
             listed.checked
         );
         checks.push(if differs.is_empty() {
@@ -74,12 +74,12 @@ pub(super) fn every(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<Vec<Check>>
 fn archive(drilled: &Drilled<'_>) -> Check {
     match &drilled.request.backup.sidecar {
         Some(sidecar) if sidecar.sha256 == drilled.sha256 => {
-            passed("archive", "its SHA-256 is the one that is written beside it".to_owned())
+            passed("archive", "its SHA-256 matches the one recorded beside it".to_owned())
         }
         Some(_) => {
-            failed("archive", "its SHA-256 is not the one that is written beside it".to_owned())
+            failed("archive", "its SHA-256 does not match the one recorded beside it".to_owned())
         }
-        None => passed("archive", "nothing stands beside it to compare it with".to_owned()),
+        None => passed("archive", "no SHA-256 is recorded beside it to compare with".to_owned()),
     }
 }
 
@@ -90,18 +90,19 @@ fn members(drilled: &Drilled<'_>, tell: Tell<'_>) -> Result<(Check, Manifest)> {
     let from = From { archive: path, sha256: None, keys, signed, trust, now };
     let unpacked = unpack::unpack(&from, drilled.scratch, tell)?;
     let Some(manifest) = unpacked.manifest else {
-        let why = "it has no list of its members".to_owned();
+        let why = "it has no list of its files".to_owned();
         return Err(Error::NotArchive { path: path.to_owned(), why });
     };
     let bytes: u64 = manifest.files.iter().map(|file| file.size).sum();
-    let seen = format!("{} files of {bytes} bytes are as listed", unpacked.files);
+    let seen = format!("{} files of {bytes} bytes match the list", unpacked.files);
     Ok((passed("members", seen), manifest))
 }
 
 /// What links to folders lead to is not in the backup: no failure of it, but whoever reads the receipt must know.
 fn links(manifest: &Manifest) -> Option<Check> {
     let names: Vec<&str> = manifest.links_left_out().collect();
-    let seen = format!("not in this backup, since they are links to folders: {}", names.join(", "));
+    let seen =
+        format!("not in this backup, because they are links to folders: {}", names.join(", "));
     (!names.is_empty()).then(|| passed("links", seen))
 }
 
@@ -123,7 +124,7 @@ fn personas(folder: &Path, manifest: &Manifest) -> Vec<Check> {
         })
         .collect();
     if found.is_empty() {
-        return vec![passed("SOUL.md", "there is none in this backup".to_owned())];
+        return vec![passed("SOUL.md", "this backup has none".to_owned())];
     }
     found
 }
@@ -132,7 +133,7 @@ fn searches(drilled: &Drilled<'_>, manifest: &Manifest) -> Vec<Check> {
     let is_state = |path: &str| path == "state.db" || path.ends_with("/state.db");
     let mut files = manifest.files.iter().filter(|file| file.kind == Kind::Database);
     let Some(file) = files.find(|file| is_state(&file.path)) else {
-        return vec![passed("search", "there is no state.db to search in".to_owned())];
+        return vec![passed("search", "this backup has no state.db to search".to_owned())];
     };
     let path = drilled.scratch.join(&file.path);
     let checks = search(&path, &manifest.id);
@@ -149,7 +150,7 @@ fn search(path: &Path, id: &str) -> Result<Vec<Check>> {
     for number in 1..=SEARCHES {
         let name = format!("search {number}");
         let Some(message) = message_for(&store, &sessions, id, number)? else {
-            checks.push(passed(&name, "there is no message with words to search for".to_owned()));
+            checks.push(passed(&name, "no message has words to search for".to_owned()));
             continue;
         };
         checks.push(found(&store, &name, &message)?);

@@ -130,7 +130,7 @@ fn make_private(folder: &Path) -> Result<()> {
     if is_private(folder) {
         return Ok(());
     }
-    Err(failed(io::Error::other("somebody else made it, or may look into it")))
+    Err(failed(io::Error::other("another user owns it or can read it")))
 }
 
 fn is_private(folder: &Path) -> bool {

@@ -26,27 +26,25 @@ pub fn import_receipt(folder: &Folder, file: &Path, now: Timestamp) -> Result<Re
         |why: &str| Error::Tampered { what: file.display().to_string(), why: why.to_owned() };
     let backup = folder.find(&receipt.id)?;
     if backup.name.id() != receipt.id {
-        return Err(refused("it names no backup in full"));
+        return Err(refused("it does not contain the full id of a backup"));
     }
     if now.duration_until(receipt.at) > AHEAD {
-        return Err(refused(
-            "it is from a day that is to come: look at the clocks of both machines",
-        ));
+        return Err(refused("its date is in the future: check the clocks of both machines"));
     }
     if receipt.at < backup.name.made {
-        return Err(refused("it is older than the backup: look at the clocks of both machines"));
+        return Err(refused("it is older than the backup: check the clocks of both machines"));
     }
     let sha256 = match &backup.sidecar {
         Some(sidecar) => sidecar.sha256.clone(),
         None => hash::of_file(&backup.path)?,
     };
     if sha256 != receipt.sha256 {
-        return Err(refused("it is about another archive than the one that is here"));
+        return Err(refused("it is for another archive than the one in this folder"));
     }
     if receipt.passed != receipt.checks.iter().all(|check| check.passed)
         || receipt.checks.is_empty()
     {
-        return Err(refused("what it says does not follow from its checks"));
+        return Err(refused("its result contradicts its checks"));
     }
     if !receipts(folder)?.contains(&receipt) {
         keep(folder, &receipt)?;
@@ -107,7 +105,7 @@ pub(super) fn note(folder: &Folder, receipt: &Receipt) -> Result<()> {
 pub(super) fn text(receipt: &Receipt) -> String {
     let verdict = if receipt.passed { "every check passed" } else { "NOT EVERY CHECK PASSED" };
     let mut text = format!(
-        "Drill of backup {}\nat {} on {}\nSHA-256 {}\n\n",
+        "Restore test of backup {}\nat {} on {}\nSHA-256 {}\n\n",
         receipt.id, receipt.at, receipt.host, receipt.sha256
     );
     for check in &receipt.checks {
@@ -126,9 +124,9 @@ fn read(file: &Path) -> Result<Receipt> {
     }
     let bytes = fs::read(file).map_err(failed)?;
     let receipt: Receipt = serde_json::from_slice(&bytes)
-        .map_err(|error| not_one(format!("it is no receipt of a drill: {error}")))?;
+        .map_err(|error| not_one(format!("it is not a receipt of a restore test: {error}")))?;
     if receipt.format > FORMAT {
-        return Err(not_one("it is a receipt of a newer hermes".to_owned()));
+        return Err(not_one("it is a receipt of a newer version of Hermes".to_owned()));
     }
     Ok(receipt)
 }

@@ -128,7 +128,8 @@ fn at_places(folder: &Folder, ours: &[&Backup], rules: &Rules<'_>) -> Result<Vec
                 place: place.clone(),
                 made: one.made,
                 ends: match policy {
-                    None => "never: that place has no rule (`keep=`); delete it there".to_owned(),
+                    None => "never: this remote has no retention rules (`keep=`); delete it there"
+                        .to_owned(),
                     Some(_) => in_words(ends_at, rules.nights.is_some(), Whose::Ours),
                 },
                 ends_at,
@@ -183,13 +184,17 @@ fn simulate(
 fn in_words(ends: Option<Timestamp>, has_nights: bool, whose: Whose) -> String {
     match ends {
         _ if whose != Whose::Ours => {
-            "never: nothing says that this home made it; delete it by hand".to_owned()
+            "never: Hermes cannot tell whether this home made it; delete it by hand".to_owned()
         }
-        Some(at) => format!("about {}, by the rules that keep backups", at.strftime("%Y-%m-%d")),
+        Some(at) => format!("about {}, by the retention rules", at.strftime("%Y-%m-%d")),
         None if !has_nights => {
-            "never by itself: nothing makes newer ones; `hermes backup delete` ends it".to_owned()
+            "never automatically: no schedule makes newer backups; delete it with `hermes backup \
+             delete`"
+                .to_owned()
         }
-        None => "never: the rules keep it; `hermes backup delete` ends it".to_owned(),
+        None => {
+            "never: the retention rules keep it; delete it with `hermes backup delete`".to_owned()
+        }
     }
 }
 

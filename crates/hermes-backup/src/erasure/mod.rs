@@ -173,7 +173,7 @@ fn told(
         Ok(done) => done,
         Err(error) => {
             return vec![format!(
-                "people of {name} who were forgotten may be back: {error}; then: \
+                "people of {name} who were forgotten may be back: {error}; repair that, then run \
                  `hermes user forget --again`"
             )];
         }
@@ -181,7 +181,7 @@ fn told(
     let mut said = Vec::new();
     for (erasure, erased) in done {
         said.push(format!(
-            "somebody of {name} who was forgotten on {} was in it and is erased again: {}",
+            "a person of {name} who was forgotten on {} was in it and has been erased again: {}",
             erasure.at.strftime("%Y-%m-%d"),
             erased.in_words()
         ));

@@ -83,7 +83,7 @@ impl Erased {
             (self.identities, "identities"),
             (self.sessions, "sessions of the transcript"),
             (self.files.len() as u64, "files"),
-            (self.versions, "kept versions"),
+            (self.versions, "stored versions"),
             (self.waiting_turns, "waiting turns"),
             (self.copies, "copies of sessions and changed files"),
         ];

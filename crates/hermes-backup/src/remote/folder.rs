@@ -29,7 +29,9 @@ impl Mounted {
             place: self.place(),
             why: "there is no such folder".to_owned(),
             again: true,
-            hint: Some(format!("mount the disk, or make the folder once with `mkdir -p '{path}'`")),
+            hint: Some(format!(
+                "mount the disk, or create the folder once with `mkdir -p '{path}'`"
+            )),
         })
     }
 }
@@ -78,14 +80,14 @@ impl Remote for Mounted {
     }
 
     fn sha256_there(&self, name: &str) -> Result<Option<String>> {
-        check_name("look at", &self.place(), name)?;
+        check_name("check", &self.place(), name)?;
         let path = self.path.join(name);
         forget_cached(&path);
         hash::of_file(&path).map(Some)
     }
 
     fn delete(&self, name: &str) -> Result<()> {
-        check_name("delete at", &self.place(), name)?;
+        check_name("delete from", &self.place(), name)?;
         let path = self.path.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -96,11 +98,11 @@ impl Remote for Mounted {
     }
 
     fn warnings(&self) -> Result<Vec<String>> {
-        self.must_be_there("look at")?;
+        self.must_be_there("check")?;
         let mut warnings = Vec::new();
         if same_disk(&self.path, Path::new("/")) {
             warnings.push(format!(
-                "{} is on the disk of the system itself: what kills that disk kills these copies too",
+                "{} is on the system disk: if that disk fails, these copies are lost too",
                 self.place()
             ));
         }

@@ -46,7 +46,7 @@ pub trait Remote {
 
     /// The SHA-256 of what lies there, where that can be told without fetching it over a network.
     fn sha256_there(&self, name: &str) -> Result<Option<String>> {
-        check_name("look at", &self.place(), name).map(|()| None)
+        check_name("check", &self.place(), name).map(|()| None)
     }
 
     /// Deletes a file.
@@ -192,7 +192,7 @@ fn check_name(doing: &'static str, place: &str, name: &str) -> Result<()> {
     if ours(name).is_some() {
         return Ok(());
     }
-    let why = format!("{name:?} is no name of a backup");
+    let why = format!("{name:?} is not the name of a backup");
     Err(Error::Remote { doing, place: place.to_owned(), why, again: false, hint: None })
 }
 
@@ -209,7 +209,8 @@ fn check_content(from: &Path, sha256: &str) -> Result<()> {
 
 /// What is said when the content at a place is not what was sent: the file here may have changed meanwhile.
 fn not_what_was_sent(from: &Path, sha256: &str, place: &str) -> Error {
-    let why = "what was read back is not what was sent; it was deleted there".to_owned();
+    let why =
+        "the file that was read back differs from what was sent; it was deleted there".to_owned();
     let there =
         Error::Remote { doing: "send to", place: place.to_owned(), why, again: true, hint: None };
     check_content(from, sha256).err().unwrap_or(there)

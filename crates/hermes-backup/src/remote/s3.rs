@@ -51,7 +51,7 @@ impl Store {
     }
 
     fn odd_answer(&self, doing: &'static str) -> Error {
-        let (place, why) = (self.client.place.clone(), "its answer makes no sense".to_owned());
+        let (place, why) = (self.client.place.clone(), "its response is not valid".to_owned());
         Error::Remote { doing, place, why, again: true, hint: None }
     }
 
@@ -219,11 +219,11 @@ impl Remote for Store {
     }
 
     fn delete(&self, name: &str) -> Result<()> {
-        check_name("delete at", &self.place(), name)?;
+        check_name("delete from", &self.place(), name)?;
         let key = self.key(name);
         let action = self.client.bucket.delete_object(self.client.keys(), &key);
         match self.client.headers(&Call::of(&action)) {
-            Err(failed) if failed.code != "NoSuchKey" => Err(self.error("delete at", failed)),
+            Err(failed) if failed.code != "NoSuchKey" => Err(self.error("delete from", failed)),
             _ => Ok(()),
         }
     }
@@ -233,14 +233,15 @@ impl Remote for Store {
         match self.ask("versioning") {
             Ok(answer) if xml::text_of(&answer, "Status").as_deref() == Some("Enabled") => {}
             Ok(_) => warnings.push(format!(
-                "{}: no versioning: whoever has these keys can delete or replace every backup there for good",
+                "{}: versioning is off: anyone who has these keys can permanently delete or \
+                 replace every backup there",
                 self.place()
             )),
             Err(failed) if failed.status == 0 || failed.code == "NoSuchBucket" => {
-                return Err(self.error("look at", failed));
+                return Err(self.error("check", failed));
             }
             Err(failed) => warnings.push(format!(
-                "{}: could not see whether it has versioning: {}",
+                "{}: could not determine whether versioning is on: {}",
                 self.place(),
                 failed.why
             )),

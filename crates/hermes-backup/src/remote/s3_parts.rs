@@ -169,7 +169,7 @@ impl Upload<'_> {
     }
 
     fn odd_answer(&self) -> Error {
-        let (place, why) = (self.client.place.clone(), "its answer makes no sense".to_owned());
+        let (place, why) = (self.client.place.clone(), "its response is not valid".to_owned());
         Error::Remote { doing: "send to", place, why, again: true, hint: None }
     }
 

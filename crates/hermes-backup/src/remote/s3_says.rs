@@ -57,15 +57,15 @@ impl Failed {
     /// No answer came at all.
     pub(super) fn no_answer(error: &ureq::Error) -> Failed {
         let (why, passing) = match error {
-            ureq::Error::HostNotFound => ("no host of that name is found".to_owned(), false),
-            ureq::Error::Timeout(_) => ("it does not answer: the time was up".to_owned(), true),
+            ureq::Error::HostNotFound => ("the host name cannot be resolved".to_owned(), false),
+            ureq::Error::Timeout(_) => ("it did not respond in time".to_owned(), true),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                ("nothing listens there: the connection was refused".to_owned(), false)
+                ("the connection was refused: nothing listens there".to_owned(), false)
             }
-            ureq::Error::Io(error) => (format!("the connection was cut: {error}"), true),
-            ureq::Error::ConnectionFailed => ("no connection was made".to_owned(), true),
+            ureq::Error::Io(error) => (format!("the connection was interrupted: {error}"), true),
+            ureq::Error::ConnectionFailed => ("the connection failed".to_owned(), true),
             ureq::Error::Protocol(_) => {
-                ("the connection was cut within an answer".to_owned(), true)
+                ("the connection was interrupted during a response".to_owned(), true)
             }
             // Others could show the address, which is signed.
             ureq::Error::Rustls(error) => {
@@ -96,13 +96,14 @@ impl Failed {
 fn words(answer: &Answer<'_>, code: &str, message: &str) -> (String, Option<String>) {
     let keys = Some(SET_KEYS.to_owned());
     match (code, answer.status) {
-        ("InvalidAccessKeyId", _) => ("it does not know the access key".to_owned(), keys),
+        ("InvalidAccessKeyId", _) => ("the access key is unknown there".to_owned(), keys),
         ("SignatureDoesNotMatch", _) => {
-            ("the secret key is not the one of the access key".to_owned(), keys)
+            ("the secret key does not belong to the access key".to_owned(), keys)
         }
-        ("InvalidToken" | "ExpiredToken", _) => {
-            ("the session token is over".to_owned(), Some("set a new AWS_SESSION_TOKEN".to_owned()))
-        }
+        ("InvalidToken" | "ExpiredToken", _) => (
+            "the session token has expired".to_owned(),
+            Some("set a new AWS_SESSION_TOKEN".to_owned()),
+        ),
         ("NoSuchBucket", _) => ("there is no such bucket".to_owned(), None),
         ("NoSuchKey", _) => ("there is no such file".to_owned(), None),
         (
@@ -114,16 +115,17 @@ fn words(answer: &Answer<'_>, code: &str, message: &str) -> (String, Option<Stri
         | (_, 301 | 307) => {
             let region = answer.region.map(str::to_owned);
             let region = region.or_else(|| xml::text_of(answer.body, "Region"));
-            let hint =
-                region.map(|region| format!("write &region={} in the target", tidy(&region)));
+            let hint = region.map(|region| format!("add &region={} to the target", tidy(&region)));
             ("the bucket is in another region".to_owned(), hint)
         }
         ("AccessDenied" | "AllAccessDisabled", _) | (_, 401 | 403) if message.is_empty() => {
-            ("these keys may not do that".to_owned(), None)
+            ("these keys have no permission for that".to_owned(), None)
         }
-        ("AccessDenied", _) => (format!("these keys may not do that: {}", tidy(message)), None),
-        ("SlowDown", _) | (_, 429) => ("it wants to be asked more slowly".to_owned(), None),
-        ("", status) => (format!("it answered with status {status}"), None),
+        ("AccessDenied", _) => {
+            (format!("these keys have no permission for that: {}", tidy(message)), None)
+        }
+        ("SlowDown", _) | (_, 429) => ("it is limiting requests; try again later".to_owned(), None),
+        ("", status) => (format!("it responded with status {status}"), None),
         _ => (tidy(&format!("{code}: {message}")), None),
     }
 }
@@ -134,15 +136,20 @@ fn skew(answer: &Answer<'_>) -> Option<(String, String)> {
     let theirs = answer.date.and_then(|date| rfc2822::parse(date).ok()).map(|at| at.timestamp());
     let ours = answer.signed.and_then(signed_at);
     let apart = theirs.zip(ours).map(|(theirs, ours)| ours.as_second() - theirs.as_second());
-    let hint =
-        "set the clock of this host right, such as with `timedatectl set-ntp true`".to_owned();
+    let hint = "set the clock of this host, for example with `timedatectl set-ntp true`".to_owned();
     match apart {
         Some(seconds) if answer.status == 403 && seconds.abs() > 300 => {
             let side = if seconds > 0 { "ahead of" } else { "behind" };
             let minutes = seconds.abs() / 60;
-            Some((format!("the clock of this host is {minutes} minutes {side} its own"), hint))
+            Some((
+                format!("the clock of this host is {minutes} minutes {side} the server's clock"),
+                hint,
+            ))
         }
-        _ if told => Some(("the clock of this host is too far from its own".to_owned(), hint)),
+        _ if told => Some((
+            "the clock of this host differs too much from the server's clock".to_owned(),
+            hint,
+        )),
         _ => None,
     }
 }
@@ -180,9 +187,9 @@ mod tests {
     #[test]
     fn what_a_bucket_answers_is_told_in_words() {
         for (status, code, why, hint) in [
-            (403, "InvalidAccessKeyId", "does not know the access key", ".env"),
-            (403, "SignatureDoesNotMatch", "not the one of the access key", ".env"),
-            (403, "AccessDenied", "may not do that: because so", ""),
+            (403, "InvalidAccessKeyId", "the access key is unknown", ".env"),
+            (403, "SignatureDoesNotMatch", "does not belong to the access key", ".env"),
+            (403, "AccessDenied", "no permission for that: because so", ""),
             (404, "NoSuchBucket", "no such bucket", ""),
             (301, "PermanentRedirect", "another region", "region=eu-1"),
             (400, "EntityTooSmall", "EntityTooSmall: because so", ""),
@@ -193,7 +200,7 @@ mod tests {
             assert!(failed.hint.clone().unwrap_or_default().contains(hint), "{failed:?}");
             assert!(!failed.passing, "{failed:?}");
         }
-        assert!(Failed::answered(&answer(403, "")).why.contains("may not"));
+        assert!(Failed::answered(&answer(403, "")).why.contains("no permission"));
         assert!(Failed::answered(&answer(418, "<html>")).why.contains("418"));
     }
 
@@ -215,8 +222,8 @@ mod tests {
             ..answer(403, &complaint)
         };
         let failed = Failed::answered(&late);
-        assert_eq!(failed.why, "the clock of this host is 90 minutes ahead of its own");
+        assert_eq!(failed.why, "the clock of this host is 90 minutes ahead of the server's clock");
         let right = Answer { signed: Some("20261116T080100Z"), ..late };
-        assert!(Failed::answered(&right).why.contains("may not do that"));
+        assert!(Failed::answered(&right).why.contains("no permission for that"));
     }
 }

@@ -132,7 +132,7 @@ impl Remote for Host {
             if self.read_back(from, &partial)? == sha256 {
                 return self.name(&partial, name);
             }
-            self.run("delete at", &[format!("rm {}", self.word(&partial))])?;
+            self.run("delete from", &[format!("rm {}", self.word(&partial))])?;
             if before == 0 {
                 return Err(not_what_was_sent(from, sha256, &self.place()));
             }
@@ -153,10 +153,10 @@ impl Remote for Host {
     }
 
     fn delete(&self, name: &str) -> Result<()> {
-        check_name("delete at", &self.place(), name)?;
+        check_name("delete from", &self.place(), name)?;
         match sftp::run(&self.ssh, &[format!("rm {}", self.word(name))]) {
             Err(failed) if !ssh_says::is_missing(&failed) => {
-                Err(ssh_says::error(&self.ssh, "delete at", failed))
+                Err(ssh_says::error(&self.ssh, "delete from", failed))
             }
             _ => Ok(()),
         }
@@ -172,7 +172,7 @@ fn local_word(path: &Path) -> Result<String> {
     match path.to_str() {
         Some(text) if !text.chars().any(char::is_control) => Ok(quote(text)),
         _ => {
-            let why = "its path is no text that sftp could be told".to_owned();
+            let why = "its path is not text that sftp accepts".to_owned();
             Err(Error::Setting { what: path.display().to_string(), why })
         }
     }

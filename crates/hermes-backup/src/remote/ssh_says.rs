@@ -31,7 +31,7 @@ pub(super) fn error(ssh: &Ssh, doing: &'static str, failed: Failed) -> Error {
 
 fn install(program: &str) -> &'static str {
     match program {
-        "rsync" => "install it with `apt-get install rsync`, or leave transfer=rsync out",
+        "rsync" => "install it with `apt-get install rsync`, or remove transfer=rsync",
         _ => "install it with `apt-get install openssh-client`",
     }
 }
@@ -58,44 +58,47 @@ type Hint = fn(&Ssh) -> String;
 const PATTERNS: &[(&str, &str, bool, Option<Hint>)] = &[
     (
         "remote host identification has changed",
-        "its key is not the one that is known here: somebody may be in between",
+        "its host key is not the known one: someone may be intercepting the connection",
         false,
         Some(hint_changed),
     ),
-    ("host key verification failed", "its key is not known here", false, Some(hint_unknown)),
-    ("permission denied (", "it lets in none of the keys that ssh has", false, Some(hint_key)),
+    ("host key verification failed", "its host key is not known here", false, Some(hint_unknown)),
+    ("permission denied (", "it accepts none of the keys that ssh has", false, Some(hint_key)),
     (
         "too many authentication failures",
-        "it lets in none of the keys that ssh has",
+        "it accepts none of the keys that ssh has",
         false,
         Some(hint_key),
     ),
-    ("could not resolve hostname", "no host of that name is found", true, None),
-    ("connection refused", "nothing listens there: the connection was refused", true, None),
-    ("timed out", "it does not answer: the time was up", true, None),
-    ("timeout, server", "it does not answer any more: the time was up", true, None),
-    ("timeout in data", "it does not answer any more: the time was up", true, None),
-    ("no route to host", "there is no way to it in the network", true, None),
-    ("network is unreachable", "there is no way to it in the network", true, None),
-    ("subsystem request failed", "it offers no sftp", false, None),
+    ("could not resolve hostname", "the host name cannot be resolved", true, None),
+    ("connection refused", "the connection was refused: nothing listens there", true, None),
+    ("timed out", "it did not respond in time", true, None),
+    ("timeout, server", "it stopped responding", true, None),
+    ("timeout in data", "it stopped responding", true, None),
+    ("no route to host", "there is no network route to it", true, None),
+    ("network is unreachable", "there is no network route to it", true, None),
+    ("subsystem request failed", "it does not offer sftp", false, None),
     ("rsync: command not found", "rsync is not installed there", false, Some(hint_no_rsync)),
     ("rsync: not found", "rsync is not installed there", false, Some(hint_no_rsync)),
     ("no space left", "its disk is full", true, None),
-    ("quota exceeded", "its quota is used up", true, None),
-    ("connection reset", "the connection was cut", true, None),
-    ("connection closed", "the connection was cut", true, None),
-    ("connection to ", "the connection was cut", true, None),
-    ("connection unexpectedly closed", "the connection was cut", true, None),
-    ("broken pipe", "the connection was cut", true, None),
-    ("permission denied", "its user may not do that in this folder", false, None),
+    ("quota exceeded", "its quota is exceeded", true, None),
+    ("connection reset", "the connection was interrupted", true, None),
+    ("connection closed", "the connection was interrupted", true, None),
+    ("connection to ", "the connection was interrupted", true, None),
+    ("connection unexpectedly closed", "the connection was interrupted", true, None),
+    ("broken pipe", "the connection was interrupted", true, None),
+    ("permission denied", "its user has no permission for that in this folder", false, None),
     ("read-only file system", "its disk is read-only", false, None),
     ("no such file", "there is no such file or folder", false, None),
     ("not found", "there is no such file or folder", false, None),
-    (": failure", "it said only `failure`: its disk may be full", true, None),
+    (": failure", "it only reported `failure`: its disk may be full", true, None),
 ];
 
 fn hint_changed(ssh: &Ssh) -> String {
-    format!("ask who runs it; if the change is right, `ssh-keygen -R '{}'`", known_as(ssh))
+    format!(
+        "ask its administrator; if the key really changed, run `ssh-keygen -R '{}'`",
+        known_as(ssh)
+    )
 }
 
 fn hint_unknown(ssh: &Ssh) -> String {
@@ -105,7 +108,7 @@ fn hint_unknown(ssh: &Ssh) -> String {
         .map_or_else(|| "~/.ssh/known_hosts".to_owned(), |path| format!("'{}'", path.display()));
     let port = ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
     format!(
-        "compare its key with what its owner says, then `ssh-keyscan {port}{} >> {file}`",
+        "compare its key with what its owner tells you, then run `ssh-keyscan {port}{} >> {file}`",
         ssh.host
     )
 }
@@ -115,11 +118,11 @@ fn hint_key(ssh: &Ssh) -> String {
     let identity =
         ssh.identity.as_ref().map(|path| format!("-i '{}' ", path.display())).unwrap_or_default();
     let user = ssh.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
-    format!("let the key in with `ssh-copy-id {identity}{port}{user}{}`", ssh.host)
+    format!("install your key with `ssh-copy-id {identity}{port}{user}{}`", ssh.host)
 }
 
 fn hint_no_rsync(_: &Ssh) -> String {
-    "install rsync there, or leave transfer=rsync out".to_owned()
+    "install rsync there, or remove transfer=rsync".to_owned()
 }
 
 fn known_as(ssh: &Ssh) -> String {
@@ -163,7 +166,7 @@ mod tests {
             ),
             (
                 "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n",
-                "somebody may be in between",
+                "someone may be intercepting",
                 "ssh-keygen -R '[nas]:2222'",
             ),
             (

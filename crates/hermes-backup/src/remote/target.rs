@@ -7,14 +7,14 @@ use url::Url;
 use super::{Kind, S3, Ssh, Target};
 use crate::{Error, Result};
 
-const KEEP_SECRETS: &str = "it holds a secret: take that out and keep it in .env";
+const KEEP_SECRETS: &str = "it contains a secret: remove it and store it in .env";
 
 /// Reads a place: a folder, `ssh://…` or `s3://…`, each with its options behind `?`.
 pub fn parse(text: &str) -> Result<Target> {
     let shown = without_secrets(text);
     let bad = |why: &str| Error::Setting { what: shown.clone(), why: why.to_owned() };
     if text.chars().any(char::is_control) {
-        return Err(bad("it holds a control character"));
+        return Err(bad("it contains a control character"));
     }
     let (name, query) = text.split_once('?').unwrap_or((text, ""));
     let mut options = Options::read(query).map_err(|why| bad(&why))?;
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Target> {
         Some(("ssh" | "sftp", _)) => ssh(name, &mut options).map(Kind::Ssh),
         Some(("s3", _)) => s3(name, &mut options).map(Kind::S3),
         Some((scheme, _)) => {
-            Err(format!("{scheme}:// is not known, only a folder, ssh:// and s3://"))
+            Err(format!("{scheme}:// is not supported; use a folder, ssh:// or s3://"))
         }
     };
     let kind = kind.and_then(|kind| options.all_taken().map(|()| kind)).map_err(|why| bad(&why))?;
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Target> {
 
 fn folder(path: &str) -> Result<PathBuf, String> {
     if !path.starts_with('/') {
-        return Err("write the whole path of the folder, from /".to_owned());
+        return Err("write the absolute path of the folder, starting with /".to_owned());
     }
     Ok(PathBuf::from(path))
 }
@@ -42,23 +42,21 @@ fn folder(path: &str) -> Result<PathBuf, String> {
 fn ssh(name: &str, options: &mut Options) -> Result<Ssh, String> {
     let url = address(name)?;
     if url.password().is_some() {
-        return Err(format!("{KEEP_SECRETS}; ssh itself uses keys"));
+        return Err(format!("{KEEP_SECRETS}; ssh uses keys"));
     }
-    let host = url.host_str().filter(|host| !host.is_empty()).ok_or("it names no host")?;
+    let host = url.host_str().filter(|host| !host.is_empty()).ok_or("it has no host")?;
     let host = decode(host.trim_start_matches('[').trim_end_matches(']'));
     let user = Some(decode(url.username())).filter(|user| !user.is_empty());
     let odd = |text: &str| {
         text.starts_with('-') || text.contains(|c: char| c.is_whitespace() || "@'\"".contains(c))
     };
     if odd(&host) || user.as_deref().is_some_and(odd) {
-        return Err("the user or the host is none".to_owned());
+        return Err("the user or the host is not valid".to_owned());
     }
     let path = decode(url.path());
     let path = path.strip_prefix("/~/").unwrap_or(&path).trim_end_matches('/').to_owned();
     if path.is_empty() {
-        return Err(
-            "it names no folder; write ssh://host/folder, or ssh://host/~/folder".to_owned()
-        );
+        return Err("it has no folder; write ssh://host/folder, or ssh://host/~/folder".to_owned());
     }
     if path.len() > 1000 {
         return Err("its path is too long".to_owned());
@@ -66,7 +64,7 @@ fn ssh(name: &str, options: &mut Options) -> Result<Ssh, String> {
     let rsync = match options.take("transfer").as_deref() {
         None | Some("sftp") => false,
         Some("rsync") => true,
-        Some(other) => return Err(format!("transfer is sftp or rsync, not {other:?}")),
+        Some(other) => return Err(format!("transfer must be sftp or rsync, not {other:?}")),
     };
     let identity = options.file("identity")?;
     let known_hosts = options.file("known_hosts")?;
@@ -79,12 +77,12 @@ fn s3(name: &str, options: &mut Options) -> Result<S3, String> {
         return Err(KEEP_SECRETS.to_owned());
     }
     if url.port().is_some() {
-        return Err("a port belongs to the endpoint: ?endpoint=https://host:port".to_owned());
+        return Err("give the port with the endpoint: ?endpoint=https://host:port".to_owned());
     }
     let bucket = decode(url.host_str().unwrap_or_default());
     let fits = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if bucket.is_empty() || !bucket.chars().all(fits) {
-        return Err("it names no bucket; write s3://bucket/prefix".to_owned());
+        return Err("it has no bucket; write s3://bucket/prefix".to_owned());
     }
     let prefix = decode(url.path()).trim_matches('/').to_owned();
     let prefix = if prefix.is_empty() { prefix } else { format!("{prefix}/") };
@@ -93,11 +91,11 @@ fn s3(name: &str, options: &mut Options) -> Result<S3, String> {
         None => None,
         Some("path") => Some(true),
         Some("host") => Some(false),
-        Some(other) => return Err(format!("style is path or host, not {other:?}")),
+        Some(other) => return Err(format!("style must be path or host, not {other:?}")),
     };
     let region = options.take("region").unwrap_or_else(|| region(endpoint.as_ref()));
     if region.is_empty() || !region.chars().all(fits) {
-        return Err("its region is none".to_owned());
+        return Err("its region is not valid".to_owned());
     }
     // A dot in the name of a bucket makes a host name that no certificate is for.
     let path_style = own_style.unwrap_or(endpoint.is_some() || bucket.contains('.'));
@@ -109,9 +107,9 @@ fn s3(name: &str, options: &mut Options) -> Result<S3, String> {
 
 fn endpoint(text: &str) -> Result<Url, String> {
     let text = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let url = Url::parse(&text).map_err(|_| "its endpoint is no address")?;
+    let url = Url::parse(&text).map_err(|_| "its endpoint is not a valid address")?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err("its endpoint is no http:// or https:// address".to_owned());
+        return Err("its endpoint is not an http:// or https:// address".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
         return Err(KEEP_SECRETS.to_owned());
@@ -132,7 +130,7 @@ fn region(endpoint: Option<&Url>) -> String {
 }
 
 fn address(name: &str) -> Result<Url, String> {
-    Url::parse(name).map_err(|error| format!("it is no address: {error}"))
+    Url::parse(name).map_err(|error| format!("it is not a valid address: {error}"))
 }
 
 /// What stands behind the `?`.
@@ -148,7 +146,7 @@ impl Options {
                 return Err(KEEP_SECRETS.to_owned());
             }
             if options.iter().any(|(known, _)| known == name) {
-                return Err(format!("{name} comes twice"));
+                return Err(format!("{name} is given twice"));
             }
             options.push((name.to_owned(), decode(value)));
         }
@@ -164,10 +162,10 @@ impl Options {
     fn file(&mut self, name: &str) -> Result<Option<PathBuf>, String> {
         let Some(path) = self.take(name) else { return Ok(None) };
         if !path.starts_with('/') {
-            return Err(format!("write the whole path of {name}, from /"));
+            return Err(format!("write the absolute path of {name}, starting with /"));
         }
         if path.contains(['"', '%', '$', '\\']) || path.chars().any(char::is_control) {
-            return Err(format!("ssh cannot be told a path with \" % $ or \\ in it ({name})"));
+            return Err(format!("ssh does not accept a path with \" % $ or \\ in it ({name})"));
         }
         Ok(Some(PathBuf::from(path)))
     }
@@ -175,7 +173,7 @@ impl Options {
     fn all_taken(&self) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),
-            Some((name, _)) => Err(format!("there is no option {name:?} for it")),
+            Some((name, _)) => Err(format!("it has no option {name:?}")),
         }
     }
 }

@@ -34,22 +34,25 @@ fn compare(found: &Examined, listed: &Database) -> Vec<String> {
     let mut differs = Vec::new();
     // What was wrong already may be told in other words by another SQLite: only what was right must be right.
     if listed.integrity == "ok" && found.integrity != "ok" {
-        differs.push(format!("the check says {}, it said ok", found.integrity));
+        differs.push(format!(
+            "its integrity check found {}; when the backup was made it was ok",
+            found.integrity
+        ));
     }
     for (name, _) in listed.indexes.iter().filter(|(_, then)| *then == "ok") {
         let now = found.indexes.get(name).map_or("missing", String::as_str);
         if now != "ok" {
-            differs.push(format!("the index {name} is {now}, it was ok"));
+            differs.push(format!("the index {name} is {now}; when the backup was made it was ok"));
         }
     }
     if found.rows != listed.rows {
-        differs.push("it has not as many rows as it had".to_owned());
+        differs.push("its row counts have changed".to_owned());
     }
     if found.newest_message != listed.newest_message {
-        differs.push("its newest message is another one".to_owned());
+        differs.push("its newest message is a different one".to_owned());
     }
     if (found.pages, found.page_size) != (listed.pages, listed.page_size) {
-        differs.push("it has not as many pages as it had".to_owned());
+        differs.push("its number of pages has changed".to_owned());
     }
     differs
 }

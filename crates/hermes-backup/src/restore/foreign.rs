@@ -74,7 +74,7 @@ pub(super) fn unpack(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<U
             unpack::set_mode(folder, path, *mode, *kind)?;
         }
     }
-    remarks.push("the archive has no list: only its databases could be checked".to_owned());
+    remarks.push("the archive has no file list: only its databases could be checked".to_owned());
     Ok(Unpacked { manifest: None, files, remarks })
 }
 
@@ -96,7 +96,7 @@ fn settle(path: &Path, archive: &Path) -> Result<bool> {
     drop(opened.map_err(|error| tampered(error.to_string()))?);
     let log = beside(path, "-wal");
     if log.symlink_metadata().is_ok_and(|found| found.len() > 0) {
-        return Err(tampered("its log could not be folded in".to_owned()));
+        return Err(tampered("its write-ahead log could not be merged".to_owned()));
     }
     let size = path.metadata().map_or(0, |found| found.len());
     let found = snapshot::examine(path, Depth::for_size(size));
@@ -165,8 +165,8 @@ impl Shape {
             (0, _) if tops.len() == 1 && has_sign(&seconds) => {
                 tops.pop_first().map(|top| format!("{top}/")).unwrap_or_default()
             }
-            (0, _) => return Err(no_home("there is no home of an agent in it")),
-            _ => return Err(no_home("there are several homes in it")),
+            (0, _) => return Err(no_home("it does not contain the home of an agent")),
+            _ => return Err(no_home("it contains several homes")),
         };
         Ok(Shape { prefix, state_copy })
     }
@@ -236,18 +236,18 @@ impl LeftOut {
     fn remarks(&self, shape: &Shape) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(copy) = &shape.state_copy {
-            remarks.push(format!("{copy} was taken as state.db"));
+            remarks.push(format!("{copy} was restored as state.db"));
         }
         if let Some(first) = self.links.first() {
             let count = self.links.len();
-            remarks.push(format!("links are never restored: {count} left out, such as {first}"));
+            remarks.push(format!("links are never restored: {count} skipped, such as {first}"));
         }
         if !self.machine.is_empty() {
             let names = self.machine.join(", ");
-            remarks.push(format!("left out, since they are about another machine: {names}"));
+            remarks.push(format!("skipped, because they are specific to another machine: {names}"));
         }
         if self.elsewhere > 0 {
-            remarks.push(format!("left out {} that are outside of the home", self.elsewhere));
+            remarks.push(format!("skipped {} that are outside the home", self.elsewhere));
         }
         remarks
     }

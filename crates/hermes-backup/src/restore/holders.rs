@@ -31,7 +31,7 @@ const SHM_LOCKS: Range<i64> = 120..129;
 pub(crate) fn must_be_free(home: &Home, folder: &Path) -> Result<()> {
     if let Some(said) = lock::holder(&home.daemon_lock())? {
         let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
-        let holders = format!("the daemon of this home runs{said}");
+        let holders = format!("the daemon of this home is running{said}");
         return Err(Error::InUse { home: home.root().to_owned(), holders });
     }
     databases_must_be_free(folder)

@@ -41,7 +41,7 @@ pub(super) fn carry_marks(present: &Path, unpacked: &Path, now: Timestamp) -> Ve
         match remove_sidecars(&new).and(carried) {
             Ok(carried) => remarks.extend(carried.remark(&profile)),
             Err(error) => remarks.push(format!(
-                "what had been forgotten in {profile} since the backup may be back: {error}"
+                "items of {profile} that were forgotten since the backup may be back: {error}"
             )),
         }
     }
@@ -68,8 +68,7 @@ impl Carried {
         let named: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
         (!named.is_empty()).then(|| {
             format!(
-                "{} of {profile} that had been forgotten or corrected since the backup stay out of \
-                 every answer",
+                "{} of {profile} were forgotten or corrected since the backup; they stay forgotten",
                 named.join(", ")
             )
         })

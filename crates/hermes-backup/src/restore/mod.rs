@@ -87,7 +87,7 @@ pub fn whole(from: &From<'_>, home: &Home, tell: Tell<'_>) -> Result<Restored> {
     owner::sync(unpacking.path())?;
     let aside = swap::swap(home, &alone, unpacking.path(), &replaced, from.now)?;
     if was_cut_off {
-        remarks.push("an earlier restore had been cut off; it was undone first".to_owned());
+        remarks.push("an earlier restore was interrupted; it was undone first".to_owned());
     }
     remarks.extend(aside.as_deref().and_then(|aside| left_behind(aside, names.root())));
     let at = match &replaced {
@@ -112,7 +112,7 @@ pub fn to_folder(from: &From<'_>, folder: &Path, tell: Tell<'_>) -> Result<Resto
     if !is_new && fs::read_dir(folder).map_err(failed)?.next().is_some() {
         return Err(Error::Setting {
             what: folder.display().to_string(),
-            why: "there is something in it, and nothing is ever restored over it".to_owned(),
+            why: "it is not empty, and Hermes never restores over existing files".to_owned(),
         });
     }
     unpack::make_folder(folder)?;
@@ -202,7 +202,7 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     };
     if swap::recover(home, &names, now)? {
         names.sweep()?;
-        return Ok(done(None, "a restore that had been cut off was undone"));
+        return Ok(done(None, "an interrupted restore was undone"));
     }
     let alone = Alone::below(&names)?;
     names.sweep()?;
@@ -213,10 +213,15 @@ pub fn rollback(home: &Home, now: Timestamp) -> Result<Restored> {
     let aside = swap::swap(home, &alone, &earlier, &replaced, now)?;
     // Only the note about which part it was is left in it.
     note::remove_emptied(&earlier)?;
-    let mut back = done(aside, &format!("{} is back in its place", earlier.display()));
+    let mut back = done(aside, &format!("{} was put back", earlier.display()));
     let mut places = notes_of(&earlier, home, &names);
     places.extend(back.aside.clone());
-    back.remarks.extend(erasure::again(names.root(), &places, "what was moved aside", now));
+    back.remarks.extend(erasure::again(
+        names.root(),
+        &places,
+        "the folder that was moved aside",
+        now,
+    ));
     Ok(back)
 }
 
@@ -251,7 +256,10 @@ fn left_behind(aside: &Path, root: &Path) -> Option<String> {
         return None;
     }
     let (from, to) = (program.display(), root.display());
-    Some(format!("the program of Hermes Agent is in no backup: `mv {from} {to}/` brings it back"))
+    Some(format!(
+        "no backup contains the program of Hermes Agent: put it back with `mv {from} \
+         {to}/`"
+    ))
 }
 
 /// Takes away what was unpacked before it failed.

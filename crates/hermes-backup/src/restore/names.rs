@@ -28,7 +28,7 @@ impl Names {
         if let Some(names) = Names::found(home)? {
             return Ok(names);
         }
-        let failed = |error| Error::file("look at", home.root(), error);
+        let failed = |error| Error::file("access", home.root(), error);
         hermes_home::atomic::make_common_folder(home.root().parent().unwrap_or(Path::new("/")))
             .map_err(failed)?;
         let missing = || failed(io::Error::from(io::ErrorKind::NotFound));
@@ -37,7 +37,7 @@ impl Names {
 
     /// The same without making anything; none where not even the folder around the home is there.
     pub(crate) fn found(home: &Home) -> Result<Option<Names>> {
-        let failed = |error| Error::file("look at", home.root(), error);
+        let failed = |error| Error::file("access", home.root(), error);
         let root = match real(home.root()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found.map_err(failed)?,
@@ -46,7 +46,7 @@ impl Names {
             Some(parent) => Ok(Some(Names { parent: parent.to_owned(), root })),
             None => Err(Error::Setting {
                 what: home.root().display().to_string(),
-                why: "it has no folder around it to move it aside in".to_owned(),
+                why: "it has no parent folder in which it could be moved aside".to_owned(),
             }),
         }
     }
@@ -195,7 +195,7 @@ fn real(root: &Path) -> io::Result<PathBuf> {
         };
         place = parent.join(link);
     }
-    Err(io::Error::other("too many links lead on from it"))
+    Err(io::Error::other("it leads through too many links"))
 }
 
 /// A time in the form that names of files have.

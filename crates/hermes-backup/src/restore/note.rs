@@ -51,7 +51,9 @@ pub(crate) fn part_of(aside: &Path) -> Result<Replaced> {
     let Some(replaced) = note.and_then(|note| Replaced::named(&note.what).ok()) else {
         return match SIGNS.iter().any(|sign| aside.join(sign).exists()) {
             true => Ok(Replaced::Whole),
-            false => refused("it does not say which part of a home it is, and is no whole one"),
+            false => {
+                refused("it does not record which part of a home it is, and it is not a whole home")
+            }
         };
     };
     let holds_it = match &replaced {
@@ -59,7 +61,7 @@ pub(crate) fn part_of(aside: &Path) -> Result<Replaced> {
         Replaced::Default => entries(aside)?.iter().any(|name| name != NAME && name != "profiles"),
         Replaced::Profile(name) => aside.join("profiles").join(name).is_dir(),
     };
-    if holds_it { Ok(replaced) } else { refused("there is nothing in it to put back") }
+    if holds_it { Ok(replaced) } else { refused("it contains nothing to put back") }
 }
 
 /// Removes a folder that things were moved out of, unless something is still in it.

@@ -12,7 +12,7 @@ pub(crate) fn give_to_owner_of(folder: &Path, like: &Path) -> Result<()> {
     if !nix::unistd::geteuid().is_root() {
         return Ok(());
     }
-    let owner = fs::metadata(like).map_err(|error| Error::file("look at", like, error))?;
+    let owner = fs::metadata(like).map_err(|error| Error::file("access", like, error))?;
     if owner.uid() == 0 && owner.gid() == 0 {
         return Ok(());
     }
@@ -20,7 +20,7 @@ pub(crate) fn give_to_owner_of(folder: &Path, like: &Path) -> Result<()> {
 }
 
 fn give(path: &Path, user: u32, group: u32) -> Result<()> {
-    let failed = |error: io::Error| Error::file("give to its owner", path, error);
+    let failed = |error: io::Error| Error::file("change the owner of", path, error);
     if path.symlink_metadata().map_err(failed)?.is_dir() {
         for entry in fs::read_dir(path).map_err(failed)? {
             give(&entry.map_err(failed)?.path(), user, group)?;

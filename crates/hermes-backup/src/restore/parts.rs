@@ -53,8 +53,8 @@ fn refuse_replaced_sessions(parts: &[Part], replace: bool) -> Result<()> {
         Some(id) => Err(Error::Setting {
             what: format!("--replace with session {id}"),
             why:
-                "a session that is there is never overwritten; without --replace its older form is \
-                  written beside, as lines of JSON"
+                "an existing session is never overwritten; without --replace, its older version is \
+                 written to a file beside it as JSON lines"
                     .to_owned(),
         }),
     }
@@ -124,7 +124,7 @@ impl Bring<'_> {
             (0, _) => Err(not_there(&format!("skill {name}"))),
             _ => Err(Error::NotFound {
                 id: format!("skill {name}"),
-                why: "several categories have one: say CATEGORY/NAME".to_owned(),
+                why: "several categories have a skill of that name: write CATEGORY/NAME".to_owned(),
             }),
         }
     }
@@ -192,7 +192,7 @@ impl Bring<'_> {
             return Ok(());
         }
         let advice =
-            "bring all of it back with `--path state.db` instead of `--session`".to_owned();
+            "restore the whole database with `--path state.db` instead of `--session`".to_owned();
         Err(hermes_store::Error::Lost { path: live.to_owned(), advice }.into())
     }
 
@@ -247,7 +247,7 @@ fn inside(path: &str, root: &Path) -> Result<PathBuf> {
     if relative.as_os_str().is_empty() || !relative.components().all(is_plain) {
         return Err(Error::Setting {
             what: path.to_owned(),
-            why: "it must be a path below the home, such as memories/MEMORY.md".to_owned(),
+            why: "it must be a path relative to the home, such as memories/MEMORY.md".to_owned(),
         });
     }
     Ok(relative.components().collect())

@@ -107,12 +107,13 @@ fn chosen(
     match import.profile {
         Some(name) if there.iter().any(|one| one == name) => Ok(name.to_owned()),
         Some(name) => refused(
-            format!("profile {name} is not in it, but {}", there.join(", ")),
-            "name one of those with `--profile NAME`",
+            format!("profile {name} is not in it; it contains {}", there.join(", ")),
+            "choose one of those with `--profile NAME`",
         ),
         None if what == "all" => refused(
-            format!("it is no single profile but a home with {}", there.join(", ")),
-            "bring back all of it with `hermes backup restore FILE`, or take one with `--profile NAME`",
+            format!("it is not a single profile but a home with {}", there.join(", ")),
+            "restore all of it with `hermes backup restore FILE`, or choose one with `--profile \
+             NAME`",
         ),
         None => Ok(what.to_owned()),
     }
@@ -133,7 +134,7 @@ fn new_name(import: Import<'_>, was: &str) -> Result<ProfileName> {
         Some(name) => Ok(name.parse()?),
         None if was == DEFAULT_PROFILE => Err(Error::NotImported {
             what: format!("profile {was}"),
-            why: "that is the home itself, which is there".to_owned(),
+            why: "that is the home itself, which already exists".to_owned(),
             hint: "give it another name with `--name NEW`".to_owned(),
         }),
         None => Ok(was.parse()?),
@@ -147,7 +148,7 @@ fn must_be_free(root: &Home, name: &ProfileName) -> Result<PathBuf> {
     }
     Err(Error::NotImported {
         what: format!("profile {name}"),
-        why: "there is already a profile of that name, and none is ever written over".to_owned(),
+        why: "a profile of that name already exists, and profiles are never overwritten".to_owned(),
         hint: "give it another name with `--name NEW`".to_owned(),
     })
 }
@@ -192,7 +193,7 @@ fn rename_memory(
         list.files.iter().any(|file| file.path == inside && file.kind == Kind::Damaged)
     };
     if !foreign::is_database(&path) || manifest.is_some_and(is_damaged) {
-        let remark = "memory.db is damaged: it still names the profile it was made for";
+        let remark = "memory.db is damaged: it still has the name of the profile it was made for";
         return Ok(path.exists().then(|| remark.to_owned()));
     }
     let mut memory =
@@ -200,7 +201,7 @@ fn rename_memory(
     memory.rename_profile(name)?;
     drop(memory);
     if beside(&path, "-wal").symlink_metadata().is_ok_and(|log| log.len() > 0) {
-        let why = std::io::Error::other("its log could not be folded in");
+        let why = std::io::Error::other("its write-ahead log could not be merged");
         return Err(Error::file("rename the profile of", &path, why));
     }
     remove_sidecars(&path)?;
@@ -238,7 +239,7 @@ fn without_secrets(manifest: &Manifest) -> Option<String> {
     let out = manifest.left_out.iter().filter(|left| left.why == SECRET);
     let names: Vec<&str> = out.map(|left| left.path.as_str()).collect();
     (!names.is_empty()).then(|| {
-        format!("its secrets were not exported and have to be set again: {}", names.join(", "))
+        format!("its secrets were not exported and must be set again: {}", names.join(", "))
     })
 }
 
@@ -264,5 +265,5 @@ fn put(folder: &Path, place: &Path, root: &Path) -> Result<()> {
     owner::sync(folder)?;
     fs::rename(folder, place)
         .and_then(|()| atomic::sync_folder(profiles))
-        .map_err(|error| Error::file("put in its place", place, error))
+        .map_err(|error| Error::file("move into place", place, error))
 }

@@ -185,24 +185,24 @@ impl Journal {
         let failed = |error| Error::file("read", &path, error);
         let refused = |why: &str| Error::Tampered {
             what: path.display().to_string(),
-            why: format!("{why}; look at it, and remove it if no restore of yours was cut off"),
+            why: format!("{why}; check it, and remove it if no restore of yours was interrupted"),
         };
         let found = path.symlink_metadata().map_err(failed)?;
         if !found.is_file() {
-            return Err(refused("it is no plain file"));
+            return Err(refused("it is not a regular file"));
         }
         let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
         let mut file = File::options();
         let file = file.read(true).custom_flags(flags.bits()).open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         if !found.is_file() || found.uid() != nix::unistd::geteuid().as_raw() {
-            return Err(refused("it is another user's"));
+            return Err(refused("it belongs to another user"));
         }
         let journal: Journal = serde_json::from_reader(io::BufReader::new(file))
             .map_err(|error| refused(&error.to_string()))?;
         match journal.stranger(names) {
             _ if journal.format != FORMAT => Err(refused("its format is unknown")),
-            Some(path) => Err(refused(&format!("it speaks of {}", path.display()))),
+            Some(path) => Err(refused(&format!("it mentions {}", path.display()))),
             None => Ok(journal),
         }
     }
@@ -387,7 +387,7 @@ fn keep_daemon_out(home: &Home) -> Result<Option<lock::Held>> {
     }
     // Somebody has it: this says who.
     holders::must_be_free(home, home.root())?;
-    let holders = "the daemon of this home has just been started".to_owned();
+    let holders = "the daemon of this home was just started".to_owned();
     Err(Error::InUse { home: home.root().to_owned(), holders })
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn must_be_named(path: &Path, manifest: &Manifest) -> Result<()> {
         return Ok(());
     }
     let (id, what) = (manifest.id.escape_debug(), manifest.what.escape_debug());
-    let why = format!("its name is not its own: it is {id} of {what}");
+    let why = format!("its file name is wrong: it is {id} of {what}");
     Err(Error::Tampered { what: path.display().to_string(), why })
 }
 
@@ -200,12 +200,12 @@ fn mode_of(path: &str, mode: u32, kind: Kind) -> u32 {
 
 fn damaged(manifest: &Manifest) -> Vec<String> {
     let files = manifest.files.iter().filter(|file| file.kind == Kind::Damaged);
-    files.map(|file| format!("{} was damaged when it was backed up", file.path)).collect()
+    files.map(|file| format!("{} was already damaged when it was backed up", file.path)).collect()
 }
 
 fn room(folder: &Path) -> Result<u64> {
     let found = nix::sys::statvfs::statvfs(folder)
-        .map_err(|error| Error::file("look at", folder, error.into()))?;
+        .map_err(|error| Error::file("access", folder, error.into()))?;
     Ok(found.blocks_available().saturating_mul(found.fragment_size()))
 }
 

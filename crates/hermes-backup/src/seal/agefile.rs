@@ -39,7 +39,7 @@ pub(super) fn seal_to(keys: &[PublicKey], plain: impl Read, out: impl Write) -> 
         .map_err(|why| cannot_encrypt(&why))?;
     write(encryptor, plain, out)?;
     let noted = recipients.first().and_then(|one| one.noted.take());
-    let key = noted.ok_or_else(|| cannot_encrypt(&"the key of the file did not come out"))?;
+    let key = noted.ok_or_else(|| cannot_encrypt(&"the file key could not be derived"))?;
     Ok(Keys::of_one_archive(Secret::FileKey(key)))
 }
 
@@ -68,8 +68,8 @@ fn write(encryptor: Encryptor, plain: impl Read, out: impl Write) -> Result<()> 
 
 /// Opens an age file, armoured or not.
 pub(super) fn open(source: Source, what: &str, keys: &Keys) -> Result<Box<dyn Read>> {
-    let decryptor =
-        Decryptor::new(ArmoredReader::new(source)).map_err(|why| tampered(what, why))?;
+    let decryptor = Decryptor::new(ArmoredReader::new(source))
+        .map_err(|_| tampered(what, "its age header cannot be read"))?;
     let opener = Opener::new(&decryptor, what, keys)?;
     match decryptor.decrypt(std::iter::once(&opener as &dyn Identity)) {
         Ok(reader) => Ok(Box::new(Whole::new(reader))),
@@ -138,7 +138,7 @@ impl Opener {
             DecryptError::NoMatchingKeys if self.identities.is_empty() => Error::NoKey { what, to },
             DecryptError::NoMatchingKeys => Error::WrongKey {
                 what,
-                why: format!("it is encrypted to {to}; no identity that was given fits"),
+                why: format!("it is encrypted to {to}; none of the given identities matches"),
             },
             DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed
                 if keys.passphrase.is_some() =>
@@ -147,7 +147,7 @@ impl Opener {
             }
             DecryptError::ExcessiveWork { required, .. } => Error::WrongKey {
                 what,
-                why: format!("its passphrase asks for 2^{required} KiB of memory"),
+                why: format!("its passphrase requires 2^{required} KiB of memory"),
             },
             _ => tampered(&what, why),
         }
@@ -202,10 +202,13 @@ fn read_identities(
     let mut text = Zeroizing::new(bytes.to_vec());
     if private::is_sealed_age(bytes) {
         let word = word.ok_or_else(|| {
-            wrong("the identity file is protected, and its passphrase was not given")
+            wrong("the identity file is protected by a passphrase, which was not given")
         })?;
         text = unsealed(bytes, word).map_err(|_| {
-            wrong("the identity file is protected, and the passphrase that was given does not open it")
+            wrong(
+                "the identity file is protected by a passphrase, and the one that was given is \
+                 wrong",
+            )
         })?;
     }
     let mut identities: Vec<Box<dyn Identity>> = Vec::new();
@@ -216,7 +219,7 @@ fn read_identities(
         }
     }
     if identities.is_empty() {
-        Err(wrong("the identity file holds no X25519 key"))
+        Err(wrong("the identity file contains no X25519 key"))
     } else {
         Ok(identities)
     }

@@ -53,10 +53,10 @@ impl Certificate {
             }
         }
         match certificates.len() {
-            0 => Err(unreadable("no key is in it")),
+            0 => Err(unreadable("it contains no key")),
             1 => Ok(Certificate(certificates.remove(0))),
             several => Err(refused(
-                format!("{several} keys are in one file; import them one by one"),
+                format!("the file contains {several} keys; import them one at a time"),
                 Some(format!("`gpg --armor --export {:X}`", certificates[0].fingerprint())),
             )),
         }
@@ -103,7 +103,7 @@ impl Certificate {
             return Err(self.unusable("was revoked", Mend::NewKey));
         }
         let Some(own) = self.own_signature() else {
-            return Err(self.unusable("carries no valid signature of its own", Mend::NewKey));
+            return Err(self.unusable("has no valid self-signature", Mend::NewKey));
         };
         let until = end_of(&self.0.primary_key, own);
         if let Some(end) = until.filter(|end| is_over(*end, now)) {
@@ -200,10 +200,11 @@ impl Certificate {
                 "add a subkey for encryption with `gpg --quick-add-key {key} rsa4096 encr never`, {export}"
             ),
             Mend::Prolong => format!(
-                "prolong it with `gpg --quick-set-expire {key} 2y` and `gpg --quick-set-expire {key} 2y '*'`, {export}"
+                "extend it with `gpg --quick-set-expire {key} 2y` and `gpg --quick-set-expire \
+                 {key} 2y '*'`, {export}"
             ),
             Mend::NewKey => format!(
-                "make a new one with `gpg --quick-generate-key {} future-default default never`",
+                "create a new one with `gpg --quick-generate-key {} future-default default never`",
                 quoted(&user)
             ),
         };
@@ -272,8 +273,8 @@ fn printable(id: &[u8]) -> String {
 
 fn is_private(fingerprint: &pgp::types::Fingerprint) -> Error {
     refused(
-        format!("key {fingerprint:X} is a private key, which does not belong on this machine"),
-        Some(format!("give the public one: `gpg --armor --export {fingerprint:X}`")),
+        format!("key {fingerprint:X} is a private key, which must not be stored on this machine"),
+        Some(format!("import the public key: `gpg --armor --export {fingerprint:X}`")),
     )
 }
 

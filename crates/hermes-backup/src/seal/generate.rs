@@ -44,7 +44,7 @@ pub fn generate(folder: &Path, new: &NewKey<'_>, now: Timestamp) -> Result<Publi
         Format::Plain => {
             return Err(Error::Setting {
                 what: "plain".to_owned(),
-                why: "there is no key for plain text".to_owned(),
+                why: "plain text has no key".to_owned(),
             });
         }
     };
@@ -65,7 +65,7 @@ fn check_place(folder: &Path, private: &Path) -> Result<()> {
         why: why.to_owned(),
     };
     if private.symlink_metadata().is_ok() {
-        return Err(refused("it exists already"));
+        return Err(refused("it already exists"));
     }
     let parent = match private.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -75,7 +75,7 @@ fn check_place(folder: &Path, private: &Path) -> Result<()> {
     let home = folder.ancestors().nth(2).unwrap_or(folder);
     if real.starts_with(real_path(home)) {
         return Err(refused(
-            "it is below the home that the backups are made of; write it to a disk that you take away",
+            "it is inside the home that is backed up; write it to a disk that you take away",
         ));
     }
     Ok(())

@@ -83,7 +83,8 @@ pub fn sealing_to(folder: &Path, recipients: &[String], now: Timestamp) -> Resul
     match keys.first().map(|key| key.format) {
         None => Err(Error::NotEncrypted),
         Some(format) if keys.iter().any(|key| key.format != format) => Err(Error::CannotEncrypt {
-            why: "one archive cannot be encrypted to OpenPGP keys and to age recipients".to_owned(),
+            why: "one archive cannot be encrypted both to OpenPGP keys and to age recipients"
+                .to_owned(),
             hint: None,
         }),
         Some(Format::Age) => Ok(Sealing::Age(keys)),
@@ -105,9 +106,9 @@ fn usable(key: &PublicKey, now: Timestamp) -> Result<PublicKey> {
 fn read(bytes: &[u8], now: Option<Timestamp>) -> Result<PublicKey> {
     if private::is_age(bytes) {
         return Err(Error::CannotEncrypt {
-            why: "this is an age identity, a private key, which does not belong on this machine"
+            why: "this is an age identity, a private key, which must not be stored on this machine"
                 .to_owned(),
-            hint: Some("give its public key, which `age-keygen -y FILE` prints".to_owned()),
+            hint: Some("import its public key, which `age-keygen -y FILE` prints".to_owned()),
         });
     }
     if bytes.trim_ascii_start().starts_with(b"-----BEGIN PGP") || bytes.first() >= Some(&0x80) {
@@ -115,7 +116,7 @@ fn read(bytes: &[u8], now: Option<Timestamp>) -> Result<PublicKey> {
     }
     age_line(bytes).ok_or_else(|| Error::CannotEncrypt {
         why: "this is neither an OpenPGP public key nor an age recipient".to_owned(),
-        hint: Some("make one with `hermes backup key generate`".to_owned()),
+        hint: Some("create one with `hermes backup key generate`".to_owned()),
     })
 }
 
@@ -161,7 +162,7 @@ fn kept(path: &Path) -> Result<PublicKey> {
     if path.file_stem().is_some_and(|name| name == key.id.as_str()) {
         Ok(key)
     } else {
-        Err(damaged(format!("key {} is in it", key.id)))
+        Err(damaged(format!("it contains key {}", key.id)))
     }
 }
 
@@ -180,8 +181,8 @@ fn find(keys: &[PublicKey], wanted: &str, folder: &Path) -> Result<PublicKey> {
     });
     let why = match (fitting.next(), fitting.next()) {
         (Some(key), None) => return Ok(key.clone()),
-        (Some(_), Some(_)) => "several keys end like that".to_owned(),
-        (None, _) => format!("no such key is kept in {}", folder.display()),
+        (Some(_), Some(_)) => "several keys end with that".to_owned(),
+        (None, _) => format!("{} has no such key", folder.display()),
     };
     Err(Error::Setting { what: format!("key {wanted}"), why })
 }

@@ -81,35 +81,35 @@ fn no_passphrase(file: Option<&Path>) -> String {
     if let Some(file) = file {
         let _ = write!(
             text,
-            "It is the first line of the file {}\non the machine that is backed up. Whoever loses that \
-             machine loses the file: it must be kept\nelsewhere too. PHRASEFILE is a file of your own \
-             with the passphrase in its first line.\n",
+            "It is the first line of the file {}\non the machine that is backed up. If that \
+             machine is lost, the file is lost too: store it\nelsewhere as well. PHRASEFILE is a \
+             file of your own with the passphrase in its first line.\n",
             file.display()
         );
     }
-    text + "Write down where else it is kept: _________________________________________________\n"
+    text + "Write down where else it is stored: _______________________________________________\n"
 }
 
 const WHAT: &str = "\
-This page says how to open the encrypted backups of a Hermes memory: conversations, memory
-files, skills and settings. No Hermes is needed for it, only gpg or age, tar and zstd.
-Keep it away from the machine that is backed up.
+This page explains how to open the encrypted backups of a Hermes memory: conversations, memory
+files, skills and settings. You do not need Hermes for that, only gpg or age, tar and zstd.
+Keep this page away from the machine that is backed up.
 ";
 
 const SIGNED: &str = "
-They are signed. On a new machine Hermes shows the key of a backup before it restores it;
-it must be this one, else somebody else made the backup:
+They are signed. On a new machine Hermes shows the key of a backup before it restores it.
+It must be this one; otherwise someone else made the backup:
 ";
 
 const HOW: &str = "\
 TO OPEN A BACKUP
-Replace FILE by the archive. What comes out is a folder .hermes in the present folder, so
-begin in an empty one:
+Replace FILE with the archive. It unpacks to a folder .hermes in the current folder, so
+start in an empty one:
     mkdir restored && cd restored
 ";
 
 const GPG_KEY: &str = "
-Archives that end in .gpg: read in the private key once (KEYFILE is the file it is kept in)
+Archives that end in .gpg: import the private key once (KEYFILE is the file that contains it)
     gpg --import KEYFILE
 ";
 
@@ -124,7 +124,7 @@ const GPG: &str = "  and then, for .tar.zst.gpg
 ";
 
 const AGE_KEY: &str = "
-Archives that end in .age: KEYFILE is the file the private key is kept in; for .tar.zst.age
+Archives that end in .age: KEYFILE is the file that contains the private key; for .tar.zst.age
     age --decrypt -i KEYFILE FILE | tar --zstd -x
   for .tar.gz.age
     age --decrypt -i KEYFILE FILE | tar -xz
@@ -138,24 +138,24 @@ Archives that end in .age: age asks for the passphrase; for .tar.zst.age
 ";
 
 const AFTER: &str = "
-The command must end without an error: gpg and age complain at the very end if an archive
-was changed or cut short. Then the content must not be trusted.
-With Hermes at hand:
+The command must end without an error. If an archive was changed or truncated, gpg and age
+report it only at the very end; do not trust the content then.
+With Hermes installed:
 ";
 
 const NO_SECRET: &str = "\
 THE PRIVATE KEY IS NOT ON THIS PAGE
-Write down where it is kept: ______________________________________________________
+Write down where it is stored: ______________________________________________________
 and where its passphrase is, if it has one: _______________________________________
 ";
 
 fn who_opens_them(keys: &[PublicKey], by_phrase: bool) -> String {
     let mut text = match (keys.is_empty(), by_phrase) {
-        (true, _) => "They are opened by a passphrase.\n",
+        (true, _) => "They are opened with a passphrase.\n",
         (false, true) => {
-            "Those made now are opened by a passphrase, others by the private key of one of these:\n"
+            "New ones are opened with a passphrase, others with the private key of one of these:\n"
         }
-        (false, false) => "They are opened by the private key that belongs to one of these:\n",
+        (false, false) => "They are opened with the private key that belongs to one of these:\n",
     }
     .to_owned();
     for key in keys {
@@ -185,8 +185,8 @@ fn secret_part(private: &[u8]) -> String {
         }),
     };
     format!(
-        "THE PRIVATE KEY: whoever has this page can read every backup\n\
-         Type or scan it into a file, which is KEYFILE above.\n\n{text}\n"
+        "THE PRIVATE KEY: anyone who has this page can read every backup\nType or scan it into a \
+         file, which is KEYFILE above.\n\n{text}\n"
     )
 }
 

@@ -42,7 +42,7 @@ impl Passphrase {
         let found = file.metadata().map_err(|source| Error::file("read", path, source))?;
         if found.is_file() && found.permissions().mode() & 0o077 != 0 {
             let hint = format!("`chmod 600 {}`", kit::quoted(&path.to_string_lossy()));
-            return Err(refused("can be read by others", Some(hint)));
+            return Err(refused("is readable by other users", Some(hint)));
         }
         let mut line = Zeroizing::new(String::new());
         BufReader::new(file.take(LONGEST_PASSPHRASE))
@@ -174,7 +174,7 @@ pub fn open(path: &Path, keys: &Keys) -> Result<Box<dyn Read>> {
         Kind::Age => agefile::open(source, &what, keys),
         Kind::Plain if named_as_encrypted(path) => Err(Error::Tampered {
             what,
-            why: "its name says that it is encrypted, but it does not begin like that".to_owned(),
+            why: "its name says that it is encrypted, but its content is not".to_owned(),
         }),
         Kind::Plain => Ok(Box::new(source)),
     }
@@ -232,5 +232,8 @@ fn cannot_encrypt(why: &dyn fmt::Display) -> Error {
 }
 
 fn tampered(what: &str, why: impl fmt::Display) -> Error {
-    Error::Tampered { what: what.to_owned(), why: format!("changed or cut short: {why}") }
+    Error::Tampered {
+        what: what.to_owned(),
+        why: format!("it is not a backup, or it was changed or truncated: {why}"),
+    }
 }

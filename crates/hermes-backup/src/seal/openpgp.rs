@@ -82,12 +82,12 @@ pub(super) fn open(
     } else {
         Message::from_bytes(source)
     }
-    .map_err(|why| tampered(what, why))?;
+    .map_err(|_| tampered(what, "it contains no readable OpenPGP message"))?;
     let Message::Encrypted { esk, edata, .. } = &mut message else {
-        return Err(tampered(what, "no encrypted data is in it"));
+        return Err(tampered(what, "it contains no encrypted data"));
     };
     if !armoured && !as_written(esk, begin) {
-        return Err(tampered(what, "the list of its keys is not as it was written"));
+        return Err(tampered(what, "its list of keys was changed"));
     }
     let key = session_key(esk, edata, what, keys)?;
     let ring = TheRing {
@@ -95,7 +95,9 @@ pub(super) fn open(
         decrypt_options: options_of_reading(),
         ..TheRing::default()
     };
-    let (message, _) = message.decrypt_the_ring(ring, true).map_err(|why| tampered(what, why))?;
+    let (message, _) = message
+        .decrypt_the_ring(ring, true)
+        .map_err(|_| tampered(what, "it cannot be decrypted"))?;
     Ok(Box::new(Whole::new(BufReader::with_capacity(super::BUFFER, content(message, what)?))))
 }
 
@@ -110,9 +112,11 @@ fn content<'a>(mut message: Message<'a>, what: &str) -> Result<Message<'a>> {
         if message.literal_data_header().is_some() {
             return Ok(message);
         }
-        message = message.decompress().map_err(|why| tampered(what, why))?;
+        message = message
+            .decompress()
+            .map_err(|_| tampered(what, "its content cannot be decompressed"))?;
     }
-    Err(tampered(what, "no file is in it"))
+    Err(tampered(what, "it contains no file"))
 }
 
 /// More layers than any program makes.

@@ -77,5 +77,5 @@ pub(super) fn pgp_keys(bytes: &[u8]) -> pgp::errors::Result<Vec<SignedSecretKey>
             keys.push(key);
         }
     }
-    if any { Ok(keys) } else { Err("no key is in it".to_owned().into()) }
+    if any { Ok(keys) } else { Err("it contains no key".to_owned().into()) }
 }

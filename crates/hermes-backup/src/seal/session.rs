@@ -31,7 +31,7 @@ pub(super) fn session_key(
         return if fits(edata, &key) {
             Ok(key)
         } else {
-            Err(tampered(what, "its first bytes are not what was encrypted"))
+            Err(tampered(what, "its first bytes do not match"))
         };
     }
     let guesses = from_memory(keys).chain(from_passphrase(esk, keys));
@@ -75,13 +75,13 @@ fn recipients(esk: &[Esk]) -> String {
                         format!("key {id}").to_uppercase().replacen("KEY", "key", 1)
                     }
                     (_, Ok(Some(fingerprint))) => format!("key {fingerprint:X}"),
-                    _ => "a key that is not named".to_owned(),
+                    _ => "an unnamed key".to_owned(),
                 }
             }
         })
         .collect();
     names.dedup();
-    if names.is_empty() { "nobody that it names".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "no named key".to_owned() } else { names.join(", ") }
 }
 
 /// The session keys that the private keys bring out; a check sum inside says that they are right.
@@ -177,15 +177,15 @@ fn why_not(esk: &[Esk], keys: &Keys, owned: &[SignedSecretKey]) -> String {
         let word = if keys.passphrase.is_some() {
             "the passphrase that was given does not unlock it"
         } else {
-            "its passphrase was not given"
+            "no passphrase was given for it"
         };
         return format!("private key {locked} is protected, and {word}");
     }
     let given: Vec<String> = owned.iter().map(|key| format!("{:X}", key.fingerprint())).collect();
     match (given.is_empty(), keys.passphrase.is_some()) {
         (true, true) => "the passphrase is wrong".to_owned(),
-        (true, false) => "the key in memory is that of another archive".to_owned(),
-        (false, _) => format!("it is encrypted to {to}; what was given is {}", given.join(", ")),
+        (true, false) => "the key in memory belongs to another archive".to_owned(),
+        (false, _) => format!("it is encrypted to {to}; the given key is {}", given.join(", ")),
     }
 }
 

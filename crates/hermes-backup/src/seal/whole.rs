@@ -17,7 +17,7 @@ impl<R: Read> Whole<R> {
 impl<R: Read> Read for Whole<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.failed {
-            return Err(changed("it failed before"));
+            return Err(changed("an earlier read failed"));
         }
         let Some(inner) = self.inner.as_mut().filter(|_| !buffer.is_empty()) else {
             return Ok(0);
@@ -40,6 +40,6 @@ impl<R: Read> Read for Whole<R> {
 }
 
 fn changed(why: impl std::fmt::Display) -> io::Error {
-    let text = format!("the archive was changed or cut short: {why}");
+    let text = format!("decryption failed: {why}");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }

@@ -63,7 +63,7 @@ fn a_large_file_that_becomes_shorter_while_it_is_read_is_packed_as_it_is_then() 
     .unwrap();
     let listed = created.manifest.files.iter().find(|file| file.path == "workspace/big").unwrap();
     assert_eq!(listed.size, 20 * 1024 * 1024);
-    assert!(created.remarks[0].contains("was changed"), "{:?}", created.remarks);
+    assert!(created.remarks[0].contains("changed while"), "{:?}", created.remarks);
 }
 
 #[test]

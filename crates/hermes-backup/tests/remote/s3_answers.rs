@@ -19,7 +19,7 @@ fn what_passes_is_asked_again_and_goes_well() {
 fn asking_again_has_an_end() {
     let (port, asked) = start(vec![("429 Too Many\r\nretry-after: 0", ""); 9]);
     let told = said(place(port, "backups", "").list());
-    assert!(told.contains("asked more slowly"), "{told}");
+    assert!(told.contains("limiting requests"), "{told}");
     assert_eq!(asked.lock().unwrap().len(), 4);
 }
 
@@ -37,19 +37,19 @@ fn wrong_keys_and_a_wrong_clock_are_told_in_words_and_without_secrets() {
         (
             "403 Forbidden",
             "<Error><Code>SignatureDoesNotMatch</Code></Error>",
-            "secret key is not the one of the access key",
+            "secret key does not belong to the access key",
         ),
         (
             "403 Forbidden\r\ndate: Thu, 01 Jan 2015 00:00:00 GMT",
             "<Error><Code>AccessDenied</Code><Message>Request is not valid yet</Message></Error>",
-            "minutes ahead of its own",
+            "minutes ahead of the server's clock",
         ),
         (
             "301 Moved Permanently\r\nx-amz-bucket-region: eu-west-1\r\nlocation: http://127.0.0.1:1/",
             "",
             "&region=eu-west-1",
         ),
-        ("200 OK", "<html>welcome to the hotel</html>", "makes no sense"),
+        ("200 OK", "<html>welcome to the hotel</html>", "is not valid"),
     ] {
         let (port, asked) = start(vec![(head, body)]);
         let told = said(place(port, "backups", "").list());
@@ -72,7 +72,7 @@ fn what_reads_back_as_something_else_is_deleted_at_once() {
     ]);
     let remote = place(port, "backups", "");
     let told = said(remote.put(&sample.path, NAME, &sample.sha256, &mut quiet()));
-    assert!(told.contains("not what was sent"), "{told}");
+    assert!(told.contains("differs from what was sent"), "{told}");
     let asked = asked.lock().unwrap();
     let verbs: Vec<&str> = asked.iter().map(|request| request.split(' ').next().unwrap()).collect();
     assert_eq!(verbs, ["PUT", "GET", "DELETE"]);

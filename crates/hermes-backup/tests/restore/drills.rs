@@ -143,7 +143,7 @@ fn a_receipt_of_another_machine_is_taken_in_if_it_is_about_this_archive() {
     let made = backup.name.made - jiff::SignedDuration::from_secs(1);
     for (forged, why) in [
         (Receipt { sha256: "00".repeat(32), ..receipt.clone() }, "another archive"),
-        (Receipt { at: hours(25), ..receipt.clone() }, "to come"),
+        (Receipt { at: hours(25), ..receipt.clone() }, "in the future"),
         (Receipt { at: made, ..receipt.clone() }, "older than the backup"),
     ] {
         let file = here.path().join("forged.json");

@@ -176,7 +176,7 @@ impl<'a> Assembly<'a> {
                     content: None,
                 }),
                 None => {
-                    let message = format!("there is no setting `{name}` (given with --set)");
+                    let message = format!("`--set {name}=…`: there is no setting `{name}`");
                     self.no_setting(Severity::Error, name.as_str(), None, message);
                 }
             }
@@ -193,7 +193,7 @@ impl<'a> Assembly<'a> {
             let name = second.key.path;
             let line = first.line.unwrap_or_default();
             let message =
-                format!("`{name}` is given twice with different values, before in line {line}");
+                format!("`{name}` is given twice with different values, first in line {line}");
             let hint = Some("keep one of the two spellings".to_owned());
             self.findings.push(finding(Severity::Error, name, second.line, message, hint));
         }
@@ -251,10 +251,10 @@ impl<'a> Assembly<'a> {
             let (message, hint) = match &fault {
                 ExpandFault::Undefined(name) => (
                     format!("`{key}` needs the variable {name}, which is not set"),
-                    format!("put it into .env with `hermes config set {name} -`"),
+                    format!("store it in .env with `hermes config set {name} -`"),
                 ),
                 ExpandFault::Malformed => (
-                    format!("`{key}` holds a `${{` that names no variable"),
+                    format!("`{key}` contains a `${{` that is not a variable"),
                     "write `${NAME}`, or `$$` for a plain `$`".to_owned(),
                 ),
             };
@@ -294,7 +294,7 @@ impl<'a> Assembly<'a> {
             return;
         };
         let path = rest.replace("__", ".").to_lowercase();
-        let message = format!("{name} in the environment names no setting");
+        let message = format!("{name} in the environment is not a setting");
         let is_slip = !self.is_foreign() && keys::nearest(&path).is_some();
         let must_be_right = is_slip || path.split('.').any(must_not_be_ignored);
         let severity = if must_be_right { Severity::Error } else { Severity::Warning };
@@ -338,7 +338,7 @@ impl<'a> Assembly<'a> {
             origins.insert(key.path, origin);
         }
         let config = serde_json::from_value(tree).unwrap_or_else(|error| {
-            let message = format!("the settings do not fit together: {error}");
+            let message = format!("the settings contradict each other: {error}");
             self.findings.push(finding(Severity::Error, "", None, message, None));
             defaults
         });

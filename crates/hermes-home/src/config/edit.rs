@@ -205,7 +205,7 @@ fn refused(file: &Path, path: &[String], why: &'static str) -> Error {
 }
 
 fn unsafe_edit(file: &Path, path: &[String]) -> Error {
-    refused(file, path, "another setting would change with it")
+    refused(file, path, "another setting would change too")
 }
 
 #[cfg(test)]

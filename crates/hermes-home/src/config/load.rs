@@ -212,10 +212,7 @@ fn not_used_yet(owner: Owner, origins: &BTreeMap<&'static str, Origin>) -> Vec<F
             Some(Origin::File { line, .. }) => Some(*line),
             _ => None,
         },
-        message: format!(
-            "`{}` is read and checked, but nothing in this version acts on it",
-            key.path
-        ),
+        message: format!("`{}` is read and checked, but this version does not use it", key.path),
         hint: None,
         is_unknown_key: false,
     };
@@ -242,7 +239,7 @@ fn secrets_findings(home: &Home) -> Result<Vec<Finding>> {
     if is_exposed(home) {
         let path = home.secrets();
         let hint = format!("make it private with `chmod 600 {}`", path.display());
-        findings.push(warning("others can read .env".into(), &hint));
+        findings.push(warning("other users can read .env".into(), &hint));
     }
     Ok(findings)
 }

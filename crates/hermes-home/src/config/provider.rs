@@ -11,14 +11,15 @@ pub(crate) const KEY: &str = "memory.provider";
 /// The name under which Hermes Agent asks this program: to us it means none.
 const OURSELVES: &str = "hermes_memory";
 /// What to do about a provider that cannot be asked.
-const ADVICE: &str = "take it out with `hermes config unset memory.provider`; `hermes import` brings in what other programs remember";
+const ADVICE: &str = "remove it with `hermes config unset memory.provider`; `hermes import` \
+     imports the memory of other programs";
 
 /// Why a value of a setting is refused: in a home of our own no provider is asked. In a home of Hermes Agent the
 /// setting belongs to that program.
 pub(crate) fn refusal(owner: Owner, key: &Key, value: &Value) -> Option<String> {
     let name = value.as_str().filter(|_| key.path == KEY && owner == Owner::Ours)?;
     (!name.is_empty() && name != OURSELVES).then(|| {
-        format!("`{KEY}` is {name:?}, but this version cannot ask an external memory provider")
+        format!("`{KEY}` is {name:?}, but this version cannot use an external memory provider")
     })
 }
 
@@ -81,7 +82,7 @@ mod tests {
         const TEXT: &str = "memory:\n  provider: honcho\n";
         let (ours, none) = (case(Owner::Ours, TEXT), Env::default());
         let said = ours.load(&none).unwrap_err().to_string();
-        assert!(said.contains("honcho") && said.contains("cannot ask"), "{said}");
+        assert!(said.contains("honcho") && said.contains("cannot use"), "{said}");
         let found = config::check(&ours.home, Owner::Ours, &none, &[]).unwrap();
         assert!(found[0].hint.as_ref().unwrap().contains("config unset"), "{found:?}");
         let goes_on = config::load_forgiving(&ours.home, Owner::Ours, &none, &[]).unwrap();

@@ -50,7 +50,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The home path is taken by something that is not a folder.
-    #[error("could not use {} as home: it is not a folder", path.display())]
+    #[error("could not use {} as a home: it is not a folder", path.display())]
     HomeNotFolder {
         /// The path in the way.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A symbolic link leads nowhere, so that there is no file to replace.
-    #[error("could not write {}: it is a link to {}, which is not there", path.display(), target.display())]
+    #[error("could not write {}: it is a link to {}, which does not exist", path.display(), target.display())]
     BrokenLink {
         /// The link, unchanged.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum Error {
         target: PathBuf,
     },
     /// Another process keeps the lock file.
-    #[error("could not lock {}: another program holds it", path.display())]
+    #[error("could not lock {}: another program has locked it", path.display())]
     Locked {
         /// The lock file.
         path: PathBuf,
@@ -106,7 +106,7 @@ pub enum Error {
         nearest: Option<String>,
     },
     /// The profile chosen with `hermes profile use` cannot be used.
-    #[error("could not use the profile {name:?} that {} names: {why}", path.display())]
+    #[error("could not use the profile {name:?} from {}: {why}", path.display())]
     StickyProfile {
         /// The file that names it.
         path: PathBuf,
@@ -134,7 +134,7 @@ pub enum Error {
         why: String,
     },
     /// A config file is too large to be one.
-    #[error("could not read {}: it has {bytes} bytes, more than a config file may have", path.display())]
+    #[error("could not read {}: it has {bytes} bytes, which is too large for a config file", path.display())]
     ConfigTooLarge {
         /// The file.
         path: PathBuf,
@@ -150,7 +150,7 @@ pub enum Error {
         findings: Vec<Finding>,
     },
     /// No setting has this name.
-    #[error("there is no setting `{key}`")]
+    #[error("{}", no_setting(key, *nearest))]
     NoSuchSetting {
         /// What was typed.
         key: String,
@@ -190,16 +190,16 @@ pub enum Error {
         action: &'static str,
     },
     /// A text cannot be an entry of a memory file.
-    #[error("could not take this entry: {why}")]
+    #[error("could not add this entry: {why}")]
     EntryRefused {
         /// The rule it breaks.
         why: &'static str,
     },
     /// An edit would change more than the entry it is about.
-    #[error("could not make this change: other entries of the file would be read differently")]
+    #[error("could not make this change: it would change how other entries of the file are read")]
     WouldDisturb,
     /// A text is longer than any entry may be.
-    #[error("could not take this entry: it has {} characters, at most {} are taken", thousands(*chars as u64), thousands(*limit as u64))]
+    #[error("could not add this entry: it has {} characters; at most {} are allowed", thousands(*chars as u64), thousands(*limit as u64))]
     EntryTooLong {
         /// Its characters.
         chars: usize,
@@ -207,7 +207,7 @@ pub enum Error {
         limit: usize,
     },
     /// No piece of text was given to find an entry by.
-    #[error("could not look for an entry: no text or number was given")]
+    #[error("could not find an entry: no text or number was given")]
     EmptySelector,
     /// No entry is the one that was meant.
     #[error("no entry matches {wanted}")]
@@ -228,7 +228,7 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// The file would hold more characters than it may.
-    #[error("could not change a file with {usage} in {entries} entries: it would hold {}", thousands(*needed as u64))]
+    #[error("could not change a file with {usage} in {entries} entries: it would then have {}", thousands(*needed as u64))]
     OverLimit {
         /// What it holds now.
         usage: Usage,
@@ -246,7 +246,7 @@ pub enum Error {
         copy: PathBuf,
     },
     /// An entry is not what it was when the plan was made.
-    #[error("could not go through with the plan: the entry {entry:?} has changed since")]
+    #[error("could not apply the plan: the entry {entry:?} has changed since")]
     PlanOutdated {
         /// The beginning of its text.
         entry: String,
@@ -268,7 +268,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A memory file is too big.
-    #[error("could not use {}: it has {size} bytes, at most {limit} are read", path.display())]
+    #[error("could not use {}: it has {size} bytes; at most {limit} are read", path.display())]
     FileTooBig {
         /// The file.
         path: PathBuf,
@@ -278,19 +278,19 @@ pub enum Error {
         limit: u64,
     },
     /// The file is not the one that the editor began with.
-    #[error("could not save {}: it was changed while you edited it", path.display())]
+    #[error("could not save {}: it was changed while you were editing it", path.display())]
     ChangedMeanwhile {
         /// The file, unchanged.
         path: PathBuf,
     },
     /// What was typed names no version.
-    #[error("{text:?} names no version: use a number, or at least four characters of a hash")]
+    #[error("{text:?} is not a version: use a number, or at least four characters of a hash")]
     BadVersion {
         /// What was typed.
         text: String,
     },
     /// No version, or more than one, is the one that was meant.
-    #[error("{count} versions of {} match {which}", path.display())]
+    #[error("{}", no_version(which, *count, path))]
     NoVersion {
         /// What was asked for.
         which: String,
@@ -300,7 +300,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A kept version is not what was stored.
-    #[error("could not use the kept version {}: its content does not match its name", path.display())]
+    #[error("could not use the stored version {}: its content does not match its name", path.display())]
     DamagedVersion {
         /// The file with the content.
         path: PathBuf,
@@ -344,23 +344,23 @@ impl Error {
             Error::NoHome => Some("set HERMES_HOME to a folder".into()),
             Error::NotUnicode { .. } => Some("set it to other text, or unset it".into()),
             Error::BrokenLink { .. } => Some(
-                "bring back what it points to (is a disk not mounted?), or remove the link".into(),
+                "restore what it points to (is a disk not mounted?), or remove the link".into(),
             ),
-            Error::HomeMissing { .. } => Some("make one with `hermes init`".into()),
+            Error::HomeMissing { .. } => Some("create one with `hermes init`".into()),
             Error::HomeNotFolder { .. } => {
-                Some("name another folder with `--home` or HERMES_HOME".into())
+                Some("choose another folder with `--home` or HERMES_HOME".into())
             }
             Error::Read { source, .. } | Error::Write { source, .. } => io_hint(source),
-            Error::Locked { .. } => Some("try again when the other program is done".into()),
+            Error::Locked { .. } => Some("try again when the other program has finished".into()),
             Error::BadName { .. } => None,
             Error::NoProfile { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`? `hermes profile list` shows all"))
             }
             Error::NoProfile { name, nearest: None } => {
-                Some(format!("make it with `hermes profile create {name}`"))
+                Some(format!("create it with `hermes profile create {name}`"))
             }
             Error::StickyProfile { .. } => {
-                Some("go back to the home itself with `hermes profile use default`".into())
+                Some("switch back to the default profile with `hermes profile use default`".into())
             }
             Error::ProfileExists { name } => {
                 Some(format!("see it with `hermes profile show {name}`"))
@@ -368,8 +368,14 @@ impl Error {
             Error::DefaultProfile { .. } => None,
             Error::ConfigSyntax { .. } => Some("repair it with `hermes config edit`".into()),
             Error::ConfigTooLarge { .. } => Some("is this the right file?".into()),
+            Error::BadSettings { findings, .. } if findings.iter().all(is_given_with_set) => {
+                Some("correct the option `--set`; `hermes config list` shows all settings".into())
+            }
             Error::BadSettings { .. } => {
                 Some("repair them with `hermes config edit`, then see `hermes config check`".into())
+            }
+            Error::NoSuchSetting { key, nearest: Some(section) } if key == section => {
+                Some("`hermes config list` shows all settings".into())
             }
             Error::NoSuchSetting { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`? `hermes config list` shows all"))
@@ -378,9 +384,9 @@ impl Error {
                 Some("`hermes config list` shows all".into())
             }
             Error::BadSetting { key, .. } => Some(format!("see `hermes config get {key}`")),
-            Error::NoProviders { .. } => Some(
-                "leave it empty; `hermes import` brings in what other programs remember".into(),
-            ),
+            Error::NoProviders { .. } => {
+                Some("leave it empty; `hermes import` imports the memory of other programs".into())
+            }
             Error::ConfigEdit { .. } => Some("change it by hand with `hermes config edit`".into()),
             Error::Skill { name, trouble } => trouble.hint(name),
             _ => self.memory_file_hint(),
@@ -389,26 +395,26 @@ impl Error {
 
     fn memory_file_hint(&self) -> Option<String> {
         let hint = match self {
-            Error::EntryTooLong { .. } => "put long texts into a file and remember where it is",
+            Error::EntryTooLong { .. } => "put long texts into a file, and remember its path",
             Error::EmptySelector | Error::NoEntry { .. } => {
                 "`hermes memory show` lists the entries with their numbers"
             }
-            Error::AmbiguousEntry { .. } => "use the number, or a longer piece of the text",
+            Error::AmbiguousEntry { .. } => "use the number, or a longer part of the text",
             Error::OverLimit { .. } => {
                 "make room with `hermes memory remove`, or shorten an entry with `hermes memory replace`"
             }
             Error::Drifted { copy, .. } => return Some(drift_hint(copy)),
-            Error::PlanOutdated { .. } => "make the plan again",
+            Error::PlanOutdated { .. } => "create the plan again",
             Error::WouldDisturb => {
                 "close the open comment or code block, or change it with `hermes memory edit`"
             }
             Error::NotText { .. } => {
-                "mend it in an editor, or bring back an earlier one: `hermes memory versions`"
+                "repair it in an editor, or restore an earlier version: `hermes memory versions`"
             }
             Error::FileTooBig { .. } => "shorten it in an editor, or move it away",
-            Error::ChangedMeanwhile { .. } => "look at both texts, then edit it again",
+            Error::ChangedMeanwhile { .. } => "compare both texts, then edit it again",
             Error::BadVersion { .. } | Error::NoVersion { .. } | Error::DamagedVersion { .. } => {
-                "`hermes memory versions` lists what can be brought back"
+                "`hermes memory versions` lists the versions that can be restored"
             }
             _ => return None,
         };
@@ -421,6 +427,24 @@ impl Error {
 
     pub(crate) fn write(path: &Path, source: io::Error) -> Error {
         Error::Write { path: path.to_owned(), source }
+    }
+}
+
+fn is_given_with_set(finding: &Finding) -> bool {
+    finding.message.contains("--set")
+}
+
+fn no_setting(key: &str, nearest: Option<&str>) -> String {
+    match nearest {
+        Some(section) if section == key => format!("`{key}` is a section, not a setting"),
+        _ => format!("there is no setting `{key}`"),
+    }
+}
+
+fn no_version(which: &str, count: usize, path: &Path) -> String {
+    match count {
+        0 => format!("there is no version {which} of {}", path.display()),
+        _ => format!("{count} versions of {} match {which}", path.display()),
     }
 }
 
@@ -442,13 +466,13 @@ fn listed(matches: &[String]) -> String {
 fn io_hint(source: &io::Error) -> Option<String> {
     match source.kind() {
         io::ErrorKind::PermissionDenied => {
-            Some("check owner and mode of the home, or run `hermes doctor`".into())
+            Some("check the owner and mode of the home, or run `hermes doctor`".into())
         }
         io::ErrorKind::ReadOnlyFilesystem => {
             Some("the file system is read-only: reading works, writing does not".into())
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            Some("make room on the disk; the file is as it was before".into())
+            Some("free some disk space; the file is unchanged".into())
         }
         _ => None,
     }

@@ -78,12 +78,12 @@ impl Trouble {
                 format!("there is no skill named {name}")
             }
             Trouble::Missing { state: State::Pending, .. } => {
-                format!("no skill named {name} waits for approval")
+                format!("no skill named {name} is waiting for approval")
             }
             Trouble::Exists { path } => {
-                format!("could not add the skill {name}: {} is there already", path.display())
+                format!("could not add the skill {name}: {} already exists", path.display())
             }
-            Trouble::NotKept => format!("no skill named {name} was taken away or rejected"),
+            Trouble::NotKept => format!("no skill named {name} was deleted or rejected"),
             Trouble::Locked => format!("could not change the skill {name}: it is locked"),
             Trouble::Kept { why } => format!("could not replace the skill {name}: {why}"),
             Trouble::Bad { path, problems } => {
@@ -92,7 +92,7 @@ impl Trouble {
             Trouble::NotEditable { path, why } => {
                 format!("could not change {}: {why}", path.display())
             }
-            Trouble::NotPlain { path, why } => format!("could not take {}: {why}", path.display()),
+            Trouble::NotPlain { path, why } => format!("could not add {}: {why}", path.display()),
         }
     }
 
@@ -106,10 +106,10 @@ impl Trouble {
     pub(crate) fn hint(&self, name: &str) -> Option<String> {
         let hint = match self {
             Trouble::Missing { state: State::Active, is_elsewhere: true, .. } => {
-                format!("it waits for approval: `hermes skills approve {name}`")
+                format!("it is waiting for approval: `hermes skills approve {name}`")
             }
             Trouble::Missing { state: State::Pending, is_elsewhere: true, .. } => {
-                format!("it is in use already: `hermes skills show {name}`")
+                format!("it is already in use: `hermes skills show {name}`")
             }
             Trouble::Missing { nearest: Some(nearest), .. } => {
                 format!("did you mean `{nearest}`? `hermes skills list --all` shows all")
@@ -118,26 +118,26 @@ impl Trouble {
                 "`hermes skills list --all` shows all".to_owned()
             }
             Trouble::Exists { .. } => {
-                format!(
-                    "take the old one away with `hermes skills delete {name}`; it is kept aside"
-                )
+                format!("delete the old one with `hermes skills delete {name}`; it can be restored")
             }
             Trouble::Locked | Trouble::Kept { why: Refusal::Locked } => {
                 format!("unlock it with `hermes skills unlock {name}`")
             }
             Trouble::Kept { .. } => {
-                format!("take it away first with `hermes skills delete {name}`; it is kept aside")
+                format!("delete it first with `hermes skills delete {name}`; it can be restored")
             }
             Trouble::Bad { path, .. } => {
                 format!(
-                    "mend it in an editor, then see `hermes skills validate {}`",
+                    "repair it in an editor, then run `hermes skills validate {}`",
                     path.display()
                 )
             }
             Trouble::NotEditable { .. } => {
-                "change `hermes-locked` below `metadata` by hand in an editor".to_owned()
+                "edit `hermes-locked` below `metadata` by hand".to_owned()
             }
-            Trouble::NotPlain { .. } => "take it out of the folder, then add it again".to_owned(),
+            Trouble::NotPlain { .. } => {
+                "remove it from the folder, then add the skill again".to_owned()
+            }
         };
         Some(hint)
     }
@@ -172,11 +172,11 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Refusal::Locked => "the one that is there is locked",
-            Refusal::Edited => "the one that is there was edited since it was made",
-            Refusal::NotGenerated => "the one that is there was not made from finished work",
-            Refusal::Rejected => "one that says the same was rejected",
-            Refusal::InTheWay => "something that is no valid skill has its name",
+            Refusal::Locked => "the existing one is locked",
+            Refusal::Edited => "the existing one was edited since it was created",
+            Refusal::NotGenerated => "the existing one was not learned from finished work",
+            Refusal::Rejected => "the same skill was rejected",
+            Refusal::InTheWay => "its name is taken by something that is not a valid skill",
         })
     }
 }
@@ -209,7 +209,7 @@ pub enum Fault {
         what: String,
     },
     /// A file is too big.
-    #[error("{what} has {} bytes, at most {} are taken", thousands(*size), thousands(LARGEST_FILE))]
+    #[error("{what} has {} bytes; at most {} are allowed", thousands(*size), thousands(LARGEST_FILE))]
     TooBig {
         /// Which file.
         what: String,
@@ -228,7 +228,7 @@ pub enum Fault {
     #[error("it is not UTF-8 text")]
     NotText,
     /// SKILL.md is too long.
-    #[error("it has {} characters, at most {} are taken", thousands(*chars as u64), thousands(LONGEST_SKILL_FILE as u64))]
+    #[error("it has {} characters; at most {} are allowed", thousands(*chars as u64), thousands(LONGEST_SKILL_FILE as u64))]
     TooLong {
         /// Its characters.
         chars: usize,
@@ -240,7 +240,7 @@ pub enum Fault {
     #[error("the frontmatter is not closed: no line `---` follows")]
     Unclosed,
     /// The frontmatter is too long.
-    #[error("the frontmatter has {} bytes, at most {} are read", thousands(*bytes as u64), thousands(LONGEST_HEAD as u64))]
+    #[error("the frontmatter has {} bytes; at most {} are read", thousands(*bytes as u64), thousands(LONGEST_HEAD as u64))]
     HeadTooLong {
         /// Its bytes.
         bytes: usize,
@@ -282,13 +282,13 @@ pub enum Fault {
         folder: String,
     },
     /// The description is too long.
-    #[error("the description has {} characters, at most {} are taken", thousands(*chars as u64), thousands(LONGEST_DESCRIPTION as u64))]
+    #[error("the description has {} characters; at most {} are allowed", thousands(*chars as u64), thousands(LONGEST_DESCRIPTION as u64))]
     LongDescription {
         /// Its characters.
         chars: usize,
     },
     /// Another skill has the same name.
-    #[error("{other} has the same name and is the one that is used")]
+    #[error("{other} has the same name and is used instead")]
     SameName {
         /// The folder of the other one.
         other: String,

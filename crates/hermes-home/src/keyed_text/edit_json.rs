@@ -7,7 +7,7 @@ use crate::keyed_text::document::JSON;
 use crate::keyed_text::edit_yaml::Refusal;
 use crate::keyed_text::is_spelling_of;
 
-const NOT_A_SECTION: Refusal = "a part of its name is there already and is no section";
+const NOT_A_SECTION: Refusal = "a part of its name already exists and is not a section";
 const NOT_PLAIN: Refusal = "its value is a section, or a list that cannot be changed safely";
 const NOT_JSON: Refusal = "the file is not JSON";
 

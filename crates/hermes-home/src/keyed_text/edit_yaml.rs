@@ -11,10 +11,10 @@ use crate::keyed_text::yaml_tree::{self, Mapping, MappingStyle, Pair, Place};
 pub(crate) type Refusal = &'static str;
 
 const DEFAULT_STEP: usize = 2;
-const NOT_PLAIN: Refusal = "its value is a list, a section, or carries an anchor or a tag";
-const COMMENT_INSIDE: Refusal = "a comment stands in its list";
-const NOT_A_SECTION: Refusal = "a part of its name is there already and is no section";
-const ODD_LINE: Refusal = "its line is written in an unusual way";
+const NOT_PLAIN: Refusal = "its value is a list, a section, or has an anchor or a tag";
+const COMMENT_INSIDE: Refusal = "its list contains a comment";
+const NOT_A_SECTION: Refusal = "a part of its name already exists and is not a section";
+const ODD_LINE: Refusal = "its line has an unusual format";
 
 /// Sets the key at `path`; sections that are missing are made.
 pub(crate) fn put(text: &str, path: &[String], value: &Value) -> Result<String, Refusal> {

@@ -38,7 +38,7 @@ pub(super) fn heading_text(text: &str) -> Result<String> {
     } else if text.chars().count() > LONGEST_HEADING {
         "the name of its section is longer than 120 characters"
     } else if text.contains("<!--") || text.ends_with('#') {
-        "the name of its section must not hold a comment or end with #"
+        "the name of its section must not contain a comment or end with #"
     } else {
         return Ok(text.to_owned());
     };
@@ -58,9 +58,9 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("it is empty")
     } else if text.contains(|c: char| c.is_control() && !matches!(c, '\t' | '\n')) {
-        Some("it holds a control character")
+        Some("it contains a control character")
     } else if text.lines().any(|line| line.trim() == MARK) {
-        Some("a line that is only § would cut it in two")
+        Some("a line with only § would split it in two")
     } else if text.rfind("<!--").is_some_and(is_unclosed) {
         Some("it opens a comment (<!--) and does not close it")
     } else {

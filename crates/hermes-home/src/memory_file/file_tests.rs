@@ -191,7 +191,7 @@ fn what_is_no_text_or_too_big_is_an_error_and_stays() {
     }
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     let refused = add(&home, &context, "x").unwrap_err();
-    assert!(refused.to_string().contains("1099511627776 bytes, at most 4194304"), "{refused}");
+    assert!(refused.to_string().contains("1099511627776 bytes; at most 4194304"), "{refused}");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(matches!(read(&home, &MEMORY, context.rules), Err(Error::NotText { .. })));

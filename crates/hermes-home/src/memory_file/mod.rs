@@ -153,7 +153,7 @@ pub fn replace_whole(
         return Err(Error::ChangedMeanwhile { path });
     }
     if whole.text.contains('\0') {
-        return Err(Error::NotText { path, why: "the new text holds a NUL character" });
+        return Err(Error::NotText { path, why: "the new text contains a NUL character" });
     }
     let mut document = Document::parse(whole.text, context.rules.owner);
     if document.shows_no_format() && before.format() == Format::Sections {

@@ -81,7 +81,7 @@ pub(super) fn plan(folder: &Path) -> Result<Vec<PathBuf>, (PathBuf, &'static str
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((inside, depth)) = open.pop() {
         if depth > DEEPEST {
-            return Err((inside, "it is too deep inside other folders"));
+            return Err((inside, "it is nested too deep in folders"));
         }
         let unreadable = |_| (inside.clone(), "it cannot be read");
         for entry in fs::read_dir(&inside).map_err(unreadable)? {
@@ -110,7 +110,7 @@ fn check_plain(found: &fs::Metadata) -> Result<(), &'static str> {
     } else if !found.is_file() {
         Err("it is not a regular file")
     } else if found.len() > LARGEST_FILE {
-        Err("it has more than 1 MiB")
+        Err("it is larger than 1 MiB")
     } else {
         Ok(())
     }
@@ -154,7 +154,15 @@ fn stage(skills: &Path, from: &Path, files: &[PathBuf]) -> Result<tempfile::Temp
 }
 
 fn copy(source: &Path, target: &Path) -> Result<()> {
-    let changed = || Error::read(source, std::io::Error::other("it changed while it was copied"));
+    let changed = || {
+        Error::read(
+            source,
+            std::io::Error::other(
+                "it changed while it was being \
+         copied",
+            ),
+        )
+    };
     let bytes = file::read(source).map_err(|_| changed())?;
     atomic::create(target, &bytes)?;
     keep_executable(source, target)

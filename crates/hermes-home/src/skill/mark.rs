@@ -65,7 +65,7 @@ fn mark(home: &Home, name: &str, wanted: Wanted, now: Timestamp) -> Result<Marke
     versions::replace(home, &path, &replacement)?;
     let is_locked = Catalog::find_any(home, name)?.content.is_locked;
     if is_locked != is_wanted {
-        return Err(refused("it was written, but does not read as it should"));
+        return Err(refused("it was written, but cannot be read back as expected"));
     }
     Ok(Marked { path, is_locked, changed: true })
 }
@@ -92,7 +92,7 @@ pub(super) fn with_lock(text: &str, wanted: Wanted) -> Result<String, &'static s
     let ends_alike =
         frontmatter::split(&whole).is_ok_and(|(found, _)| found.len() == changed.len());
     if elsewhere(&before.leaves()) != elsewhere(&after.leaves()) || !ends_alike {
-        return Err("something else in its frontmatter would change with it");
+        return Err("something else in its frontmatter would change too");
     }
     let is_locked = !locks(&after).is_empty();
     if is_locked == (wanted == Wanted::Locked) { Ok(whole) } else { Err(NO_HEAD) }

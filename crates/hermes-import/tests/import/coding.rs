@@ -134,7 +134,7 @@ fn a_torn_line_and_wrong_bytes_cost_only_themselves() {
     assert_eq!(got.said(), [("user", "first"), ("user", "second")]);
     let reasons = got.reasons();
     assert_eq!(reasons.len(), 4, "{reasons:?}");
-    assert!(reasons[0].contains("UTF-8") && reasons[3].contains("cut off"));
+    assert!(reasons[0].contains("UTF-8") && reasons[3].contains("truncated"));
     assert_eq!(got.tally.problems[0].line, Some(2));
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ureq::Body;
 use ureq::http::Response;
 
-const WEB_PAGE: &str = "a web page came instead of an answer";
+const WEB_PAGE: &str = "the server sent a web page instead of an answer";
 
 /// In which protocol a model is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -343,7 +343,7 @@ impl Reading<'_, '_> {
         }
         if !says_anything && stop != Stop::Cancelled {
             let used_up = stop == Stop::MaxTokens;
-            let why = if used_up { ", all its tokens went into thinking" } else { "" };
+            let why = if used_up { ", because all its tokens were used for thinking" } else { "" };
             return Attempt::Fail(Error::Empty { model, host: client.host(), why });
         }
         let (request_id, stop) = (self.request_id, if has_refused { Stop::Refusal } else { stop });
@@ -395,7 +395,7 @@ impl Reading<'_, '_> {
     fn broke(&self, fault: LineFault) -> Attempt<Answer> {
         match fault {
             LineFault::TooLarge => Attempt::Fail(self.chat.too_large()),
-            LineFault::Silent => self.cut(": nothing came for too long".into()),
+            LineFault::Silent => self.cut(": no data was received for too long".into()),
             LineFault::Broken(why) => self.cut(format!(": {}", self.chat.client.tidy(&why))),
         }
     }

@@ -67,19 +67,19 @@ fn check(answer: &str, room: usize) -> std::result::Result<String, &'static str>
         return Err("it is empty");
     }
     if text.chars().count() > room + room / 4 {
-        return Err("it is longer than asked for");
+        return Err("it is longer than requested");
     }
     if REFUSALS.iter().any(|refusal| lower.starts_with(refusal)) {
-        return Err("it is no summary");
+        return Err("it is not a summary");
     }
     if text.contains("END CONVERSATIONS") || text.contains("BEGIN CONVERSATIONS") {
         return Err("it repeats the question");
     }
     if has_markup(text) {
-        return Err("it has markup in it");
+        return Err("it contains markup");
     }
     if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return Err("it has control characters in it");
+        return Err("it contains control characters");
     }
     Ok(text.to_owned())
 }

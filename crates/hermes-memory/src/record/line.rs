@@ -130,7 +130,7 @@ pub(super) fn session_fault(id: &str) -> Option<&'static str> {
     if id.trim().is_empty() {
         return Some("is empty");
     }
-    id.chars().any(char::is_control).then_some("holds a line break or another control character")
+    id.chars().any(char::is_control).then_some("contains a line break or another control character")
 }
 
 /// A text that means nothing when it is blank.
@@ -197,7 +197,7 @@ fn from_seconds(seconds: f64) -> Result<Option<Timestamp>, String> {
 
 fn bad_time<T>(value: &Value) -> Result<T, String> {
     let written: String = value.to_string().chars().take(60).collect();
-    Err(format!("`timestamp` is not a time: {written}"))
+    Err(format!("`timestamp` is not a date: {written}"))
 }
 
 /// The user a line names, if it is a name that every other command can be given too.

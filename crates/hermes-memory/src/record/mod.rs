@@ -177,7 +177,7 @@ impl Recording<'_> {
             Kept::Refused(kind) => {
                 self.refuse(
                     number,
-                    format!("it holds a secret ({kind}), and recording.secrets is refuse"),
+                    format!("it contains a secret ({kind}), and recording.secrets is refuse"),
                 );
                 return Ok(());
             }

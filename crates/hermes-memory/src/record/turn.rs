@@ -335,7 +335,7 @@ impl Turn {
         let says =
             |message: &TurnMessage| !message.text.trim().is_empty() || message.tool_calls.is_some();
         let is_silent = !self.messages.iter().any(says);
-        (is_silent && !self.ended).then(|| "it says nothing: every text is empty".to_owned())
+        (is_silent && !self.ended).then(|| "it is empty: it has no text".to_owned())
     }
 
     fn scope(&self, store: &mut Memory, change: Change<'_>) -> Result<Scope> {

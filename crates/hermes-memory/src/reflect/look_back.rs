@@ -223,7 +223,7 @@ impl Look<'_> {
             return Ok(None);
         }
         let written = entry.written.map(|day| day.to_string()).unwrap_or_default();
-        Ok(Some(format!("written {written}, not used and not spoken of since")))
+        Ok(Some(format!("written {written}, not used and not mentioned since")))
     }
 
     fn change(&self) -> Change<'static> {

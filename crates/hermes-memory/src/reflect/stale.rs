@@ -24,7 +24,7 @@ pub(crate) fn outdated(entry: &Entry, fact: Option<&Fact>, now: &Now<'_>) -> Opt
     }
     if let Some(fact) = fact {
         if let Some(by) = fact.superseded_by {
-            return Some(format!("fact:{by:03} took its place"));
+            return Some(format!("fact:{by:03} replaced it"));
         }
         if fact.retired_at.is_some() {
             return Some(format!("fact:{:03}, which said the same, no longer holds", fact.id));

@@ -65,7 +65,7 @@ pub enum Followed {
     },
 }
 
-const CHANGED_BY_HAND: &str = "it is no longer there as it was written";
+const CHANGED_BY_HAND: &str = "it was changed in the file since";
 
 /// Brings the entries of a user's files in step: those of facts that are no longer held, and those of
 /// the facts that are said to have changed.

@@ -170,7 +170,7 @@ impl Writing<'_> {
         match self.entry(&place, wish.text, fact)? {
             Some(written) => Ok(Remembered::Written(written)),
             None => {
-                let why = format!("there is no room for it in {}", place.label);
+                let why = format!("{} has no room for it", place.label);
                 self.propose(wish, Some(fact), why)
             }
         }

@@ -116,7 +116,7 @@ pub fn approve(
     change: Change<'_>,
 ) -> Result<Approved> {
     let proposal = store.proposal(scope, id)?;
-    let decided = |state| format!("it was {state} already");
+    let decided = |state| format!("it was already {state}");
     let refused = |why: String| Error::NotApproved { id, why };
     match proposal.state {
         ProposalState::Open => {}
@@ -195,8 +195,8 @@ pub(super) fn propose_following(
         _ => Target::User,
     };
     let why = match by {
-        Some(by) if by.id == *fact => format!("fact:{fact:03} says so now"),
-        Some(by) => format!("fact:{:03} holds in the place of fact:{fact:03}", by.id),
+        Some(by) if by.id == *fact => format!("fact:{fact:03} has this text now"),
+        Some(by) => format!("fact:{:03} replaced fact:{fact:03}", by.id),
         None => format!("fact:{fact:03}, which said the same, no longer holds"),
     };
     let body = Body {
@@ -267,9 +267,9 @@ impl Writing<'_> {
             None => self.fact_for(&wish)?,
         };
         let refused = |why: &str| Error::NotApproved { id: pending.id, why: why.to_owned() };
-        let fact = fact.ok_or_else(|| refused("it was taken back since"))?;
+        let fact = fact.ok_or_else(|| refused("it was deleted since"))?;
         let written = self.entry(place, &text, fact)?;
-        written.ok_or_else(|| refused("there is no room for it in the file"))
+        written.ok_or_else(|| refused("the file has no room for it"))
     }
 
     fn remove(&mut self, place: &Place, body: &Body) -> Result<Approved> {
@@ -336,7 +336,7 @@ fn read(proposal: &Proposal) -> Option<(Pending, Body)> {
         Some(why) => why.clone(),
         None => suspicion(&body.text)
             .or_else(|| distrust(proposal.trust))
-            .unwrap_or("it was not written without your word")
+            .unwrap_or("waiting for your approval")
             .to_owned(),
     };
     let pending = Pending {

@@ -387,7 +387,7 @@ impl Asking<'_> {
         found.candidates.extend(events::pass(self)?);
         entity::pass(self, found)?;
         if task::says_little(self.request.task) {
-            found.notes.push("the task says too little to search for".to_owned());
+            found.notes.push("the task is too short to search for".to_owned());
         } else {
             semantic::pass(self, found)?;
             procedural::pass(self, found)?;

@@ -64,7 +64,7 @@ pub(super) fn pass(asking: &Asking<'_>, found: &mut Found) -> Result<()> {
         let has_room = kept < top_k && min < ONLY_THE_SURE;
         if let Some(name) = name_in(&hit, &found.names).filter(|_| has_room) {
             kept += 1;
-            let reason = format!("{}; it speaks of {name}", candidate.reason);
+            let reason = format!("{}; it mentions {name}", candidate.reason);
             found.candidates.push(Candidate { reason, ..candidate });
         } else if confidence < least {
             let why =

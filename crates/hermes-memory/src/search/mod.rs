@@ -302,7 +302,7 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
 pub fn bounded_note(text: &str) -> Option<String> {
     (text.len() > LONGEST_TEXT).then(|| {
         format!(
-            "the text has {} bytes: the first {} and the last {END} were looked for",
+            "the text has {} bytes: only the first {} and the last {END} were searched for",
             text.len(),
             LONGEST_TEXT - END
         )

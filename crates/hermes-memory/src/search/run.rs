@@ -66,7 +66,7 @@ impl Looking<'_> {
         let looked = self.looks.of(question.kind, || self.look(&filter, vector.as_ref()))?;
         if !looked.hits.capped.is_empty() {
             notes.push(format!(
-                "very common words were left out or only partly looked up: {}",
+                "very common words were ignored or only partly searched: {}",
                 looked.hits.capped.join(", ")
             ));
         }
@@ -151,7 +151,7 @@ pub(super) fn question_vector(
     let (Some(model), Some(embedder)) = (active, reading.embedder) else { return Ok(None) };
     if !reembed::is_model(&model, embedder.id()) {
         notes.push(format!(
-            "found by words alone: the memory's vectors are those of {}",
+            "keyword search only: the vectors of the memory are from {}",
             model.name
         ));
         return Ok(None);
@@ -159,14 +159,15 @@ pub(super) fn question_vector(
     let vectors = match embedder.embed(&[text], Purpose::Query) {
         Ok(vectors) => vectors,
         Err(error) => {
-            notes.push(format!("found by words alone: {error}"));
+            notes.push(format!("keyword search only: {error}"));
             return Ok(None);
         }
     };
     let Some(vector) = vectors.into_iter().next() else { return Ok(None) };
     if vector.len() != model.dims {
         notes.push(format!(
-            "found by words alone: the model now gives vectors of {} dimensions, the memory has {}",
+            "keyword search only: the model now returns vectors of {} dimensions, the memory has \
+             {}",
             vector.len(),
             model.dims
         ));

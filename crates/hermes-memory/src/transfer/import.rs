@@ -223,7 +223,7 @@ impl Taker<'_> {
             return Err(Error::NewerExport { found: head.hermes_memory, known: EXPORT_VERSION });
         }
         if head.hermes_memory == 0 {
-            return Err(Error::NotExport { why: "it does not say which form it has".to_owned() });
+            return Err(Error::NotExport { why: "it does not contain its format".to_owned() });
         }
         let change = self.change();
         if let Doing::Importing { store, import } = &mut self.doing {

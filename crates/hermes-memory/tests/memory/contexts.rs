@@ -47,7 +47,7 @@ fn of_a_long_task_the_beginning_and_the_end_are_looked_for_and_that_is_said() {
     let task = format!("{pasted} When does the harbour gate open?");
     let found = context(&memory, &request(&task));
     assert!(has(&found, "fact:001"), "{found:?}");
-    assert!(found.notes.iter().any(|note| note.contains("were looked for")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("were searched for")), "{:?}", found.notes);
 }
 
 #[test]

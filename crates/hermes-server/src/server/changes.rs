@@ -57,7 +57,7 @@ pub(super) async fn stream(
 ) -> Result<Reply, Fault> {
     let fault = |error: anyhow::Error| Fault::of(&error);
     let Some(listener) = Listener::new() else {
-        let message = "too many listen already";
+        let message = "too many clients are already listening";
         return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
     };
     let after = match heard.and_then(|id| id.parse::<i64>().ok()) {

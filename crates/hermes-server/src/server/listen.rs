@@ -178,7 +178,7 @@ fn router(shared: &Arc<Shared>) -> Router {
             let fault = Fault::new(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "usage",
-                format!("{} is not understood here", request.method()),
+                format!("{} is not supported here", request.method()),
             );
             turned_away(&other, &request, fault)
         })
@@ -283,7 +283,7 @@ pub(super) async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Fault> {
             Err(Fault::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "usage",
-                format!("the body did not arrive whole, or is larger than {most} MB"),
+                format!("the body did not arrive completely, or is larger than {most} MB"),
             ))
         }
         Err(_) => {
@@ -324,7 +324,10 @@ fn asked(grant: &Grant, path: Option<&str>, headers: &HeaderMap) -> Result<(Whom
         if let (Some(path), Some(header)) = (path, &header)
             && path != header
         {
-            let what = format!("the address names the profile {path}, the header {header}");
+            let what = format!(
+                "the address names the profile {path}, but the header names \
+                 {header}"
+            );
             return Err(Problem::usage(what).into());
         }
         Ok((Whom::of(grant, headers)?, narrow(grant, path.or(header.as_deref()))?))
@@ -337,7 +340,7 @@ fn narrow(grant: &Grant, asked: Option<&str>) -> anyhow::Result<String> {
     match (&grant.profile, asked) {
         (Some(bound), Some(asked)) if bound != asked => Err(Problem::new(
             hermes_app::problem::Kind::Refused,
-            format!("the token is for the profile {bound} alone"),
+            format!("the token is only for the profile {bound}"),
         )
         .into()),
         (Some(bound), _) => Ok(bound.clone()),
@@ -352,10 +355,14 @@ pub(super) fn guard(shared: &Shared, headers: &HeaderMap) -> Result<(), Fault> {
     shared.hosts.check(host, text(header::ORIGIN)).map_err(|refused| {
         let (what, hint) = match refused {
             Refused::Host => (
-                "the Host of the request is none of this listener's names",
+                "the Host header of the request is not a name of this server",
                 "add the name with `hermes config set server.allowed_hosts NAME`",
             ),
-            Refused::Origin => ("pages of other sites may not ask", "ask without a browser"),
+            Refused::Origin => (
+                "requests from pages of other sites are not allowed",
+                "send the request without a \
+                 browser",
+            ),
         };
         Fault::new(StatusCode::FORBIDDEN, "refused", what).hint(hint)
     })
@@ -373,9 +380,9 @@ fn admit(shared: &Shared, headers: &HeaderMap, is_writing: bool) -> Result<Grant
         Fault::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
             .hint("send `Authorization: Bearer TOKEN`; `hermes token show` prints the owner's")
     };
-    let token = bearer.or(key).ok_or_else(|| unknown("there is no token"))?;
+    let token = bearer.or(key).ok_or_else(|| unknown("the request has no token"))?;
     let grant = shared.tokens.grant(token).map_err(|error| Fault::of(&error))?;
-    let grant = grant.ok_or_else(|| unknown("the token is not known"))?;
+    let grant = grant.ok_or_else(|| unknown("the token is unknown"))?;
     if let Err(wait) = shared.rates.take(&grant.name, Instant::now()) {
         let mut fault = Fault::new(
             StatusCode::TOO_MANY_REQUESTS,
@@ -386,7 +393,7 @@ fn admit(shared: &Shared, headers: &HeaderMap, is_writing: bool) -> Result<Grant
         return Err(fault);
     }
     if is_writing && grant.read_only {
-        let fault = Fault::new(StatusCode::FORBIDDEN, "refused", "the token is for reading alone");
+        let fault = Fault::new(StatusCode::FORBIDDEN, "refused", "the token is read-only");
         shared.note_refusal(&grant.name, "a change", &fault);
         return Err(fault);
     }

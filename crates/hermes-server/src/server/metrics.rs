@@ -71,8 +71,8 @@ pub(super) async fn answer(shared: &Arc<Shared>, call: Call) -> Result<Reply, Fa
     call.must_be_wide().map_err(|problem| Fault::of(&problem.into()))?;
     let (busy, waiting) = shared.workers.counts();
     let mut gauges = vec![
-        ("hermes_http_workers_busy", "Requests that are worked on.", busy as u64),
-        ("hermes_http_requests_waiting", "Requests that wait for a worker.", waiting as u64),
+        ("hermes_http_workers_busy", "Requests in progress.", busy as u64),
+        ("hermes_http_requests_waiting", "Requests waiting for a worker.", waiting as u64),
         ("hermes_memory_openings", "How often memory.db was opened.", shared.pool.openings()),
     ];
     if let Ok(one) = Arc::clone(&shared.counting).try_acquire_owned() {
@@ -99,10 +99,10 @@ fn counts(
     let episodes = counts.raw_episodes + counts.compressed_episodes;
     shared.pool.give_back(seat);
     Ok(vec![
-        ("hermes_facts", "Facts that hold.", counts.facts),
+        ("hermes_facts", "Current facts.", counts.facts),
         ("hermes_episodes", "Episodes.", episodes),
-        ("hermes_messages", "Messages that are kept whole.", counts.messages),
-        ("hermes_open_jobs", "Jobs that are not done.", counts.open_jobs),
+        ("hermes_messages", "Messages stored in full.", counts.messages),
+        ("hermes_open_jobs", "Jobs that are not finished.", counts.open_jobs),
         ("hermes_memory_bytes", "The size of memory.db.", counts.size),
     ])
 }

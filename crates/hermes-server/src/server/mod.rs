@@ -122,14 +122,17 @@ pub fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
     if !bind.ip().is_loopback() && !is_tls {
         return Err(Problem::new(
             Kind::Refused,
-            format!("server.bind is {}, which others can reach, and there is no TLS", bind.ip()),
+            format!(
+                "server.bind is {}, which other machines can reach, and TLS is not set up",
+                bind.ip()
+            ),
         )
         .hint("set `server.tls_cert` and `server.tls_key`, or listen on 127.0.0.1")
         .into());
     }
     let name = login::own_name(&tokens::owner_token(home)?);
     let listener = listener(bind, settings.port.is_none())?;
-    let address = listener.local_addr().context("could not find out the port")?;
+    let address = listener.local_addr().context("could not determine the port")?;
     let dashboard = match address.ip().is_loopback() && !is_tls {
         true => format!("http://{name}:{}", address.port()),
         false => url(address, is_tls),
@@ -154,10 +157,10 @@ pub fn start(app: &App, home: &Home) -> anyhow::Result<Option<Running>> {
         most_bytes: settings.max_body_mb as usize * 1024 * 1024,
         stop: stop.clone(),
     });
-    let runtime = runtime().context("could not begin to listen")?;
+    let runtime = runtime().context("could not start to listen")?;
     let listener = {
         let _inside = runtime.enter();
-        TcpListener::from_std(listener).context("could not begin to listen")?
+        TcpListener::from_std(listener).context("could not start to listen")?
     };
     let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
         runtime.block_on(listen::serve(listener, tls, Arc::clone(&shared)));
@@ -184,7 +187,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 
 fn bind_address(settings: &ServerSettings) -> anyhow::Result<SocketAddr> {
     let ip: IpAddr = settings.bind.parse().map_err(|_| {
-        Problem::usage(format!("server.bind: {:?} is no address", settings.bind))
+        Problem::usage(format!("server.bind: {:?} is not an address", settings.bind))
             .hint("write it like 127.0.0.1 or 0.0.0.0")
     })?;
     Ok(SocketAddr::new(ip, settings.port.unwrap_or(USUAL_PORT)))

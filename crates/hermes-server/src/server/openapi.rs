@@ -29,7 +29,9 @@ pub(super) fn page() -> Value {
         "info": {
             "title": "Hermes",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Persistent memory for AI agents. Every request but /health and this page shows a token as `Authorization: Bearer TOKEN`; `X-Hermes-Profile` names the profile, `X-Hermes-User` the user.",
+            "description": "Persistent memory for AI agents. Every request except /health and this \
+                 page needs a token, `Authorization: Bearer TOKEN`. `X-Hermes-Profile` selects the \
+                 profile, `X-Hermes-User` the user.",
             "license": { "name": "MIT OR Apache-2.0" },
         },
         "paths": paths,
@@ -53,8 +55,8 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     if matches!(route.run, Run::At(_) | Run::Changes) {
         for (name, about) in [
-            ("X-Hermes-Profile", "The profile; `default` when nothing is said."),
-            ("X-Hermes-User", "The user; the owner when nothing is said."),
+            ("X-Hermes-Profile", "The profile; `default` if omitted."),
+            ("X-Hermes-User", "The user; the owner if omitted."),
         ] {
             parameters.push(json!({
                 "name": name, "in": "header", "description": about, "schema": { "type": "string" },
@@ -96,16 +98,16 @@ fn responses(route: &Route) -> Value {
     let done = json!({ "description": "Done", "content": good });
     let mut all = json!({
         "200": done,
-        "4XX": { "description": "Not done, and why", "content": error },
+        "4XX": { "description": "Refused, with the reason", "content": error },
         "503": { "description": "Busy or locked; try again", "content": error },
-        "504": { "description": "It took too long, and was ended", "content": error },
-        "5XX": { "description": "It failed, and why", "content": error },
+        "504": { "description": "Took too long and was stopped", "content": error },
+        "5XX": { "description": "Failed, with the reason", "content": error },
     });
     if route.method == "POST" {
         all["201"] = done;
     }
     if route.path == "/api/v1/files/{name}" && route.method == "GET" {
-        all["304"] = json!({ "description": "The version that is known already" });
+        all["304"] = json!({ "description": "Not modified: you have this version" });
     }
     all
 }

@@ -25,7 +25,7 @@ pub(super) fn acceptor(
         }
         (None, None) => return Ok(None),
         _ => {
-            return Err(Problem::usage("server.tls_cert and server.tls_key belong together").into());
+            return Err(Problem::usage("set both server.tls_cert and server.tls_key").into());
         }
     };
     let open = |path: &std::path::Path| {

@@ -128,7 +128,7 @@ impl Workers {
         match ended {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(_)) => {
-                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "a bug ended it"))
+                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "failure", "internal error"))
             }
             Err(_) => Err(out_of_time(self.limits.work)),
         }
@@ -165,15 +165,18 @@ pub(super) async fn worked<T: Send + 'static>(
 /// A change was being written when the time was over, and is finished now.
 fn out_of_time(limit: Duration) -> Fault {
     let what = format!(
-        "it took longer than {} seconds; a change that was being written is still finished",
+        "the request took longer than {} seconds; a change that was already being written is \
+         completed",
         limit.as_secs()
     );
-    Fault::new(StatusCode::GATEWAY_TIMEOUT, &problem::word(Kind::TimedOut), what)
-        .hint("look whether it was done, or send it again: what has an `external_id` is kept once")
+    Fault::new(StatusCode::GATEWAY_TIMEOUT, &problem::word(Kind::TimedOut), what).hint(
+        "check whether it was done, or send it again: an item with an `external_id` is stored \
+             once",
+    )
 }
 
 fn busy() -> Fault {
-    let what = "too many requests are being worked on";
+    let what = "too many requests are in progress";
     let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what);
     fault.wait = Some(1);
     fault

@@ -43,13 +43,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file is in the way of the one to be made.
-    #[error("could not create {}: the file exists", path.display())]
+    #[error("could not create {}: the file already exists", path.display())]
     Exists {
         /// The file that is there.
         path: PathBuf,
     },
     /// The log of a database that is gone lies where the log of the new one would be.
-    #[error("could not create {}: {} is left of an earlier database", path.display(), log.display())]
+    #[error("could not create {}: {} is left over from an earlier database", path.display(), log.display())]
     LeftOverLog {
         /// The database to be made.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum Error {
         why: String,
     },
     /// The file is a database, but not a memory.
-    #[error("could not read {}: it is not a memory of this program", path.display())]
+    #[error("could not read {}: it is not a memory of Hermes", path.display())]
     NotMemory {
         /// The database.
         path: PathBuf,
@@ -127,7 +127,7 @@ pub enum Error {
         why: String,
     },
     /// A vector has not the dimensions of its model.
-    #[error("could not keep a vector of {found} dimensions: the model {model} has {wanted}")]
+    #[error("could not store a vector of {found} dimensions: the model {model} has {wanted}")]
     WrongDimensions {
         /// The model.
         model: String,
@@ -143,7 +143,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The database was written by a later version of this program.
-    #[error("could not open {}: its schema is {found}, this build knows {known}", path.display())]
+    #[error("could not open {}: its schema is {found}, this version supports up to {known}", path.display())]
     NewerSchema {
         /// The database.
         path: PathBuf,
@@ -154,7 +154,8 @@ pub enum Error {
     },
     /// The database was written by an earlier version and cannot be brought up to date where it lies.
     #[error(
-        "could not read {}: its schema {found} must become {known}, and the file may not be written",
+        "could not read {}: its schema {found} must be upgraded to {known}, but the file is not \
+         writable",
         path.display()
     )]
     OlderSchema {
@@ -166,7 +167,7 @@ pub enum Error {
         known: i64,
     },
     /// Nothing happened to the item that could be taken back.
-    #[error("could not undo a change of {item}: there is none to take back")]
+    #[error("could not undo a change of {item}: there is none to undo")]
     NothingToUndo {
         /// The item.
         item: String,
@@ -180,7 +181,7 @@ pub enum Error {
         why: String,
     },
     /// The file or its folder may not be written by this user.
-    #[error("could not write to {}: the file may not be written", path.display())]
+    #[error("could not write to {}: the file is not writable", path.display())]
     NotWritable {
         /// The database.
         path: PathBuf,
@@ -214,7 +215,7 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// A session with this id is already there.
-    #[error("could not create session {id}: it exists")]
+    #[error("could not create session {id}: it already exists")]
     SessionExists {
         /// The id.
         id: String,
@@ -236,7 +237,10 @@ pub enum Error {
         why: &'static str,
     },
     /// Taking the session out here would damage an index that Hermes Agent keeps.
-    #[error("could not delete session {id}: it has parts that only Hermes Agent's index can drop")]
+    #[error(
+        "could not delete session {id}: it has parts that only Hermes Agent can remove from its \
+         index"
+    )]
     DeleteRefused {
         /// The session.
         id: String,
@@ -292,7 +296,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A copy was not done in the time it was given.
-    #[error("could not copy {}: {done} of {of} bytes were done in {seconds} s", path.display())]
+    #[error("could not copy {}: only {done} of {of} bytes were copied in {seconds} s", path.display())]
     CopyTooSlow {
         /// The database that was copied.
         path: PathBuf,
@@ -389,25 +393,23 @@ impl Error {
     /// The next thing to try, where there is one.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Error::Missing { .. } => "make a home with `hermes init`",
+            Error::Missing { .. } => "create a home with `hermes init`",
             Error::Lost { advice, .. } => advice,
-            Error::Replaced { .. } => {
-                "see which file is the right one, put it there, then `hermes restart`"
-            }
+            Error::Replaced { .. } => "put the right file there, then run `hermes restart`",
             Error::LeftOverLog { .. } => {
-                "move it away, or bring back the database it belongs to: it may hold messages"
+                "move it away, or restore the database it belongs to: it may contain messages"
             }
             Error::ForeignLog { .. } => "move the log away, or put back the database it belongs to",
-            Error::Stopped => "ask for less at a time",
-            Error::Locked { .. } => "try again when the other program is done with it",
+            Error::Stopped => "request less at a time",
+            Error::Locked { .. } => "try again when the other program has finished",
             Error::Damaged { why, .. } if why == EMPTY => {
-                "there is nothing in it to save: move it away, then `hermes init` names the backup that has it"
+                "the file is empty: move it away; `hermes init` then names a backup that has it"
             }
             Error::Damaged { .. } => {
-                "keep the file as it is; `hermes sessions repair` saves what can be read"
+                "keep the file; `hermes sessions repair` saves everything that can be read"
             }
             Error::NotWritable { .. } => {
-                "check owner and mode of the file and its folder, or run `hermes doctor`"
+                "check the owner and mode of the file and its folder, or run `hermes doctor`"
             }
             Error::Database { refusal, .. }
                 if matches!(
@@ -415,24 +417,26 @@ impl Error {
                     Some(rusqlite::ErrorCode::DiskFull | rusqlite::ErrorCode::SystemIoFailure)
                 ) =>
             {
-                "look whether the disk is full or failing"
+                "check whether the disk is full or failing"
             }
-            Error::CopyUnwritten { .. } => "make room on the disk, or look whether it fails",
-            Error::CopyTooSlow { .. } => "try again when less is written to it",
+            Error::CopyUnwritten { .. } => "free some space, or check whether the disk is failing",
+            Error::CopyTooSlow { .. } => "try again when less is being written to it",
             Error::OlderSchema { .. } => {
-                "make the file and its folder writable for one command, or copy it to where it is"
+                "make the file and its folder writable for one command, or copy it to a writable \
+                 folder"
             }
             Error::NothingToUndo { .. } => {
-                "look at it with `hermes memory fact show`, or take it out with `hermes memory fact delete`"
+                "see it with `hermes memory fact show`, or delete it with `hermes memory fact \
+                 delete`"
             }
-            Error::NewerSchema { .. } => "upgrade hermes, or go back to an older backup",
-            Error::NotFound { .. } => "list the sessions with `hermes sessions list`",
+            Error::NewerSchema { .. } => "upgrade hermes, or restore an older backup",
+            Error::NotFound { .. } => "`hermes sessions list` shows the sessions",
             Error::Ambiguous { .. } | Error::SeveralItems { .. } => "give more of the id",
             Error::NoSuchItem { item } if item.starts_with("fact") => {
-                "list the facts with `hermes memory fact list`"
+                "`hermes memory fact list` shows the facts"
             }
-            Error::WrongDimensions { .. } => "make the vectors anew with `hermes memory reembed`",
-            Error::DeleteRefused { .. } => "delete it with Hermes Agent",
+            Error::WrongDimensions { .. } => "recompute the vectors with `hermes memory reembed`",
+            Error::DeleteRefused { .. } => "delete it in Hermes Agent",
             Error::TitleTaken { .. } => "choose another title, or rename that session first",
             Error::Server(error) => return error.hint(),
             _ => return None,

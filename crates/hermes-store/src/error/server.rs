@@ -75,7 +75,7 @@ pub enum ServerError {
         why: String,
     },
     /// No connection that is protected as the address asks.
-    #[error("could not talk to PostgreSQL at {server} safely: {why}")]
+    #[error("could not connect securely to PostgreSQL at {server}: {why}")]
     TlsRefused {
         /// Host and port.
         server: String,
@@ -83,7 +83,7 @@ pub enum ServerError {
         why: String,
     },
     /// The connection ended in the middle of something.
-    #[error("could not finish with PostgreSQL at {server}: the connection was cut ({why})")]
+    #[error("could not finish with PostgreSQL at {server}: the connection was lost ({why})")]
     ConnectionCut {
         /// Host and port, or the socket.
         server: String,
@@ -119,9 +119,7 @@ pub enum ServerError {
         seconds: f32,
     },
     /// The role is let past the rules that keep profiles apart, and there is none that it could work as.
-    #[error(
-        "could not use PostgreSQL at {server}: row level security does not hold for the role {role}"
-    )]
+    #[error("could not use PostgreSQL at {server}: the role {role} bypasses row-level security")]
     PastRules {
         /// Host and port, or the socket.
         server: String,
@@ -166,7 +164,8 @@ pub enum ServerError {
     },
     /// The tables on the server were made by a later version of this program.
     #[error(
-        "could not use PostgreSQL at {server}: its schema is {found}, this build knows {known}"
+        "could not use PostgreSQL at {server}: its schema is {found}, this version supports up to \
+         {known}"
     )]
     NewerSchema {
         /// Host and port, or the socket.
@@ -177,7 +176,7 @@ pub enum ServerError {
         known: i64,
     },
     /// The tables on the server are missing or those of an earlier version.
-    #[error("could not use PostgreSQL at {server}: its schema {found} must become {known}")]
+    #[error("could not use PostgreSQL at {server}: its schema {found} must be migrated to {known}")]
     OlderSchema {
         /// Host and port, or the socket.
         server: String,
@@ -232,48 +231,53 @@ impl ServerError {
                 return Some(hint.clone());
             }
             ServerError::Unreachable { .. } => {
-                "see whether the server runs and the host and port are right: `hermes db status`"
+                "check that the server is running and that host and port are right: `hermes db \
+                 status`"
             }
             ServerError::WrongPassword { .. } => {
-                "put the right one into ~/.pgpass (mode 600), or into the connection string in .env"
+                "put the right password into ~/.pgpass (mode 600), or into the connection string \
+                 in .env"
             }
             ServerError::NoSuchDatabase { database, .. } => {
-                return Some(format!("make it on the server: `createdb {database}`"));
+                return Some(format!("create it on the server: `createdb {database}`"));
             }
             ServerError::NoRights { .. } => {
-                "let its owner run what `hermes db migrate --print-sql` prints"
+                "let the owner of the tables run what `hermes db migrate --print-sql` prints"
             }
             ServerError::TlsRefused { why, .. } if why.contains("does not support TLS") => {
-                "let whoever runs the server turn it on there (`ssl = on`), or name a server that has it"
+                "turn TLS on at the server (`ssl = on`), or connect without encryption: `hermes \
+                 config set memory.ssl_mode prefer`"
             }
             ServerError::TlsRefused { .. } => {
-                "name the server's authority with sslrootcert=…, or see which host its certificate is for"
+                "set sslrootcert=… to the certificate authority of the server, or use the host \
+                 name that its certificate is for"
             }
-            ServerError::ConnectionCut { .. } => "try again; what was cut is not done twice",
+            ServerError::ConnectionCut { .. } => "try again; nothing is done twice",
             ServerError::WriteConflict { .. } => "try again in a moment",
             ServerError::StatementTooSlow { .. } => {
-                "give it longer with statement_timeout=… in the connection string"
+                "allow more time with statement_timeout=… in the connection string"
             }
             ServerError::PoolExhausted { .. } => {
-                "raise `memory.pool_size`, or see what holds them: `hermes db status`"
+                "raise `memory.pool_size`, or see what uses them: `hermes db status`"
             }
             ServerError::PastRules { .. } => {
-                "log in as another role: `hermes db invite NAME` makes one for this home"
+                "log in as another role: `hermes db invite NAME` creates one for this home"
             }
             ServerError::Replaced { .. } => {
                 "nothing was written; run the command again to write to the restored memory"
             }
             ServerError::TooOld { .. } => {
-                "upgrade the server, or name another one: `hermes config set HERMES_DB_URL -`"
+                "upgrade the server, or use another one: `hermes config set HERMES_DB_URL -`"
             }
             ServerError::DiskFull { .. } => {
-                "make room on the disk of the server, then `hermes memory catch-up`"
+                "free disk space on the server, then run `hermes memory catch-up`"
             }
             ServerError::ReadOnly { .. } => {
-                "name the server that takes changes, `hermes config set HERMES_DB_URL -`, or let it take them; then `hermes memory catch-up`"
+                "use the server that accepts writes (`hermes config set HERMES_DB_URL -`), or make \
+                 this one accept them; then run `hermes memory catch-up`"
             }
             ServerError::NewerSchema { .. } => "upgrade hermes on this machine",
-            ServerError::OlderSchema { .. } => "bring it up to date with `hermes db migrate`",
+            ServerError::OlderSchema { .. } => "migrate it with `hermes db migrate`",
             _ => return None,
         };
         Some(hint.to_owned())

@@ -202,7 +202,7 @@ pub(super) fn fold(name: &str) -> String {
 fn folded_name(name: &str) -> Outcome<String> {
     let folded = fold(name);
     if folded.is_empty() {
-        let why = "it needs at least one letter".to_owned();
+        let why = "it must contain at least one letter".to_owned();
         return Err(Error::ItemRefused { doing: "keep", item: "a name".into(), why }.into());
     }
     Ok(folded)

@@ -134,13 +134,17 @@ impl Memory {
                 Err(Error::ItemRefused { doing: "retry", item, why }.into())
             };
             if transaction.prepare_cached(SAME_WAITS)?.exists([id])? {
-                return refused("another one for the same waits");
+                return refused("another job for the same work is waiting");
             }
             let payload = Cuts::forgotten_in(job.payload.clone());
             if transaction.execute(RETRY, params![id, at, payload])? == 1 {
                 return Ok(());
             }
-            refused(if job.state == JobState::Done { "it is done" } else { "somebody works on it" })
+            refused(if job.state == JobState::Done {
+                "it is already done"
+            } else {
+                "it is running"
+            })
         })
     }
 

@@ -71,7 +71,7 @@ impl Memory {
     }
 }
 
-const GONE: &str = "its worker was gone in the middle";
+const GONE: &str = "its worker stopped before it finished";
 
 const LEASES: &str = "
     select id, lease_owner, lease_until, payload from job

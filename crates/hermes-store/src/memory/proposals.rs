@@ -86,10 +86,10 @@ impl Memory {
                 ProposalState::Refused => ("refuse", "proposal.refuse"),
             };
             let in_the_way = match (found.state, decision) {
-                (_, ProposalState::Open) => Some("what is decided stays so"),
+                (_, ProposalState::Open) => Some("a decision cannot be reopened"),
                 (ProposalState::Open, _) => None,
-                (ProposalState::Accepted, _) => Some("it was accepted already"),
-                (ProposalState::Refused, _) => Some("it was refused already"),
+                (ProposalState::Accepted, _) => Some("it was already approved"),
+                (ProposalState::Refused, _) => Some("it was already rejected"),
             };
             if let Some(why) = in_the_way {
                 let (item, why) = (name(id), why.to_owned());

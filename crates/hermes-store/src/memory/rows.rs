@@ -39,7 +39,16 @@ pub(super) fn choice<T: Copy>(
 ) -> backend::Result<T> {
     let word: String = row.get(column)?;
     let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    found.ok_or_else(|| unreadable(column, Type::Text, format!("{word:?} is not known here")))
+    found.ok_or_else(|| {
+        unreadable(
+            column,
+            Type::Text,
+            format!(
+                "{word:?} is unknown to this \
+         version"
+            ),
+        )
+    })
 }
 
 /// The word that stands for a choice.

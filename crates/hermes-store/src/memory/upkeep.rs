@@ -150,9 +150,9 @@ fn noted_time(connection: &Connection, key: &str) -> backend::Result<Option<Time
 fn summaries(connection: &Connection) -> backend::Result<Vec<String>> {
     let mut problems = Vec::new();
     for (sql, what) in [
-        (TOLD_BY_NO_SUMMARY, "episodes are told by something that is no summary"),
-        (COVERED_BUT_THERE, "episodes are said to be gone but are there"),
-        (CHUNKS_WITHOUT_TEXT, "chunks belong to a message or summary that is not there"),
+        (TOLD_BY_NO_SUMMARY, "episodes refer to a summary that is not one"),
+        (COVERED_BUT_THERE, "episodes are marked as removed but exist"),
+        (CHUNKS_WITHOUT_TEXT, "chunks belong to a message or summary that does not exist"),
         (RAW_WITHOUT_MESSAGES, "raw episodes have no messages"),
     ] {
         let count: i64 = connection.query_row(sql, [], |row| row.get(0))?;

@@ -31,7 +31,7 @@ impl Memory {
                 return Ok(known.number);
             }
             if name.is_empty() {
-                let why = "a name needs at least one letter".to_owned();
+                let why = "a name must contain at least one letter".to_owned();
                 return Err(Error::ItemRefused { doing: "add", item: "user".into(), why }.into());
             }
             let number: i64 =

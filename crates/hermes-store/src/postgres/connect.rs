@@ -25,8 +25,10 @@ pub(super) fn open(
     time: Duration,
     mark: Option<&str>,
 ) -> Opened {
-    let mut last =
-        ServerError::Unreachable { server: address.place(), why: "it names no host".to_owned() };
+    let mut last = ServerError::Unreachable {
+        server: address.place(),
+        why: "the address has no host".to_owned(),
+    };
     for host in &address.hosts {
         for wire in ways(address.ssl_mode, host) {
             let config = config(address, host, *wire, mark);
@@ -86,7 +88,7 @@ fn within_time(
         Ok(Err(error)) => Err(refusal::connecting(address, host, &error)),
         Err(_) => {
             let seconds = time.as_secs_f32();
-            Err(unreachable(format!("it did not answer in {seconds} s")))
+            Err(unreachable(format!("it did not respond within {seconds} s")))
         }
     }
 }

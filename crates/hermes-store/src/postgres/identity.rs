@@ -21,10 +21,10 @@ pub(super) fn read(files: &Identity, provider: &CryptoProvider) -> Result<Arc<Si
     let chain = certificates(certificate)?;
     let signing = provider.key_provider.load_private_key(private_key(key)?).map_err(|_| {
         let hint = "use an RSA key of 2048 bits or more, or one of P-256, P-384 or Ed25519";
-        refused(key, "its key is of a kind that is not known".to_owned(), hint.to_owned())
+        refused(key, "its key has an unsupported type".to_owned(), hint.to_owned())
     })?;
     if !belongs(&*signing, &chain) {
-        let hint = "name the two that belong together with sslcert=… and sslkey=…".to_owned();
+        let hint = "set sslcert=… and sslkey=… to a certificate and its own key".to_owned();
         let why = format!("it is not the key of {}", certificate.display());
         return Err(refused(key, why, hint));
     }
@@ -39,35 +39,36 @@ fn belongs(signing: &dyn SigningKey, chain: &[CertificateDer<'_>]) -> bool {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let hint = || "name the file of the certificate with sslcert=…".to_owned();
+    let hint = || "set sslcert=… to the file of the certificate".to_owned();
     let text = fs::read(path).map_err(|error| refused(path, error.to_string(), hint()))?;
     let found: Vec<_> = CertificateDer::pem_slice_iter(&text).filter_map(|one| one.ok()).collect();
     match found.is_empty() {
-        true => Err(refused(path, "there is no certificate in it".to_owned(), hint())),
+        true => Err(refused(path, "it contains no certificate".to_owned(), hint())),
         false => Ok(found),
     }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
-    let hint = || "name the file of the certificate's key with sslkey=…".to_owned();
+    let hint = || "set sslkey=… to the file of the certificate's key".to_owned();
     let unread = |error: std::io::Error| refused(path, error.to_string(), hint());
     // What is looked at is what is read, whoever changes the file meanwhile.
     let mut file = File::open(path).map_err(unread)?;
     if is_open(&file.metadata().map_err(unread)?) {
         let hint = format!("chmod 600 {}", path.display());
-        return Err(refused(path, "others may read it".to_owned(), hint));
+        return Err(refused(path, "other users can read it".to_owned(), hint));
     }
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(unread)?;
     if is_encrypted(&text) {
         let hint = format!(
-            "write it without a passphrase: `(umask 077; openssl pkey -in {0} -out {0}.plain)`, and name that with sslkey=…",
+            "write it without a passphrase: `(umask 077; openssl pkey -in {0} -out {0}.plain)`, \
+             and set sslkey=… to that file",
             path.display()
         );
         return Err(refused(path, "its key is encrypted".to_owned(), hint));
     }
     PrivateKeyDer::from_pem_slice(&text)
-        .map_err(|_| refused(path, "there is no private key in it".to_owned(), hint()))
+        .map_err(|_| refused(path, "it contains no private key".to_owned(), hint()))
 }
 
 /// Whether others may read a key. As libpq has it, the group may where it is root's.

@@ -91,10 +91,11 @@ fn settled(address: &Address, server: String, error: &postgres::Error) -> Server
 /// A pooler lends a connection for one transaction, and so takes nothing that holds for a whole one.
 fn no_options(address: &Address) -> ServerError {
     ServerError::BadAddress {
-        why: "what stands in between (PgBouncer) takes no options and no statement_timeout"
+        why: "the connection pooler (PgBouncer) accepts no options and no statement_timeout"
             .to_owned(),
         hint: Some(format!(
-            "take them out and let the server set them for the role: `alter role {} set statement_timeout = '2min'`",
+            "remove them and set them on the server for the role: `alter role {} set \
+             statement_timeout = '2min'`",
             address.user()
         )),
     }
@@ -108,7 +109,8 @@ fn wrong_password(address: &Address, server: String, why: String) -> ServerError
         Some(files) => {
             let certificate = files.certificate.display();
             let hint = format!(
-                "put the right password into ~/.pgpass (mode 600), or see whether {certificate} is for the user {user}"
+                "put the right password into ~/.pgpass (mode 600), or check that {certificate} is \
+                 for the user {user}"
             );
             ServerError::NotLetIn { server, user, why, hint }
         }
@@ -121,18 +123,21 @@ fn not_let_in(address: &Address, server: String, why: String) -> ServerError {
     let has = |word: &str| why.contains(word);
     let hint = if has("certificate") || has(ALERT) {
         match &address.identity {
-            None => "name your certificate and its key with sslcert=… and sslkey=… in the connection string".to_owned(),
+            None => "set sslcert=… and sslkey=… in the connection string to your certificate and \
+                 its key"
+                .to_owned(),
             Some(files) => format!(
-                "{} must be of an authority that the server trusts, and for the user {user}",
+                "{} must be from a certificate authority that the server trusts, and for the user \
+                 {user}",
                 files.certificate.display()
             ),
         }
     } else if has("no encryption") {
-        "ask for encryption with sslmode=verify-full in the connection string".to_owned()
+        "turn encryption on with sslmode=verify-full in the connection string".to_owned()
     } else if has("pg_hba.conf") {
-        "let whoever runs the server add a line for you to its pg_hba.conf".to_owned()
+        "ask the administrator of the server to add a line for you to its pg_hba.conf".to_owned()
     } else {
-        format!("make the user on the server, `createuser {user}`, or put the name right")
+        format!("create the user on the server, `createuser {user}`, or correct the name")
     };
     ServerError::NotLetIn { server, user, why, hint }
 }

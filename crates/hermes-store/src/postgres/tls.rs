@@ -69,7 +69,7 @@ fn trusted(address: &Address) -> Result<Vec<CertificateDer<'static>>> {
     let found: Vec<_> =
         CertificateDer::pem_slice_iter(&text).filter_map(|found| found.ok()).collect();
     match found.is_empty() {
-        true => Err(untrusted(address, format!("there is no certificate in {}", path.display()))),
+        true => Err(untrusted(address, format!("{} contains no certificate", path.display()))),
         false => Ok(found),
     }
 }

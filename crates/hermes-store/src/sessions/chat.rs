@@ -144,7 +144,7 @@ impl SessionStore {
         let step = self.begin()?;
         let failed = |source| step.fault(source);
         let Some(statement) = step.layout.compact() else {
-            let why = "it cannot mark messages as compacted".to_owned();
+            let why = "its format cannot mark messages as compacted".to_owned();
             return Err(Error::ReadOnlyLayout { path, why });
         };
         if !exists(&step.transaction, id.as_str()).map_err(failed)? {
@@ -167,7 +167,7 @@ impl SessionStore {
         let step = self.begin()?;
         let failed = |source| step.fault(source);
         let Some(statement) = step.layout.rewind() else {
-            let why = "it cannot mark messages as taken back".to_owned();
+            let why = "its format cannot mark messages as undone".to_owned();
             return Err(Error::ReadOnlyLayout { path, why });
         };
         let taken = step.transaction.execute(statement, params![id.as_str(), from]);

@@ -146,7 +146,7 @@ fn look_over(
 ) -> rusqlite::Result<()> {
     check_pages(connection, depth, report)?;
     if report.findings.iter().any(|finding| finding.kind == FindingKind::Pages) {
-        report.not_checked.push("the rest, since pages are damaged".to_owned());
+        report.not_checked.push("the rest, because pages are damaged".to_owned());
         return Ok(());
     }
     // One transaction, so that the counts fit one another while others write.
@@ -179,7 +179,7 @@ fn check_pages(
     let findings = lines.iter().flat_map(|row| row.lines());
     for line in findings.filter(|line| *line != "ok" && !line.starts_with(HEAD)) {
         if line.contains(TRIGRAM_INDEX) {
-            let gap = format!("{TRIGRAM_INDEX}, an index of Hermes Agent's");
+            let gap = format!("{TRIGRAM_INDEX}, an index of Hermes Agent");
             if !report.not_checked.contains(&gap) {
                 report.not_checked.push(gap);
             }
@@ -201,12 +201,12 @@ fn check_references(connection: &Connection, report: &mut CheckReport) -> rusqli
     let mut broken: Vec<String> = Vec::new();
     connection.pragma_query(None, "foreign_key_check", |row| {
         let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
-        broken.push(format!("a row of {table} refers to a row of {parent} that is not there"));
+        broken.push(format!("a row of {table} refers to a row of {parent} that does not exist"));
         Ok(())
     })?;
     let count = broken.len();
     if let Some(first) = broken.into_iter().next() {
-        report.find(FindingKind::Reference, format!("{first} ({count} in all)"));
+        report.find(FindingKind::Reference, format!("{first} ({count} in total)"));
     }
     Ok(())
 }
@@ -233,12 +233,16 @@ fn check_full_text(
     }
     if !layout.has_full_text() {
         if layout.owner() != Owner::Foreign {
-            report.find(FindingKind::FullText, "there is no full-text index");
+            report.find(FindingKind::FullText, "the full-text index is missing");
         }
         return Ok(false);
     }
     if report.full_text_rows.is_some() && report.full_text_rows != report.messages {
-        report.find(FindingKind::FullText, "it does not have one row for each message");
+        report.find(
+            FindingKind::FullText,
+            "the full-text index does not have one row for each \
+             message",
+        );
     }
     Ok(true)
 }
@@ -249,7 +253,7 @@ fn check_full_text_closely(
     report: &mut CheckReport,
 ) -> rusqlite::Result<()> {
     if connection.is_readonly("main")? {
-        let why = "the full-text index, since the file may not be written".to_owned();
+        let why = "the full-text index, because the file is not writable".to_owned();
         report.not_checked.push(why);
         return Ok(());
     }

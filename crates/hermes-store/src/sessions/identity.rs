@@ -188,7 +188,7 @@ pub(super) fn take_over(damaged: &Connection, fresh: &Connection) -> rusqlite::R
 /// What tells this file from a copy of it: its number in the file system, and when it was made.
 fn file_mark(path: &Path) -> Result<String> {
     let found = path.metadata().map_err(|source| Error::File {
-        doing: "look at",
+        doing: "check",
         path: path.to_owned(),
         source,
     })?;

@@ -221,7 +221,7 @@ impl<'a> Import<'a> {
         for one in &waiting {
             match self.write(std::slice::from_ref(one)) {
                 Err(error) if breaks_a_rule(&error) => {
-                    let reason = format!("the database refuses it: {}", words_of(&error));
+                    let reason = format!("the database rejects it: {}", words_of(&error));
                     self.report.problems.push(ImportProblem { line: one.line, reason });
                 }
                 other => other?,

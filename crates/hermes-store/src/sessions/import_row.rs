@@ -66,7 +66,7 @@ fn check_message(message: &Value) -> Result<(), String> {
             Err(format!("has a time that cannot be read: {given}"))
         }
         Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
-            Err("has a time that is no time".to_owned())
+            Err("has a time that is not valid".to_owned())
         }
         _ => Ok(()),
     }

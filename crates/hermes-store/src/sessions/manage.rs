@@ -30,7 +30,7 @@ impl SessionStore {
     pub fn rename(&mut self, id: &SessionId, title: Option<&str>) -> Result<()> {
         let title = title.map(checked_title).transpose()?;
         if self.layout.column(Table::Sessions, "title").is_none() {
-            let why = "it has no place for titles".to_owned();
+            let why = "its format has no titles".to_owned();
             return Err(Error::ReadOnlyLayout { path: self.path.clone(), why });
         }
         let step = self.begin()?;
@@ -142,7 +142,7 @@ pub(super) fn checked_title(title: &str) -> Result<&str> {
     } else if trimmed.chars().count() > LONGEST_TITLE {
         "it is longer than 100 characters"
     } else if trimmed.chars().any(char::is_control) {
-        "it has control characters in it"
+        "it contains control characters"
     } else {
         return Ok(trimmed);
     };

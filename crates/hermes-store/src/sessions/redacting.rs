@@ -41,7 +41,8 @@ impl SessionStore {
     /// the old words nothing is left in the file.
     pub fn rewrite_messages(&mut self, rewrite: Rewrite<'_>) -> Result<u64> {
         if self.layout().owner() != Owner::Ours {
-            let why = "another program made it, and a database of another program is never altered";
+            let why = "another program created it, and Hermes never alters a database of another \
+                 program";
             return Err(Error::ReadOnlyLayout { path: self.path.clone(), why: why.to_owned() });
         }
         self.require_writable()?;

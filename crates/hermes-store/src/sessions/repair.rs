@@ -80,7 +80,7 @@ pub fn repair(path: &Path, now: Timestamp, wait: Duration) -> Result<RepairRepor
             }
             _ => {
                 let why =
-                    format!("the cure did not help; the file as it was is {}", kept.display());
+                    format!("the repair did not help; the original file is {}", kept.display());
                 return Err(refused(path, &why));
             }
         };
@@ -99,11 +99,11 @@ fn smallest_cure(path: &Path, found: &CheckReport, wait: Duration) -> Result<Cur
     if all(&[FindingKind::FullText]) {
         return match is_ours || can_be_rebuilt(path, wait)? {
             true => Ok(Cure::RebuildFullText),
-            false => Err(refused(path, "its full-text index is Hermes Agent's to rebuild")),
+            false => Err(refused(path, "only Hermes Agent can rebuild its full-text index")),
         };
     }
     if !is_ours {
-        let why = "it is damaged and not ours to rewrite; restore it from a backup";
+        let why = "it is damaged and belongs to another program; restore it from a backup";
         return Err(refused(path, why));
     }
     match all(&[FindingKind::FullText, FindingKind::Index]) {
@@ -159,7 +159,7 @@ fn replace_by_salvage(path: &Path, seen: &Stamp, wait: Duration) -> Result<Salva
     let salvaged = salvage(path, &fresh, wait).and_then(|salvaged| {
         let checked = check(&fresh, Depth::Full, wait)?;
         if !checked.is_healthy() {
-            return Err(refused(path, "what could be saved of it is not whole either"));
+            return Err(refused(path, "the rows that could be saved are damaged too"));
         }
         refuse_changed(path, seen)?;
         Ok(salvaged)
@@ -197,9 +197,11 @@ fn refuse_changed(path: &Path, seen: &Stamp) -> Result<()> {
     sqlite::refuse_in_use(path)?;
     match Stamp::of(path) == *seen {
         true => Ok(()),
-        false => {
-            Err(refused(path, "another program wrote to it meanwhile; close that and try again"))
-        }
+        false => Err(refused(
+            path,
+            "another program wrote to it in the meantime; close that program and \
+                 try again",
+        )),
     }
 }
 

@@ -194,7 +194,7 @@ fn has_text_elsewhere(sql: &str) -> bool {
 /// FTS5 takes its check as an insert, which is taken back.
 fn compare_full_text(connection: &Connection, index: &str) -> rusqlite::Result<String> {
     if connection.is_readonly("main")? {
-        return Ok("not checked: the file may not be written".to_owned());
+        return Ok("not checked: the file is not writable".to_owned());
     }
     let name = quoted(index);
     let command = format!("insert into {name} ({name}, rank) values ('integrity-check', 1)");

@@ -100,7 +100,7 @@ pub(crate) fn create_with_pages(
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed =
-        |source| Error::File { doing: "make a database in", path: folder.to_owned(), source };
+        |source| Error::File { doing: "create a database in", path: folder.to_owned(), source };
     // The handle is closed before SQLite opens the file: closing it later would drop SQLite's locks.
     let unnamed = tempfile::Builder::new()
         .prefix(".new-")
@@ -294,7 +294,7 @@ fn refuse_truncated(path: &Path, connection: &Connection) -> Result<()> {
     let size = path.metadata().map(|found| found.len()).unwrap_or(0);
     // With a log beside it the main file may rightly be the shorter one.
     if size < whole && !has_write_ahead_log(path) {
-        let why = format!("the file is cut short: {size} of {whole} bytes are there");
+        let why = format!("the file is truncated: it has {size} of {whole} bytes");
         return Err(Error::Damaged { path: path.to_owned(), why });
     }
     Ok(())

@@ -151,7 +151,7 @@ fn nothing_is_dropped_for_a_summary_that_reads_otherwise() {
     let summary = keep(&mut memory, &[1, 2], "two talks").unwrap();
     place.sql(&format!("update episode set body = 'two walks' where id = {summary}"));
     let refused = memory.drop_raw(alice(), summary, "two talks", by("compress", 91)).unwrap_err();
-    assert!(refused.to_string().ends_with("it does not read as it should"), "{refused}");
+    assert!(refused.to_string().ends_with("it cannot be read back as it was written"), "{refused}");
     for other in [1, 99] {
         assert!(memory.drop_raw(alice(), other, "two talks", by("compress", 91)).is_err());
     }

@@ -227,7 +227,7 @@ fn a_job_is_leased_renewed_given_up_and_tried_again() {
 
     assert_eq!(memory.queue_job(Admin, &new, at(22)).unwrap(), Some(2));
     let refused = memory.retry_job(Admin, 1, at(23)).unwrap_err();
-    assert!(refused.to_string().ends_with("another one for the same waits"), "{refused}");
+    assert!(refused.to_string().ends_with("another job for the same work is waiting"), "{refused}");
     assert!(memory.lease_this_job(Admin, 2, lease("one", 30), at(23)).unwrap());
     assert!(memory.finish_job(Admin, 2, "one", at(24)).unwrap());
     memory.retry_job(Admin, 1, at(25)).unwrap();
@@ -300,7 +300,9 @@ fn an_older_memory_that_may_not_be_written_says_what_to_do() {
     let path = std::path::PathBuf::from("memory.db");
     let refused = Error::OlderSchema { path, found: 1, known: 2 };
     assert!(
-        refused.to_string().starts_with("could not read memory.db: its schema 1 must become 2")
+        refused
+            .to_string()
+            .starts_with("could not read memory.db: its schema 1 must be upgraded to 2")
     );
     assert!(refused.hint().is_some());
 }

@@ -352,7 +352,7 @@ fn a_proposal_is_made_once_and_decided_once() {
     memory.decide_proposal(alice(), 1, ProposalState::Refused, by("user", 3)).unwrap();
     let again =
         memory.decide_proposal(alice(), 1, ProposalState::Accepted, by("user", 4)).unwrap_err();
-    assert_eq!(again.to_string(), "could not accept proposal:1: it was refused already");
+    assert_eq!(again.to_string(), "could not accept proposal:1: it was already rejected");
     assert_eq!(memory.propose(alice(), &new, by("extract", 5)).unwrap(), Added::Known(1));
     let kept = memory.proposal(alice(), 1).unwrap();
     assert_eq!(

@@ -23,7 +23,7 @@ impl ModelMemory {
     fn held(&self, scope: Scope, id: i64, doing: &'static str) -> Result<Fact> {
         let fact = self.fact_in(scope, id)?;
         match (fact.superseded_by, fact.retired_at) {
-            (Some(by), _) => Err(refused(doing, id, format!("{} took its place", name(by)))),
+            (Some(by), _) => Err(refused(doing, id, format!("{} replaced it", name(by)))),
             (None, Some(_)) => Err(refused(doing, id, "it was retired".to_owned())),
             (None, None) => Ok(fact),
         }
@@ -154,7 +154,7 @@ impl ModelMemory {
         let mut fact = self.fact_in(scope, id)?;
         let why = match (fact.retired_at, fact.superseded_by) {
             (None, _) => Some("it was not retired".to_owned()),
-            (Some(_), Some(by)) => Some(format!("{} took its place", name(by))),
+            (Some(_), Some(by)) => Some(format!("{} replaced it", name(by))),
             (Some(_), None) => self
                 .said_by(fact.user, &fact.statement)
                 .map(|other| format!("{} says the same", name(other))),

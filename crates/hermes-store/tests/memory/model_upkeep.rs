@@ -306,9 +306,9 @@ impl ModelMemory {
             return Err(no_job(id));
         };
         let why = match one.job.state {
-            _ if same_waits => "another one for the same waits",
-            JobState::Done => "it is done",
-            JobState::Leased if has_lease(one) => "somebody works on it",
+            _ if same_waits => "another job for the same work is waiting",
+            JobState::Done => "it is already done",
+            JobState::Leased if has_lease(one) => "it is running",
             _ => {
                 (one.job.state, one.job.run_at) = (JobState::Waiting, now);
                 (one.job.attempts, one.job.finished_at) = (0, None);

@@ -121,7 +121,7 @@ fn a_file_that_may_not_be_written_is_looked_at_all_the_same() {
     }
     let report = check(&place.path(), Depth::Full, DEFAULT_WAIT).unwrap();
     assert_eq!((report.findings, report.messages), (vec![], Some(400)));
-    assert_eq!(report.not_checked, ["the full-text index, since the file may not be written"]);
+    assert_eq!(report.not_checked, ["the full-text index, because the file is not writable"]);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn every_finding_is_one_line_and_no_gap_is_named_twice() {
         pragma writable_schema = on; delete from messages_fts_trigram_data where id > 10;";
     run_on(&foreign.path(), confuse);
     let report = check(&foreign.path(), Depth::Full, DEFAULT_WAIT).unwrap();
-    assert_eq!(report.not_checked, ["messages_fts_trigram, an index of Hermes Agent's"]);
+    assert_eq!(report.not_checked, ["messages_fts_trigram, an index of Hermes Agent"]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_index_that_is_missing_is_made() {
         for depth in [Depth::Quick, Depth::Full] {
             let report = check(&place.path(), depth, DEFAULT_WAIT).unwrap();
             assert_eq!(report.findings.len(), 1, "{report:?}");
-            assert_eq!(report.findings[0].text, "there is no full-text index");
+            assert_eq!(report.findings[0].text, "the full-text index is missing");
         }
         assert_eq!(cure(&place).unwrap().cure, expected);
         converse(&mut place.write(), 2, 500, &["a", "b", "c", "d"]);

@@ -131,7 +131,7 @@ fn damaged_files_are_named_and_left_alone() {
         (&zeroed, "not a SQLite database"),
         (b"not a database at all, but long enough to have a header of its own, which a database needs", "not a SQLite database"),
         (&bytes[..bytes.len() / 2], "damaged"),
-        (&bytes[..bytes.len() - 100], "cut short"),
+        (&bytes[..bytes.len() - 100], "truncated"),
     ];
     for (content, why) in cases {
         let place = Place::empty();

@@ -217,7 +217,7 @@ fn a_session_that_breaks_a_rule_is_reported_and_the_rest_goes_on() {
     assert_eq!((report.sessions_added, report.messages_added), (2, 2));
     let problems: Vec<u64> = report.problems.iter().map(|problem| problem.line).collect();
     assert_eq!(problems, [2, 3]);
-    assert_eq!(report.problems[0].reason, "the database refuses it: not this one");
+    assert_eq!(report.problems[0].reason, "the database rejects it: not this one");
     assert_eq!(report.titles_changed.len(), 1);
     assert_eq!(report.titles_changed[0].to, "tea (2)");
     assert!(place.read().find("long").is_err());

@@ -156,7 +156,7 @@ fn wrong_keys_and_changed_archives_are_refused_before_anything_is_touched() {
     place
         .sandbox
         .run(&["--yes", "backup", "restore", "--identity", &private])
-        .failed(5, &["could not trust"]);
+        .failed(5, &["could not verify"]);
     let verified = place.sandbox.run(&["backup", "verify", "--identity", &private]);
     assert_eq!(verified.code, 6);
     assert!(verified.stdout.contains("FAIL"), "{}", verified.stdout);

@@ -220,7 +220,7 @@ fn a_push_that_fails_and_a_folder_that_cannot_be_listed_are_told() {
     private(&outside(&sandbox, "file"), "no folder\n");
     sandbox.ok(&["config", "set", "backup.folder", &text(&outside(&sandbox, "file"))]);
     sandbox.run(&nightly);
-    assert!(alerts().contains("could not be looked at"), "{}", alerts());
+    assert!(alerts().contains("could not be read"), "{}", alerts());
 }
 
 #[test]
@@ -230,7 +230,8 @@ fn what_lies_about_its_day_is_no_receipt() {
     let drilled = sandbox.json(&["backup", "drill"]);
     let receipt = PathBuf::from(drilled["kept_in"].as_str().unwrap());
     let mut told: Value = serde_json::from_str(&fs::read_to_string(receipt).unwrap()).unwrap();
-    for (at, why) in [("2199-01-01T00:00:00Z", "to come"), ("2020-01-01T00:00:00Z", "older")] {
+    for (at, why) in [("2199-01-01T00:00:00Z", "in the future"), ("2020-01-01T00:00:00Z", "older")]
+    {
         told["at"] = json!(at);
         let file = outside(&sandbox, "receipt.json");
         private(&file, &told.to_string());

@@ -328,7 +328,7 @@ fn a_full_window_becomes_a_summary_and_the_originals_are_found() {
     let notices: Vec<Value> =
         events(&ran).into_iter().filter(|one| one["event"] == "notice").collect();
     assert!(
-        notices.iter().any(|one| one["text"].as_str().unwrap().contains("became a summary")),
+        notices.iter().any(|one| one["text"].as_str().unwrap().contains("were summarised")),
         "{notices:?}"
     );
     let seen = last(&server).body.to_string();

@@ -27,15 +27,15 @@ fn without_a_model_or_a_key_nothing_is_recorded() {
 #[test]
 fn each_fault_of_a_model_is_told_and_the_session_goes_on() {
     for (reply, code, words) in [
-        (Reply::Status(401, "invalid x-api-key"), 5, "answered 401"),
+        (Reply::Status(401, "invalid x-api-key"), 5, "responded with 401"),
         (Reply::Status(404, "no such model"), 4, "no such model"),
         (Reply::Status(402, "pay first"), 5, "no credit left"),
-        (Reply::Status(429, "slow down"), 13, "answered 429"),
-        (Reply::Status(529, "overloaded"), 13, "answered 529"),
+        (Reply::Status(429, "slow down"), 13, "responded with 429"),
+        (Reply::Status(529, "overloaded"), 13, "responded with 529"),
         (Reply::Close, 13, "could not reach"),
         (Reply::Garbage, 1, "could not use the answer"),
-        (Reply::WebPage, 1, "a web page came instead of an answer"),
-        (Reply::Cut, 13, "cut short"),
+        (Reply::WebPage, 1, "a web page instead of an answer"),
+        (Reply::Cut, 13, "interrupted"),
         (Reply::Refusal, 5, "declined"),
     ] {
         let sandbox = Sandbox::ready();
@@ -64,13 +64,13 @@ fn a_request_that_does_not_fit_loses_memory_first_and_says_so() {
         Reply::text("Ines."),
     ]);
     let ran = ask(&sandbox, &server, "Who keeps the lighthouse?");
-    assert!(ran.stderr.contains("recalled memory was left out"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("recalled memory was removed"), "{}", ran.stderr);
     let requests = server.requests();
     assert!(requests[0].last().contains("hermes-memory"), "{}", requests[0].last());
     assert!(!requests[1].last().contains("hermes-memory"), "{}", requests[1].last());
     let never = ModelServer::start(vec![Reply::Status(400, "prompt is too long")]);
     let ran = talk(&sandbox, &never, &["-q", "Who keeps the lighthouse?"], &[]);
-    ran.failed(1, &["too long for it"]);
+    ran.failed(1, &["too long for this model"]);
 }
 
 #[test]

@@ -308,7 +308,7 @@ fn a_command_is_shown_whole_and_not_run_unless_somebody_says_yes() {
     let mut terminal = begin(&sandbox, &server, &[]);
     terminal.line("please make a file");
     terminal.expect("touch made<U+200B>");
-    terminal.expect("confined: it changes only what is in the folders of the agent");
+    terminal.expect("confined: it can change only the agent's folders");
     terminal.expect("it has no network");
     terminal.expect("do it? [y once");
     terminal.line("");

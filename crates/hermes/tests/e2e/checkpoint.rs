@@ -137,7 +137,7 @@ fn what_somebody_else_changed_is_named_and_left_alone() {
     edit(&folder.join("a.txt"), "one\n");
     agent.writes("a.txt", "two\n");
     edit(&folder.join("a.txt"), "mine\n");
-    let words = ["changed by somebody else", "a.txt", "--force"];
+    let words = ["changed by someone else", "a.txt", "--force"];
     sandbox.fails(&["checkpoint", "restore", "1", "--yes"], 5, &words);
     assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "mine\n");
     assert!(sandbox.ok(&["checkpoint", "show", "1"]).contains("somebody else since: a.txt"));

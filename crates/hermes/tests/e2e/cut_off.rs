@@ -139,7 +139,7 @@ fn a_command_after_a_restore_that_was_cut_off_never_makes_an_empty_home() {
             scene.cut_after(renames);
             let files = scene.sandbox.home().exists().then(|| scene.sandbox.snapshot());
             for arguments in LOOKING {
-                scene.sandbox.fails(arguments, 5, &["cut off", "backup restore --rollback"]);
+                scene.sandbox.fails(arguments, 5, &["interrupted", "backup restore --rollback"]);
             }
             let event = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"});
             let ran = scene.sandbox.feed(&["hook", "claude-code"], event.to_string().as_bytes());
@@ -197,7 +197,7 @@ fn a_home_behind_a_link_is_found_while_it_is_moved_aside() {
     let link = scene.folder().join("link");
     std::os::unix::fs::symlink(scene.beside(""), &link).unwrap();
     let link = link.to_str().unwrap();
-    scene.sandbox.fails(&["--home", link, "status"], 5, &["cut off"]);
+    scene.sandbox.fails(&["--home", link, "status"], 5, &["interrupted"]);
     scene.sandbox.ok(&["--home", link, "start", "--no-daemon"]);
     assert!(scene.is_old());
 }

@@ -113,7 +113,7 @@ fn the_foreground_refuses_a_second_and_ends_in_good_order() {
     until("the home is made", || sandbox.home().join("hermesd/daemon.json").exists());
     until("the daemon runs", || is_running(&sandbox));
     let pid = i32::try_from(child.id()).unwrap();
-    sandbox.fails(&["start", "--foreground"], 11, &["runs already", &pid.to_string()]);
+    sandbox.fails(&["start", "--foreground"], 11, &["already running", &pid.to_string()]);
     send(pid, Signal::SIGHUP);
     let has_read = || sandbox.ok(&["logs"]).contains("settings reloaded");
     until("the settings are read again", has_read);
@@ -133,7 +133,7 @@ fn a_daemon_that_was_killed_is_missed_and_the_next_one_says_so() {
     until("it is gone", || !is_running(&sandbox));
     let shown = sandbox.ok(&["status"]);
     assert!(shown.contains("ended unexpectedly"), "{shown}");
-    assert!(check(&sandbox, "daemon")["evidence"].as_str().unwrap().contains("stale"));
+    assert!(check(&sandbox, "daemon")["evidence"].as_str().unwrap().contains("outdated"));
     let again = sandbox.run(&["start"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert!(again.stderr.contains(&format!("(pid {pid}) ended unexpectedly")), "{}", again.stderr);
@@ -172,7 +172,7 @@ fn a_job_that_was_killed_in_the_middle_runs_again() {
     let pid = start(&sandbox);
     endpoint.silent.recv_timeout(PATIENCE).unwrap();
     assert_eq!(job(&sandbox, "reembed")["state"], "leased");
-    sandbox.fails(&["jobs", "run", "reembed"], 11, &["somebody works on reembed"]);
+    sandbox.fails(&["jobs", "run", "reembed"], 11, &["job reembed is already running"]);
     send(pid, Signal::SIGKILL);
     until("it is gone", || !is_running(&sandbox));
     start(&sandbox);
@@ -208,8 +208,8 @@ fn a_job_whose_daemon_dies_again_and_again_is_not_given_up_and_doctor_says_that_
     let jobs = check(&sandbox, "jobs");
     assert_eq!(jobs["status"], "warn", "{jobs}");
     let evidence = jobs["evidence"].as_str().unwrap();
-    assert!(evidence.contains("work stands still: reembed"), "{evidence}");
-    assert!(evidence.contains("cut short 3 times in a row"), "{evidence}");
+    assert!(evidence.contains("work is stalled: reembed"), "{evidence}");
+    assert!(evidence.contains("interrupted 3 times in a row"), "{evidence}");
     let said = &status(&sandbox)["profiles"][0];
     assert!(said["stands_still"].as_str().unwrap().contains("reembed"), "{said}");
     assert_eq!(said["failed"].as_array().unwrap().len(), 0, "{said}");

@@ -116,7 +116,7 @@ fn two_users_of_one_session_keep_their_words_whenever_the_program_is_killed() {
 #[test]
 fn what_cannot_be_a_turn_is_an_error_and_the_others_are_recorded() {
     let sandbox = Sandbox::ready();
-    sandbox.fails(&["memory", "turn", "--user-text", " "], 2, &["says nothing"]);
+    sandbox.fails(&["memory", "turn", "--user-text", " "], 2, &["it is empty"]);
     for session in ["", "a\nb"] {
         let words = ["memory", "turn", "--session", session, "--user-text", "x"];
         sandbox.fails(&words, 2, &["session_id"]);
@@ -298,8 +298,8 @@ fn who_is_unlinked_is_nobody_in_particular_again() {
     };
     says("The heron is back.");
     let told = sandbox.ok(&["user", "unlink", "telegram", "7"]);
-    assert!(told.contains("no longer ana"), "{told}");
-    sandbox.fails(&["user", "unlink", "telegram", "7"], 4, &["linked to nobody"]);
+    assert!(told.contains("no longer linked to ana"), "{told}");
+    sandbox.fails(&["user", "unlink", "telegram", "7"], 4, &["not linked to a user"]);
     says("The beaver is back.");
     let of = |name: &str| {
         let sql = format!(

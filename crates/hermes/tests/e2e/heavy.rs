@@ -216,11 +216,11 @@ fn a_text_that_is_too_long_is_refused_by_a_search_and_cut_for_a_task() {
     let refused = daemon.post("/api/v1/search", &json!({ "q": words(WORDS) }));
     assert_eq!(refused.status, 400, "{}", refused.text);
     let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("8192 is the most"), "{message}");
+    assert!(message.contains("at most 8192 are allowed"), "{message}");
     // A task may be long: a part of it is looked for, and that is said.
     let given = daemon.post("/api/v1/context", &json!({ "task": format!("tea {}", words(WORDS)) }));
     assert_eq!(given.status, 200, "{}", given.text);
-    assert!(given.json()["notes"].to_string().contains("were looked for"), "{}", given.text);
+    assert!(given.json()["notes"].to_string().contains("were searched for"), "{}", given.text);
     assert_eq!(daemon.ask("GET", "/health", &[], "").status, 200);
 }
 
@@ -388,7 +388,7 @@ fn a_person_may_type_any_text_and_a_hook_takes_any() {
     let ran = sandbox.run(&["memory", "search", &format!("deploys to Lisbon {long}")]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
-        ran.stdout.contains("Lisbon") && ran.stderr.contains("were looked for"),
+        ran.stdout.contains("Lisbon") && ran.stderr.contains("were searched for"),
         "{}",
         ran.stderr
     );

@@ -356,7 +356,7 @@ fn the_doctor_runs_hooks_as_the_agent_would_and_leaves_no_trace() {
     sandbox.ok(&["integrate", "claude-code", "--no-mcp", "--yes"]);
     let before = sandbox.sql("memory.db", "select count(*) from message");
     let well = sandbox.run(&["doctor"]).stdout;
-    assert!(well.contains("claude-code: its hook answered with"), "{well}");
+    assert!(well.contains("claude-code: its hook responded with"), "{well}");
     assert_eq!(sandbox.sql("memory.db", "select count(*) from message"), before);
     assert!(!sandbox.path("hermesd/hooks.json").exists());
     assert!(!sandbox.path("hermesd/hook-sessions").exists());

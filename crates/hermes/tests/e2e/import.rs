@@ -147,8 +147,8 @@ fn skipped_lines_are_named_and_the_code_says_so() {
     write(&sandbox, "talk.jsonl", text);
     let ran = sandbox.run(&["import", "jsonl", "talk.jsonl", "--yes"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("talk.jsonl line 2") && ran.stdout.contains("cut off"));
-    sandbox.fails(&["import", "jsonl", "/dev/zero", "--yes"], 5, &["no regular file"]);
+    assert!(ran.stdout.contains("talk.jsonl line 2") && ran.stdout.contains("truncated"));
+    sandbox.fails(&["import", "jsonl", "/dev/zero", "--yes"], 5, &["not a regular file"]);
     sandbox.fails(&["import", "jsonl", "nowhere.jsonl"], 4, &["no such file"]);
     sandbox.fails(&["import", "chatgpt"], 2, &["which file"]);
     sandbox.fails(&["import", "hermes-agent", ".hermes"], 5, &["the home itself", "catch-up"]);

@@ -34,7 +34,7 @@ fn an_edited_fact_takes_its_entry_along_and_undo_gives_both_their_earlier_text()
     let sandbox = in_lyon();
     let before = files(&sandbox);
     let ran = sandbox.run(&["memory", "fact", "edit", "1", "User lives in Lyon, France"]);
-    assert!(ran.stderr.contains("says now: User lives in Lyon, France"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(": User lives in Lyon, France"), "{}", ran.stderr);
     assert_eq!(files(&sandbox).matches("Lyon").count(), 1);
     assert!(files(&sandbox).contains("- User lives in Lyon, France"));
     let undone = sandbox.ok(&["memory", "undo"]);
@@ -53,10 +53,10 @@ fn a_deleted_fact_takes_its_entry_along_and_brings_it_back() {
     for back in [&["memory", "fact", "restore", "1"][..], &["memory", "fact", "undo", "1"]] {
         let sandbox = in_lyon();
         let ran = sandbox.run(&["memory", "fact", "delete", "1"]);
-        assert!(ran.stderr.contains("taken out of "), "{}", ran.stderr);
+        assert!(ran.stderr.contains("removed from "), "{}", ran.stderr);
         assert!(!files(&sandbox).contains("Lyon"));
         let ran = sandbox.run(back);
-        assert!(ran.stderr.contains("back in "), "{}", ran.stderr);
+        assert!(ran.stderr.contains("restored in "), "{}", ran.stderr);
         assert!(files(&sandbox).contains("- User lives in Lyon"));
     }
     let sandbox = in_lyon();
@@ -95,7 +95,7 @@ fn an_entry_that_was_changed_by_hand_is_left_and_it_is_said() {
         sandbox.read("memories/USER.md").replace("User lives in Lyon", "Only here on weekends"),
     );
     let ran = sandbox.run(&["memory", "fact", "delete", "1"]);
-    assert!(ran.stderr.contains("is left as it is"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("was left unchanged"), "{}", ran.stderr);
     assert_eq!(files(&sandbox), own);
     let sandbox = in_lyon();
     sandbox.write(
@@ -119,7 +119,7 @@ fn without_auto_write_the_entry_waits_for_a_word() {
         "{waiting}"
     );
     let done = sandbox.ok(&["memory", "approve", "--all"]);
-    assert!(done.contains("says now: User lives in Nice"), "{done}");
+    assert!(done.contains(": User lives in Nice"), "{done}");
     assert!(files(&sandbox).contains("- User lives in Nice") && !files(&sandbox).contains("Lyon"));
     sandbox.ok(&["memory", "fact", "delete", "1"]);
     assert!(files(&sandbox).contains("Nice"));
@@ -131,11 +131,11 @@ fn without_auto_write_the_entry_waits_for_a_word() {
 fn forgetting_takes_the_entry_along_and_erasing_the_kept_versions_too() {
     let sandbox = in_lyon();
     let ran = sandbox.run(&["memory", "forget", "--session", "s1", "--yes"]);
-    assert!(ran.stderr.contains("taken out of "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("removed from "), "{}", ran.stderr);
     assert!(!files(&sandbox).contains("Lyon") && is_kept(&sandbox, "Lyon"));
     let sandbox = in_lyon();
     let ran = sandbox.run(&["memory", "forget", "--session", "s1", "--erase", "--yes"]);
-    assert!(ran.stderr.contains("1 entry, with 1 kept version"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 entry, with 1 stored version"), "{}", ran.stderr);
     assert!(!files(&sandbox).contains("Lyon") && !is_kept(&sandbox, "Lyon"));
     let sandbox = in_lyon();
     sandbox.ok(&["memory", "fact", "edit", "1", "User lives in Nice"]);

@@ -206,7 +206,11 @@ fn broken_files_of_others_are_refused_by_line_and_left_as_they_are() {
         "{\"mcpServers\": {\"hermes\": {\"command\": \"hermes\", \"args\": [\"mcp\", \"serve\"]}}}";
     put(&sandbox, ".claude/settings.json", "{}");
     put(&sandbox, ".claude.json", taken);
-    sandbox.fails(&["integrate", "claude-code", "--yes"], 5, &["mcpServers.hermes", "not ours"]);
+    sandbox.fails(
+        &["integrate", "claude-code", "--yes"],
+        5,
+        &["mcpServers.hermes", "not added by Hermes"],
+    );
     assert_eq!(fs::read_to_string(sandbox.folder().join(".claude/settings.json")).unwrap(), "{}");
 }
 
@@ -249,7 +253,7 @@ fn read_only_files_are_refused_and_links_stay_links() {
     sandbox.ok(&["integrate", "--remove", "claude-code", "--yes"]);
     assert_eq!(fs::read_to_string(&real).unwrap(), CLAUDE_SETTINGS);
     fs::remove_file(&real).unwrap();
-    sandbox.fails(&["integrate", "claude-code", "--yes"], 1, &["leads nowhere"]);
+    sandbox.fails(&["integrate", "claude-code", "--yes"], 1, &["broken link"]);
 }
 
 #[test]

@@ -176,8 +176,8 @@ fn its_backups_stay_the_homes_own_and_one_without_the_memory_never_counts() {
 #[test]
 fn a_new_memory_begins_only_when_that_is_said() {
     let (sandbox, _) = home();
-    sandbox.fails(&["init", "--new-memory"], 5, &["memory.db", "there is one"]);
-    sandbox.fails(&["init", "--new-state"], 5, &["state.db", "there is one"]);
+    sandbox.fails(&["init", "--new-memory"], 5, &["memory.db", "already exists"]);
+    sandbox.fails(&["init", "--new-state"], 5, &["state.db", "already exists"]);
     lose(&sandbox, "memory.db");
     lose(&sandbox, "state.db");
     sandbox.fails(&["init", "--new-memory"], 10, &["state.db"]);
@@ -192,7 +192,11 @@ fn a_new_memory_begins_only_when_that_is_said() {
     sandbox.ok(&["start", "--no-daemon"]);
     // The new one is kept as the old one was; what was saved before it has another one.
     lose(&sandbox, "memory.db");
-    sandbox.fails(&["memory", "fact", "list"], 10, &["memory.db", "no backup that has it"]);
+    sandbox.fails(
+        &["memory", "fact", "list"],
+        10,
+        &["memory.db", "no backup known here contains it"],
+    );
 }
 
 #[test]

@@ -62,13 +62,17 @@ fn each_fault_has_its_exit_code_and_its_words() {
     for (reply, code, words) in [
         (Reply::Garbage, 1, "could not use the answer"),
         (Reply::Large, 1, "larger than 4194304 bytes"),
-        (Reply::WebPage, 1, "a web page came instead of an answer"),
-        (Reply::Cut, 13, "cut short"),
-        (Reply::HalfJson, 13, "cut short"),
+        (Reply::WebPage, 1, "a web page instead of an answer"),
+        (Reply::Cut, 13, "interrupted"),
+        (Reply::HalfJson, 13, "interrupted"),
         (Reply::Close, 13, "could not reach"),
-        (Reply::Status(429, "slow down"), 13, "answered 429: slow down (request req_loopback)"),
-        (Reply::Status(529, "overloaded"), 13, "answered 529: overloaded"),
-        (Reply::Status(400, "prompt is too long"), 1, "the request is too long for it"),
+        (
+            Reply::Status(429, "slow down"),
+            13,
+            "responded with 429: slow down (request req_loopback)",
+        ),
+        (Reply::Status(529, "overloaded"), 13, "responded with 529: overloaded"),
+        (Reply::Status(400, "prompt is too long"), 1, "the request is too long for this model"),
         (Reply::Status(402, "pay first"), 5, "no credit left"),
         (Reply::Status(404, "no such model"), 4, "no such model"),
     ] {
@@ -101,7 +105,7 @@ fn a_refused_key_is_named_by_its_variable() {
         )
     });
     let ran = run(&sandbox, &server, &["model", "test", "anthropic/any"]);
-    ran.failed(5, &["answered 401: wrong key ***", "ANTHROPIC_API_KEY in the environment"]);
+    ran.failed(5, &["responded with 401: wrong key ***", "ANTHROPIC_API_KEY in the environment"]);
 }
 
 #[test]

@@ -194,7 +194,7 @@ pub(crate) fn is_whole(sandbox: &Sandbox) {
     let ran = sandbox.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let chain = ran.stdout.lines().find(|line| line.contains(" audit "));
-    assert!(chain.is_some_and(|line| line.contains("is whole")), "{}", ran.stdout);
+    assert!(chain.is_some_and(|line| line.contains("is intact")), "{}", ran.stdout);
 }
 
 /// What was said and known is found by these commands, by those whose it is and by nobody else.

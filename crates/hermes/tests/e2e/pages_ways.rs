@@ -186,9 +186,11 @@ fn what_was_deleted_comes_back_from_the_notice_and_by_its_command() {
     visitor.does("skills", &[("restore", "steep-tea")]);
     assert_eq!(daemon.sandbox.read("hermesd/pending-skills/steep-tea/SKILL.md"), text);
     visitor.does("skills", &[("delete", "bake-bread")]);
-    assert!(daemon.sandbox.ok(&["skills", "restore", "bake-bread"]).contains("is back, and used"));
+    assert!(
+        daemon.sandbox.ok(&["skills", "restore", "bake-bread"]).contains("is restored and in use")
+    );
     assert!(daemon.sandbox.path("skills/kitchen/bake-bread/SKILL.md").exists());
-    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 4, &["taken away"]);
+    daemon.sandbox.fails(&["skills", "restore", "bake-bread"], 4, &["deleted or rejected"]);
 
     let before = daemon.sandbox.ok(&["sessions", "export", "s1"]);
     let page = visitor.does("sessions/s1", &[("deed", "delete")]);

@@ -178,7 +178,7 @@ fn an_export_holds_everything_of_one_person_and_nothing_of_another() {
         assert!(!text.contains("porridge") && !text.contains("espresso"), "{name}: {text}");
     }
     assert!(!holding(&folder.join("versions"), "marmalade").is_empty());
-    sandbox.fails(&["user", "export", "ana", "--to", to], 5, &["is there already"]);
+    sandbox.fails(&["user", "export", "ana", "--to", to], 5, &["already exists"]);
     sandbox.fails(&["user", "export", "nobody", "--to", "x"], 4, &["nobody"]);
     let inside = sandbox.path("x");
     sandbox.fails(&["user", "export", "ana", "--to", inside.to_str().unwrap()], 5, &["inside"]);
@@ -198,7 +198,7 @@ fn who_was_forgotten_stays_so_when_an_older_backup_is_restored() {
     let done = sandbox.json(&["user", "forget", "ana", "--yes"]);
     assert_eq!((&done["done"], &done["erased"]["sessions"]), (&json!(true), &json!(1)), "{done}");
     let ends = done["backups"][0]["ends"].as_str().unwrap();
-    assert!(ends.contains("never by itself"), "{ends}");
+    assert!(ends.contains("never automatically"), "{ends}");
     assert_eq!(names(&sandbox), ["owner", "ben"]);
     for word in ["marmalade", "ana/"] {
         assert_eq!(holding(&sandbox.home(), word), Vec::<String>::new(), "{word}");

@@ -99,8 +99,8 @@ fn flipped_bytes_are_named_by_doctor_and_by_the_next_backup_and_come_back_row_by
     let bad: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(bad["damaged"], json!(["memory.db", "state.db"]), "{bad}");
     let remarks = bad["remarks"].to_string();
-    assert!(remarks.contains("is not what was written"), "{remarks}");
-    assert!(remarks.contains("10 more rows are not what was written"), "{remarks}");
+    assert!(remarks.contains("does not match its checksum"), "{remarks}");
+    assert!(remarks.contains("10 more rows do not match their checksums"), "{remarks}");
     sandbox.run(&["--yes", "backup", "prune", "--keep-last", "1"]);
     let left = sandbox.json(&["backup", "list"])["results"].to_string();
     assert!(left.contains(good["id"].as_str().unwrap()), "the good one stays: {left}");
@@ -134,7 +134,7 @@ fn a_row_that_no_backup_has_can_be_taken_as_it_is() {
         ran.stdout
     );
     let rows =
-        || deep(&sandbox).into_iter().filter(|line| line.contains("is not what was written"));
+        || deep(&sandbox).into_iter().filter(|line| line.contains("does not match its checksum"));
     assert_eq!(rows().count(), 2);
     sandbox.run(&["doctor", "--deep", "--accept"]);
     assert_eq!(rows().count(), 0);

@@ -313,7 +313,7 @@ fn the_listener_obeys_its_settings() {
     daemon.sandbox.ok(&["start"]);
     let status = daemon.sandbox.json(&["status"]);
     let trouble = status["daemon"]["server_trouble"].as_str().unwrap();
-    assert!(trouble.contains("there is no TLS"), "{status}");
+    assert!(trouble.contains("TLS is not set up"), "{status}");
 }
 
 #[test]

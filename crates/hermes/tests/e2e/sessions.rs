@@ -355,7 +355,7 @@ fn auto_prune_deletes_what_is_old_and_not_pinned_and_it_can_be_brought_back() {
     let known = sandbox.json(&["memory", "search", "When does the ferry leave?"]).to_string();
     assert!(known.contains("noon"), "it was taken into the memory first: {known}");
     let restored = sandbox.run(&["sessions", "restore", "old2"]);
-    assert!(restored.code == 0 && restored.stderr.contains("pinned now"), "{}", restored.stderr);
+    assert!(restored.code == 0 && restored.stderr.contains("now pinned"), "{}", restored.stderr);
     assert!(prune().starts_with("0 sessions"), "what was brought back stays");
     sandbox.ok(&["sessions", "show", "old2"]);
     sandbox.ok(&["start"]);
@@ -368,7 +368,7 @@ fn auto_prune_deletes_what_is_old_and_not_pinned_and_it_can_be_brought_back() {
     let after = check().unwrap();
     let evidence = after["evidence"].as_str().unwrap();
     assert_eq!(after["status"], "ok", "{after}");
-    assert!(evidence.contains("90 days") && evidence.contains("last on"), "{evidence}");
+    assert!(evidence.contains("90 days") && evidence.contains("last run on"), "{evidence}");
     sandbox.write("config.yaml", "_config_version: 1\nsessions:\n  auto_prune: true\n");
     assert!(prune().contains("Hermes Agent prunes its own"));
 }

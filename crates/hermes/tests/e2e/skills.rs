@@ -104,7 +104,7 @@ fn a_skill_that_waits_is_not_used_until_it_is_approved() {
     let listed = sandbox.json(&["skills", "list", "--all"]);
     assert_eq!(names(&listed), ["deploy-shop"]);
     assert_eq!(listed["results"][0]["origin"], "learned");
-    sandbox.fails(&["skills", "approve", "deploy-shop"], 4, &["in use already"]);
+    sandbox.fails(&["skills", "approve", "deploy-shop"], 4, &["already in use"]);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_rejected_skill_is_gone_from_the_list_and_remembered() {
     let remembered: Value =
         serde_json::from_str(&sandbox.read("hermesd/rejected-skills.json")).unwrap();
     assert_eq!(remembered["skills"][0]["name"], "deploy-shop");
-    sandbox.fails(&["skills", "reject", "deploy-shop"], 4, &["waits for approval"]);
+    sandbox.fails(&["skills", "reject", "deploy-shop"], 4, &["is waiting for approval"]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_skill_is_added_with_all_its_files_or_not_at_all() {
     assert_eq!(added.code, 0, "{}", added.stderr);
     assert!(added.stderr.contains("hermes skills show pdf"), "{}", added.stderr);
     assert_eq!(sandbox.read("skills/pdf/scripts/run.py"), "print()\n");
-    sandbox.fails(&["skills", "add", "download/SKILL.md"], 5, &["there already", "skills delete"]);
+    sandbox.fails(&["skills", "add", "download/SKILL.md"], 5, &["already exists", "skills delete"]);
     sandbox.write("../alone.md", "---\nname: alone\ndescription: One file\n---\n");
     sandbox.ok(&["skills", "add", "alone.md"]);
     assert!(sandbox.path("skills/alone/SKILL.md").is_file());

@@ -219,7 +219,7 @@ fn sessions_of_an_earlier_version_are_put_right_once_and_it_is_said() {
         sandbox.sql("state.db", "select id, hex(user_id) from sessions order by id")
     };
     let told = sandbox.ok(&["memory", "catch-up"]);
-    assert!(told.contains("1 session known by the name"), "{told}");
+    assert!(told.contains("1 session assigned to the name"), "{told}");
     assert_eq!(listed(&sandbox), "by-id|616E61\nby-name|1F616E61");
     assert!(sandbox.ok(&["memory", "catch-up"]).contains("nothing is missing"));
 }

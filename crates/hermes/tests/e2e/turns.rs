@@ -261,7 +261,7 @@ fn every_turn_that_was_acknowledged_is_there_once_whenever_the_program_is_killed
     for asked in acknowledged {
         assert_eq!(remembered.iter().filter(|text| **text == asked).count(), 1, "{asked}");
     }
-    assert!(sandbox.ok(&["doctor"]).contains("database is whole"));
+    assert!(sandbox.ok(&["doctor"]).contains("database intact"));
 }
 
 #[test]

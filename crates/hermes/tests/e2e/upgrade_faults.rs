@@ -50,7 +50,7 @@ fn a_memory_of_a_later_version_is_refused_and_keeps_every_byte() {
     memory.pragma_update(None, "user_version", later).unwrap();
     drop(memory);
     let before = bytes(&sandbox, "memory.db");
-    let words = format!("its schema is {later}, this build knows {}", newest("memory"));
+    let words = format!("its schema is {later}, this version supports up to {}", newest("memory"));
     for arguments in [
         &LOOK[..],
         &["memory", "fact", "add", "Nobody keeps this"],
@@ -98,7 +98,7 @@ fn transcripts_of_a_later_version_are_refused_and_keep_every_byte() {
     let later = newest("state") + 1;
     connect(&sandbox.path("state.db")).pragma_update(None, "user_version", later).unwrap();
     let before = bytes(&sandbox, "state.db");
-    let words = format!("its schema is {later}, this build knows {}", newest("state"));
+    let words = format!("its schema is {later}, this version supports up to {}", newest("state"));
     for arguments in [
         &["sessions", "list"][..],
         &["sessions", "search", "ovens"],

@@ -40,7 +40,7 @@ fn whoever_writes_is_nobody_until_the_owner_says_who_it_is() {
     says(&sandbox, &["--identity", "42"], "And a clavichord.");
     assert!(remembers(&sandbox, "owner", "clavichord"));
     sandbox.ok(&["user", "link", "telegram", "77", "telegram-77"]);
-    assert!(!sandbox.ok(&["doctor"]).contains("linked to nobody"));
+    assert!(!sandbox.ok(&["doctor"]).contains("not linked to a user"));
     let listed = sandbox.json(&["user", "list"]);
     assert_eq!(
         listed["results"][0]["identities"],
@@ -98,7 +98,7 @@ fn sessions_of_another_program_go_to_whom_they_belong() {
 fn users_are_added_and_live_in_a_zone() {
     let sandbox = Sandbox::ready();
     assert!(sandbox.ok(&["user", "add", "ana"]).starts_with("ana is a user now"));
-    assert!(sandbox.ok(&["user", "add", "ana"]).starts_with("ana is known already"));
+    assert!(sandbox.ok(&["user", "add", "ana"]).starts_with("ana is already a user"));
     sandbox.ok(&["user", "timezone", "ana", "Europe/Lisbon"]);
     assert_eq!(sandbox.json(&["users", "list"])["results"][1]["timezone"], "Europe/Lisbon");
     sandbox.ok(&["user", "timezone", "ana", "none"]);

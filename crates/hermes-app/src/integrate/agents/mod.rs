@@ -178,20 +178,23 @@ impl Agent {
     /// What the user should know or do besides.
     pub fn remarks(self, site: &Site) -> Vec<String> {
         let said: &[&str] = match self {
-            Agent::ClaudeCode => &[
-                "Claude Code deletes transcripts after 30 days: bring in what is there with `hermes import claude-code`",
-            ],
+            Agent::ClaudeCode => {
+                &["Claude Code deletes transcripts after 30 days: import those that exist with \
+                 `hermes import claude-code`"]
+            }
             Agent::Codex if site.hooks => {
-                &["Codex runs hooks only when you trust them: type /hooks in Codex and trust ours"]
+                &["Codex runs hooks only if you trust them: type /hooks in Codex and trust those \
+                     of Hermes"]
             }
             Agent::Cursor if site.hooks && !site.is_project() => &[
-                "Cursor takes in what a hook says only in its command line; in the editor a rule does it: `hermes integrate cursor --scope project` in a project",
+                "Cursor uses the output of hooks only in its command line; for the editor, add a \
+                 rule: `hermes integrate cursor --scope project` in a project",
             ],
             Agent::HermesAgent if site.hooks => &[
-                "the plugin talks to the daemon: leave it running with `hermes start`",
-                "start Hermes Agent anew to load the plugin",
+                "the plugin talks to the daemon: keep it running with `hermes start`",
+                "restart Hermes Agent to load the plugin",
             ],
-            Agent::Openclaw => &["restart the gateway of OpenClaw to load it"],
+            Agent::Openclaw => &["restart the OpenClaw gateway to load it"],
             Agent::Vscode => &["VS Code asks once whether you trust the server"],
             _ => &[],
         };
@@ -226,6 +229,6 @@ pub fn named(name: &str) -> Result<Agent, Problem> {
     ALL.iter().copied().find(|agent| agent.name() == name).ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|agent| agent.name()).collect();
         Problem::usage(format!("there is no agent {name}"))
-            .hint(format!("one of {}", names.join(", ")))
+            .hint(format!("use one of {}", names.join(", ")))
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn put(
             property.set_value(input(value));
             return Ok(root.to_string());
         }
-        object = property.object_value().ok_or_else(|| not_alone(path, "it is no section"))?;
+        object = property.object_value().ok_or_else(|| not_alone(path, "it is not a section"))?;
     }
     Err(not_alone(path, "it has no name"))
 }
@@ -144,7 +144,7 @@ fn only_added(before: &str, after: &str, path: &[String]) -> Result<String> {
     {
         Ok(after.to_owned())
     } else {
-        Err(not_alone(path, "other lines would change with it"))
+        Err(not_alone(path, "other lines would change too"))
     }
 }
 

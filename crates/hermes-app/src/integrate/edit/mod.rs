@@ -88,10 +88,10 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Syntax { line, why } => write!(formatter, "line {line}: {why}"),
             Refusal::Taken { path } => {
-                write!(formatter, "`{path}` is there already and is not ours")
+                write!(formatter, "`{path}` already exists and was not added by Hermes")
             }
             Refusal::Unsafe { path, why } => {
-                write!(formatter, "`{path}` cannot be changed alone: {why}")
+                write!(formatter, "`{path}` cannot be changed on its own: {why}")
             }
         }
     }
@@ -116,7 +116,7 @@ pub(crate) fn put_in(format: Format, text: &str, pieces: &[Piece]) -> Result<Edi
         let mut expected = root.clone();
         tree::set(&mut expected, piece);
         if read(format, &edited.text)? != expected {
-            return Err(not_alone(&piece.path, "another value would change with it"));
+            return Err(not_alone(&piece.path, "another value would change too"));
         }
         edited
             .pieces
@@ -156,7 +156,7 @@ pub(crate) fn take_out(format: Format, text: &str, pieces: &[Piece]) -> Result<S
             }
         }
         if tree::pruned(read(format, &now)?) != tree::pruned(expected) {
-            return Err(not_alone(&piece.path, "another value would change with it"));
+            return Err(not_alone(&piece.path, "another value would change too"));
         }
     }
     Ok(now)

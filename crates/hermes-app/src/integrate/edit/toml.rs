@@ -29,7 +29,7 @@ pub(super) fn put(text: &str, path: &[String], value: &Value) -> Result<String> 
             made.set_implicit(true);
             Item::Table(made)
         });
-        table = item.as_table_like_mut().ok_or_else(|| not_alone(path, "it is no section"))?;
+        table = item.as_table_like_mut().ok_or_else(|| not_alone(path, "it is not a section"))?;
     }
     table.insert(last, Item::Value(to_toml(value)));
     Ok(document.to_string().replace('\n', ending))
@@ -93,7 +93,7 @@ fn ending(document: &DocumentMut, text: &str, path: &[String]) -> Result<&'stati
     let fits = |ending: &&str| written.replace('\n', ending) == text;
     endings
         .find(fits)
-        .ok_or_else(|| not_alone(path, "the file is written in a way that would not stay"))
+        .ok_or_else(|| not_alone(path, "the formatting of the file would not stay the same"))
 }
 
 fn parse(text: &str) -> Result<DocumentMut> {

@@ -6,7 +6,7 @@ mod orders;
 /// What speaks against writing a text without asking; none if nothing does.
 pub fn suspicion(text: &str) -> Option<&'static str> {
     if text.chars().any(is_hidden) {
-        return Some("it holds characters that cannot be seen");
+        return Some("it contains invisible characters");
     }
     orders_a_model(text).then_some("it reads like an order to a model")
 }

@@ -68,8 +68,8 @@ fn file_command(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Resul
         "str_replace" => replaced(&before, asked.old_str.as_deref(), asked.new_str.as_deref())?,
         "insert" => inserted(&before, asked.insert_line, asked.insert_text.as_deref())?,
         other => {
-            return Err(Problem::usage(format!("{other:?} is not done here"))
-                .hint("view, create, str_replace or insert; files are not deleted or renamed")
+            return Err(Problem::usage(format!("{other:?} is not supported here"))
+                .hint("use view, create, str_replace or insert; files are not deleted or renamed")
                 .into());
         }
     };
@@ -84,8 +84,8 @@ fn replaced(before: &str, old: Option<&str>, new: Option<&str>) -> Result<String
     let old = old.ok_or_else(|| Problem::usage("old_str is missing"))?;
     match before.matches(old).count() {
         1 => Ok(before.replacen(old, new.unwrap_or_default(), 1)),
-        0 => Err(Problem::new(Failed::NotFound, "old_str does not stand in the file")),
-        count => Err(Problem::usage(format!("old_str stands {count} times in the file"))),
+        0 => Err(Problem::new(Failed::NotFound, "old_str is not in the file")),
+        count => Err(Problem::usage(format!("old_str is in the file {count} times"))),
     }
 }
 

@@ -172,7 +172,9 @@ struct Names {
 fn at_most(count: usize, most: usize, what: &str) -> Result<(), Problem> {
     match count > most {
         false => Ok(()),
-        true => Err(Problem::usage(format!("{count} {what} in one call: {most} are the most"))),
+        true => {
+            Err(Problem::usage(format!("{count} {what} in one call; at most {most} are allowed")))
+        }
     }
 }
 

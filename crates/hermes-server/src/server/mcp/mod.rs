@@ -98,8 +98,9 @@ impl Door {
             Place::Alone(place) => {
                 let mut held = Arc::clone(place).lock_owned().await;
                 tokio::task::spawn_blocking(move || {
-                    let seat =
-                        held.as_mut().ok_or_else(|| anyhow::anyhow!("a bug ended it before"))?;
+                    let seat = held
+                        .as_mut()
+                        .ok_or_else(|| anyhow::anyhow!("internal error in an earlier request"))?;
                     if seat.is_outdated() {
                         *seat = seat.again()?;
                     }

@@ -14,7 +14,7 @@ pub fn serve(seat: Seat, scoped: Scoped) -> anyhow::Result<()> {
         .max_blocking_threads(4)
         .enable_all()
         .build()
-        .context("could not begin")?;
+        .context("could not start")?;
     let place = Place::Alone(Arc::new(tokio::sync::Mutex::new(Some(seat))));
     let door = Door { place, scoped };
     runtime.block_on(async {
@@ -23,10 +23,11 @@ pub fn serve(seat: Seat, scoped: Scoped) -> anyhow::Result<()> {
             // Somebody who says nothing and goes has done nothing wrong.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => {
-                return Err(anyhow::Error::from(error).context("could not greet the client"));
+                return Err(anyhow::Error::from(error)
+                    .context("could not complete the handshake with the client"));
             }
         };
-        running.waiting().await.context("the connection broke")?;
+        running.waiting().await.context("the connection was lost")?;
         Ok(())
     })
 }

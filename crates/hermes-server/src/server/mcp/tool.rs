@@ -81,7 +81,7 @@ fn shorten(schema: &mut Value) {
 /// The arguments of a call.
 pub(super) fn arguments<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_json::from_value(value)
-        .map_err(|error| Problem::usage(format!("the arguments are not understood: {error}")))
+        .map_err(|error| Problem::usage(format!("the arguments are not valid: {error}")))
 }
 
 /// Who changes a fact that must be there, and be theirs to change.

@@ -185,7 +185,7 @@ fn search(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told
 /// A short list: what it is, when it was, and the part that answers.
 fn found(recall: &Recall<'_>, question: &Question<'_>) -> anyhow::Result<Told> {
     if question.text.trim().is_empty() {
-        return Err(Problem::usage("there is nothing to look for: the query is empty").into());
+        return Err(Problem::usage("the query is empty").into());
     }
     search::must_be_short(question)?;
     let answer = recall.find(question)?;
@@ -240,7 +240,7 @@ fn get(seat: &mut Seat, scoped: &Scoped, value: Value) -> anyhow::Result<Told> {
     const MOST: usize = 20;
     let asked: Get = arguments(value)?;
     if asked.ids.len() > MOST {
-        return Err(Problem::usage(format!("{MOST} memories at a time")).into());
+        return Err(Problem::usage(format!("at most {MOST} memories can be read at a time")).into());
     }
     let (app, home, memory) = seat.reader()?;
     let scope = scoped.whom.asker(&memory.store)?.scope;

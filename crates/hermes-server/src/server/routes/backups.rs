@@ -11,8 +11,12 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/v1/backups", "The backups of the home, newest first", Run::At(list))
             .gives(&[("results", "array")]),
-        Route::get("/api/v1/backups/status", "Green, amber or red, and why", Run::At(status))
-            .gives(&[("set_up", "boolean")]),
+        Route::get(
+            "/api/v1/backups/status",
+            "Backup status: green, amber or red, with the reasons",
+            Run::At(status),
+        )
+        .gives(&[("set_up", "boolean")]),
     ]
 }
 

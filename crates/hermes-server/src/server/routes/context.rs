@@ -67,24 +67,19 @@ pub(super) fn routes() -> Vec<Route> {
         Route::change(
             Method::POST,
             "/api/v1/context",
-            "What a model should be given for a task",
+            "Build the context for a task",
             Run::At(give),
         )
         .needs(Needs::Reading)
         .body::<ContextBody>()
         .gives(&[("text", "string"), ("tokens", "integer"), ("sections", "array")]),
-        Route::get("/api/v1/search", "Find what is remembered", Run::At(find_by_query))
+        Route::get("/api/v1/search", "Search the memory", Run::At(find_by_query))
             .query::<SearchQuery>()
             .gives(FOUND),
-        Route::change(
-            Method::POST,
-            "/api/v1/search",
-            "Find what is remembered",
-            Run::At(find_by_body),
-        )
-        .needs(Needs::Reading)
-        .body::<SearchQuery>()
-        .gives(FOUND),
+        Route::change(Method::POST, "/api/v1/search", "Search the memory", Run::At(find_by_body))
+            .needs(Needs::Reading)
+            .body::<SearchQuery>()
+            .gives(FOUND),
     ]
 }
 
@@ -125,7 +120,7 @@ fn find_by_body(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn find(seat: &mut Seat, call: &Call, asked: &SearchQuery) -> anyhow::Result<Reply> {
     if asked.q.trim().is_empty() {
-        return Err(Problem::usage("there is nothing to look for: the text is empty").into());
+        return Err(Problem::usage("the search text is empty").into());
     }
     let (app, home, memory) = seat.reader()?;
     let question = Question {

@@ -89,37 +89,31 @@ pub(super) fn routes() -> Vec<Route> {
         Route::change(
             Method::POST,
             "/api/v1/facts",
-            "Keep a fact; the same sentence twice is kept once",
+            "Add a fact; the same sentence is stored once",
             Run::At(add),
         )
         .body::<NewBody>()
         .gives(CHANGED),
-        Route::get(
-            ONE,
-            "Everything about a fact: where it comes from, its earlier texts",
-            Run::At(show),
-        )
-        .gives(&[("id", "string"), ("text", "string"), ("sources", "array")]),
+        Route::get(ONE, "One fact with its sources and earlier texts", Run::At(show)).gives(&[
+            ("id", "string"),
+            ("text", "string"),
+            ("sources", "array"),
+        ]),
         Route::change(
             Method::PATCH,
             ONE,
-            "Give a fact another text; the earlier one is kept",
+            "Change the text of a fact; the earlier text is kept",
             Run::At(edit),
         )
         .body::<TextBody>()
         .gives(CHANGED),
-        Route::change(
-            Method::DELETE,
-            ONE,
-            "Take a fact out of every answer; it can be brought back",
-            Run::At(retire),
-        )
-        .query::<Retiring>()
-        .gives(&[("id", "string"), ("text", "string")]),
+        Route::change(Method::DELETE, ONE, "Delete a fact; it can be restored", Run::At(retire))
+            .query::<Retiring>()
+            .gives(&[("id", "string"), ("text", "string")]),
         Route::change(
             Method::POST,
             "/api/v1/facts/{id}/supersede",
-            "Put a new fact in the place of one that is no longer true",
+            "Replace a fact that is no longer true with a new one",
             Run::At(supersede),
         )
         .body::<TextBody>()
@@ -127,13 +121,13 @@ pub(super) fn routes() -> Vec<Route> {
         Route::change(
             Method::POST,
             "/api/v1/facts/{id}/restore",
-            "Bring a deleted fact back",
+            "Restore a deleted fact",
             Run::At(restore),
         )
         .gives(CHANGED),
         Route::get(
             "/api/v1/facts/{id}/history",
-            "What happened to a fact, and who did it",
+            "The changes of a fact, and who made them",
             Run::At(history),
         )
         .gives(&[("id", "string"), ("results", "array")]),
@@ -164,9 +158,9 @@ fn add(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
         call.must_be_wide()?;
     }
     if body.origin == OriginBody::User && call.whom.is_narrow() {
-        let what = "who says so comes from the token, and this one is for programs";
+        let what = "the origin comes from the token, and this token is for programs";
         return Err(Problem::new(Kind::Refused, what)
-            .hint("leave `origin` out, or ask with a token that is not bound to a user")
+            .hint("omit `origin`, or use a token that is not bound to a user")
             .into());
     }
     let (app, home) = (&seat.app, &seat.home);

@@ -17,13 +17,13 @@ pub(super) fn routes() -> Vec<Route> {
             .gives(&[("results", "array")]),
         Route::get(
             "/api/v1/files/{name}",
-            "One file as text: memory, user or soul; its version is the ETag",
+            "One file as text: memory, user or soul; the ETag is its version",
             Run::At(read),
         ),
         Route::change(
             Method::PUT,
             "/api/v1/files/{name}",
-            "Replace a file; `If-Match` says which version was read",
+            "Replace a file; `If-Match` gives the version that was read",
             Run::At(write),
         )
         .gives(&[("name", "string"), ("version", "string"), ("changed", "boolean")]),
@@ -68,13 +68,13 @@ fn write(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let target = target(name, call)?;
     call.whom.may_write(&target)?;
     let Some(known) = call.header("if-match") else {
-        let message = "say which version was read: `If-Match` is missing";
+        let message = "`If-Match` is missing: give the version that was read";
         return Ok(Fault::new(StatusCode::PRECONDITION_REQUIRED, "usage", message)
-            .hint("send the ETag of the answer to GET")
+            .hint("send the ETag of the response to GET")
             .into_reply());
     };
     let text =
-        std::str::from_utf8(&call.body).map_err(|_| Problem::usage("the body is no UTF-8"))?;
+        std::str::from_utf8(&call.body).map_err(|_| Problem::usage("the body is not UTF-8"))?;
     let context = rules::of_change(app, home, &target, &app.actor)?;
     let now = memory_file::read(home, &target, context.rules)?;
     if !names(known, &now.hash) {
@@ -94,7 +94,7 @@ fn write(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 
 fn changed(hash: &str) -> Reply {
     Fault::new(StatusCode::PRECONDITION_FAILED, "refused", "the file was changed since it was read")
-        .hint("read it again, and put your change into what it says now")
+        .hint("read it again, and apply your change to the current text")
         .into_reply()
         .with(header::ETAG, tag(hash))
 }

@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get(
             "/api/v1/episodes",
-            "Conversations piece by piece, newest first",
+            "Episodes of conversations, newest first",
             Run::At(episodes),
         )
         .query::<Part>()
@@ -52,36 +52,40 @@ pub(super) fn routes() -> Vec<Route> {
         Route::change(
             Method::DELETE,
             "/api/v1/episodes/{id}",
-            "Take an episode out of every answer",
+            "Delete an episode",
             Run::At(forget_episode),
         )
         .gives(ONE),
-        Route::get("/api/v1/procedures", "How kinds of tasks are done well", Run::At(procedures))
-            .query::<Part>()
-            .gives(LIST),
+        Route::get(
+            "/api/v1/procedures",
+            "Procedures: how kinds of tasks are done well",
+            Run::At(procedures),
+        )
+        .query::<Part>()
+        .gives(LIST),
         Route::get("/api/v1/procedures/{id}", "One procedure", Run::At(show_procedure)).gives(ONE),
         Route::change(
             Method::DELETE,
             "/api/v1/procedures/{id}",
-            "Take a procedure out of every answer",
+            "Delete a procedure",
             Run::At(forget_procedure),
         )
         .gives(ONE),
-        Route::get("/api/v1/events", "What happened when, newest first", Run::At(events))
+        Route::get("/api/v1/events", "Events, newest first", Run::At(events))
             .query::<EventQuery>()
             .gives(LIST),
         Route::get("/api/v1/events/{id}", "One event", Run::At(show_event)).gives(ONE),
         Route::change(
             Method::DELETE,
             "/api/v1/events/{id}",
-            "Take an event out of every answer",
+            "Delete an event",
             Run::At(forget_event),
         )
         .gives(ONE),
         Route::change(
             Method::POST,
             "/api/v1/reflections",
-            "Keep a lesson that finished work taught",
+            "Store a lesson from finished work",
             Run::At(reflect),
         )
         .body::<LessonBody>()

@@ -26,21 +26,11 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/api/v1/jobs", "Jobs, newest first", Run::At(list))
             .query::<Part>()
             .gives(&[("results", "array")]),
-        Route::change(
-            Method::POST,
-            "/api/v1/jobs",
-            "Let a kind of job be done at once",
-            Run::At(queue),
-        )
-        .body::<JobBody>()
-        .gives(&[("kind", "string"), ("queued", "boolean")]),
-        Route::change(
-            Method::POST,
-            "/api/v1/jobs/{id}/retry",
-            "Let a job be tried again at once",
-            Run::At(retry),
-        )
-        .gives(&[("id", "integer")]),
+        Route::change(Method::POST, "/api/v1/jobs", "Run a kind of job now", Run::At(queue))
+            .body::<JobBody>()
+            .gives(&[("kind", "string"), ("queued", "boolean")]),
+        Route::change(Method::POST, "/api/v1/jobs/{id}/retry", "Retry a job now", Run::At(retry))
+            .gives(&[("id", "integer")]),
     ]
 }
 
@@ -56,7 +46,7 @@ fn queue(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let JobBody { kind } = call.json()?;
     if !jobs::can(&kind) {
         let known: Vec<&str> = jobs::KINDS.iter().map(|kind| kind.name).collect();
-        return Err(Problem::usage(format!("there is no kind of job {kind:?}"))
+        return Err(Problem::usage(format!("there is no job kind {kind:?}"))
             .hint(format!("the kinds are {}", known.join(", ")))
             .into());
     }

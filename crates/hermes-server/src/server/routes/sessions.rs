@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/api/v1/sessions", "Conversations, latest first", Run::At(list))
             .query::<ListQuery>()
             .gives(&[("results", "array")]),
-        Route::get("/api/v1/sessions/search", "Find what was said", Run::At(find))
+        Route::get("/api/v1/sessions/search", "Search conversations", Run::At(find))
             .query::<SearchQuery>()
             .gives(&[("results", "array")]),
         Route::get("/api/v1/sessions/{id}", "One conversation with its messages", Run::At(show))
@@ -96,7 +96,7 @@ fn show(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
 fn find(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     let asked: SearchQuery = call.query()?;
     if asked.q.trim().is_empty() {
-        return Err(Problem::usage("there is nothing to look for: the text is empty").into());
+        return Err(Problem::usage("the search text is empty").into());
     }
     let (app, home, memory) = seat.reader()?;
     let question = Question {

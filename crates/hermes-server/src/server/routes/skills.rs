@@ -18,9 +18,13 @@ struct ListQuery {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/skills", "Skills in use, or those that wait", Run::At(list))
-            .query::<ListQuery>()
-            .gives(&[("results", "array")]),
+        Route::get(
+            "/api/v1/skills",
+            "Skills in use, or skills waiting for approval",
+            Run::At(list),
+        )
+        .query::<ListQuery>()
+        .gives(&[("results", "array")]),
         Route::get("/api/v1/skills/{name}", "One skill with its text", Run::At(show)).gives(&[
             ("name", "string"),
             ("description", "string"),

@@ -13,16 +13,20 @@ use hermes_app::pool::Seat;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/health", "Whether the listener answers", Run::AtOnce(health))
+        Route::get("/health", "Whether the server responds", Run::AtOnce(health))
             .needs(Needs::Nothing)
             .gives(&[("status", "string"), ("version", "string")]),
-        Route::get("/openapi.json", "This page", Run::AtOnce(page))
+        Route::get("/openapi.json", "This description", Run::AtOnce(page))
             .needs(Needs::Nothing)
             .gives(&[("openapi", "string"), ("paths", "object")]),
         Route::get("/metrics", "Counts for Prometheus", Run::Metrics),
-        Route::get("/api/v1/status", "What the memory holds and by what it works", Run::At(status))
-            .gives(&[("version", "string"), ("profile", "string"), ("counts", "object")]),
-        Route::get("/api/v1/users", "Who talks to the agent", Run::At(users))
+        Route::get(
+            "/api/v1/status",
+            "What the memory contains and which models it uses",
+            Run::At(status),
+        )
+        .gives(&[("version", "string"), ("profile", "string"), ("counts", "object")]),
+        Route::get("/api/v1/users", "The users of the agent", Run::At(users))
             .gives(&[("results", "array")]),
         Route::get("/api/v1/profiles", "The profiles of the home", Run::Plain(profiles))
             .gives(&[("results", "array")]),

@@ -22,14 +22,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get(
             "/api/v1/export",
-            "Everything that is remembered, as `hermes memory export` writes it",
+            "Export the memory, as `hermes memory export` writes it",
             Run::At(export),
         )
         .query::<ExportQuery>()
         .gives(&[]),
         Route::get(
             "/api/v1/changes",
-            "What changes, as Server-Sent Events; `Last-Event-ID` goes on from there",
+            "Changes as Server-Sent Events; `Last-Event-ID` continues from there",
             Run::Changes,
         ),
     ]

@@ -34,13 +34,8 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .body::<TurnBody>()
         .gives(&[("results", "array")]),
-        Route::change(
-            Method::POST,
-            "/api/v1/sessions/{id}/end",
-            "Say that a session is over",
-            Run::At(end),
-        )
-        .gives(&[("ended", "boolean")]),
+        Route::change(Method::POST, "/api/v1/sessions/{id}/end", "End a session", Run::At(end))
+            .gives(&[("ended", "boolean")]),
     ]
 }
 
@@ -73,7 +68,7 @@ fn record(seat: &mut Seat, call: &Call) -> anyhow::Result<Reply> {
     }
     if let (true, Some(first)) = (turns.is_empty(), problems.first()) {
         let reason = first.get("reason").and_then(Value::as_str).unwrap_or_default();
-        return Err(Problem::usage(format!("the turn is not understood: {reason}")).into());
+        return Err(Problem::usage(format!("the turn is not valid: {reason}")).into());
     }
     let mut sessions = seat.take_transcripts();
     let mut results = Vec::new();
@@ -118,8 +113,8 @@ fn must_be_own(
     };
     match is_anothers {
         false => Ok(()),
-        true => Err(Problem::new(Kind::Refused, "the session belongs to somebody else")
-            .hint("leave `session_id` out: a session of its own begins")
+        true => Err(Problem::new(Kind::Refused, "the session belongs to another user")
+            .hint("omit `session_id` to start a new session")
             .into()),
     }
 }

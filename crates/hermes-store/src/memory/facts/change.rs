@@ -336,7 +336,7 @@ pub(super) fn said_by(
 
 fn refuse_empty(statement: &str) -> Outcome<()> {
     if statement.trim().is_empty() {
-        let why = "it says nothing".to_owned();
+        let why = "it is empty".to_owned();
         return Err(Error::ItemRefused { doing: "keep", item: "the fact".into(), why }.into());
     }
     Ok(())
@@ -347,7 +347,7 @@ fn text_of(kept: &Kept) -> i64 {
 }
 
 fn took_its_place(by: i64) -> String {
-    format!("{} took its place", audit::item_name(ItemKind::Fact, by))
+    format!("{} replaced it", audit::item_name(ItemKind::Fact, by))
 }
 
 pub(super) fn says_the_same(other: i64) -> String {

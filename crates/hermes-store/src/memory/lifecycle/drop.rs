@@ -71,16 +71,16 @@ fn refuse_other_body(
     let is_held: bool =
         transaction.prepare_cached(IS_HELD)?.query_row([summary], |row| row.get(0))?;
     let why = if kept.state != EpisodeState::Compressed {
-        "it is no summary"
+        "it is not a summary"
     } else if !is_held {
         "it was retired"
     } else if kept.body.as_deref() != Some(body) {
-        "it does not read as it should"
+        "it cannot be read back as it was written"
     } else {
         return Ok(());
     };
     let item = audit::item_name(ItemKind::Summary, summary);
-    let doing = "drop the messages told by";
+    let doing = "drop the messages summarised by";
     Err(Error::ItemRefused { doing, item, why: why.to_owned() }.into())
 }
 

@@ -56,9 +56,9 @@ pub(super) fn keep(
         item: "the summary".to_owned(),
         why: why.to_owned(),
     };
-    let told = told.ok_or_else(|| refused("it tells of no episode"))?;
+    let told = told.ok_or_else(|| refused("it covers no episode"))?;
     if summary.body.trim().is_empty() {
-        return Err(refused("it says nothing").into());
+        return Err(refused("it is empty").into());
     }
     let id = insert(transaction, scope, (summary, &told), change)?;
     for episode in &episodes {
@@ -104,7 +104,7 @@ fn raw(transaction: &Connection, scope: Scope, id: i64) -> Outcome<Raw> {
         None => Err(Error::NoSuchItem { item }.into()),
         Some((raw, true)) => Ok(raw),
         Some((_, false)) => {
-            let why = "it was summarized, retired or held back before".to_owned();
+            let why = "it was already summarised, retired or held back".to_owned();
             Err(Error::ItemRefused { doing: "summarize", item, why }.into())
         }
     }

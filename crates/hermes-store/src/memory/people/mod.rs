@@ -186,9 +186,9 @@ pub(super) fn numbers_of(
 fn must_be_two(from: UserNumber, into: UserNumber) -> Result<()> {
     let why = match (from, into) {
         (UserNumber::OWNER, _) => {
-            "the owner stays who they are: merge the other one into the owner"
+            "the owner cannot be merged into another user: merge the other user into the owner"
         }
-        (UserNumber::SHARED, _) | (_, UserNumber::SHARED) => "everybody is no single user",
+        (UserNumber::SHARED, _) | (_, UserNumber::SHARED) => "the shared user is not a single user",
         (from, into) if from == into => "they are the same user",
         _ => return Ok(()),
     };

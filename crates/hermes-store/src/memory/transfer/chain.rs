@@ -15,7 +15,7 @@ impl Importer<'_> {
             _ => None,
         };
         let hash = bytes("hash").and_then(|hash| audit::Hash::try_from(hash).ok());
-        let hash = hash.ok_or_else(|| "its hash is not one".to_owned())?;
+        let hash = hash.ok_or_else(|| "its hash is not valid".to_owned())?;
         let id = integer(fields, "id")?;
         self.import.last_hash = Some(hash);
         let known: Option<audit::Hash> =

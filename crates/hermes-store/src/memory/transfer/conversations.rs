@@ -182,7 +182,7 @@ impl Importer<'_> {
         for message in objects(fields, "messages") {
             let there = MessageKey::from_row(integer(message, "id")?);
             if there.session().get() != session || there.get() < 0 {
-                return Err("a message of it is of another session".to_owned().into());
+                return Err("one of its messages belongs to another session".to_owned().into());
             }
             let keys = self.origin_keys(message, whose);
             if let Some(here) = self.message_known(&keys, message)? {
@@ -296,7 +296,7 @@ impl Importer<'_> {
             .query_row([all.start(), all.end()], |row| row.get(0))?;
         let number = last.map_or(0, |last| last - all.start() + 1);
         let key = SessionKey::new(user, number);
-        Ok(key.ok_or_else(|| "its user has no room for more sessions".to_owned())?.get())
+        Ok(key.ok_or_else(|| "its user cannot have more sessions".to_owned())?.get())
     }
 
     /// The last session that a user had before the import.
@@ -332,7 +332,7 @@ impl Importer<'_> {
     fn keep_message(&mut self, target: &Target, message: &Fresh<'_>) -> Taking<()> {
         let fields = message.fields;
         let key = MessageKey::new(target.session, message.there.place())
-            .ok_or_else(|| "a message of it has no place".to_owned())?;
+            .ok_or_else(|| "one of its messages has no position".to_owned())?;
         let words = needed_text(fields, "text")?;
         let fixed = [
             ("id", Column::Integer(key.get())),

@@ -75,8 +75,7 @@ impl Importer<'_> {
     /// Where something came from that is gone: it is not to be recorded again.
     pub(super) fn take_origin(&mut self, fields: &Fields) -> Taking<Fate> {
         let number = integer(fields, "kind")?;
-        let kind =
-            ItemKind::from_number(number).ok_or_else(|| "its kind is not known".to_owned())?;
+        let kind = ItemKind::from_number(number).ok_or_else(|| "its kind is unknown".to_owned())?;
         let there = integer(fields, "item")?;
         if !self.import.keeps_numbers() {
             // Which user it belongs to is inside its hash: it means nothing in another memory.

@@ -41,7 +41,7 @@ impl Importer<'_> {
         }
         let id = self.number(Table::User, Some(there).filter(|there| *there < MOST_USERS))?;
         if id >= MOST_USERS {
-            return Err("there is no room for more users".to_owned().into());
+            return Err("the memory cannot have more users".to_owned().into());
         }
         let fixed = [("id", Column::Integer(id)), ("merged_into", self.merged_into(fields)?)];
         self.write(writing::USER, fields, &fixed)?;

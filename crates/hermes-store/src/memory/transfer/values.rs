@@ -84,7 +84,7 @@ pub(super) fn column(name: &str, value: Option<&Value>) -> Result<Column, String
         Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Column::Integer(whole),
             (None, Some(real)) => Column::Real(real),
-            _ => return Err(wrong("a number that can be kept")),
+            _ => return Err(wrong("a number that can be stored")),
         },
         Some(Value::String(text)) if name == "uid" => {
             let uid: Uid = text.parse().map_err(|_| wrong("an id"))?;

@@ -28,7 +28,7 @@ pub(super) fn service(name: &str, around: &Surroundings<'_>) -> Result<Pairs> {
     }
     Err(bad_with_hint(
         &format!("there is no service called {name}"),
-        "write a section [name] into ~/.pg_service.conf, or name the host",
+        "write a section [name] into ~/.pg_service.conf, or give the host",
     ))
 }
 
@@ -58,7 +58,7 @@ fn service_in(text: &str, name: &str) -> Result<Option<Pairs>> {
         let (true, Some(pairs)) = (inside, found.as_mut()) else { continue };
         match line.split_once('=') {
             Some((key, value)) => pairs.push((key.trim().to_owned(), value.trim().to_owned())),
-            None => return Err(bad(&format!("a line of service {name} has no ="))),
+            None => return Err(bad(&format!("a line of service {name} has no `=`"))),
         }
     }
     Ok(found)

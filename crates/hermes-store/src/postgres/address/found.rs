@@ -88,15 +88,15 @@ impl Found {
             (Some(number), Some(factor)) => {
                 Ok(Some(Duration::from_millis(u64::from(number) * factor)))
             }
-            _ => Err(bad_with_hint(&format!("its {key} is not a time"), "write it like 30s")),
+            _ => Err(bad_with_hint(&format!("its {key} is not a duration"), "write it like 30s")),
         }
     }
 
     pub(super) fn one_of(&self, key: &str, words: &[&str]) -> Result<Option<String>> {
         match self.text(key) {
             Some(text) if !words.contains(&text) => Err(bad_with_hint(
-                &format!("its {key} is not known"),
-                &format!("one of {}", words.join(", ")),
+                &format!("its {key} is not valid"),
+                &format!("use one of {}", words.join(", ")),
             )),
             said => Ok(said.map(str::to_owned)),
         }
@@ -112,12 +112,18 @@ fn known(key: &str) -> Result<&'static str> {
         KEYS.iter().map(|(known, _)| (strsim::damerau_levenshtein(known, key), *known)).min();
     match near {
         Some((distance, near)) if distance <= 2 => Err(bad_with_hint(
-            &format!("it has a key {key}, which is not known"),
-            &format!("perhaps {near} was meant"),
+            &format!("it has an unknown key, {key}"),
+            &format!("did you mean {near}?"),
         )),
         _ => {
             let keys = KEYS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
-            Err(bad_with_hint("it has a key that is not known", &format!("known are {keys}")))
+            Err(bad_with_hint(
+                "it has an unknown key",
+                &format!(
+                    "the known keys are \
+                 {keys}"
+                ),
+            ))
         }
     }
 }

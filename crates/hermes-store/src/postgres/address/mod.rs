@@ -305,7 +305,7 @@ fn hosts(found: &Found) -> Result<Vec<Host>> {
     let count = names.len().max(addresses.len());
     let fits = |length: usize| length == 0 || length == count;
     if !fits(names.len()) || !fits(addresses.len()) || !(ports.len() <= 1 || ports.len() == count) {
-        return Err(bad("it names not as many ports or addresses as hosts"));
+        return Err(bad("the numbers of its hosts, ports and addresses differ"));
     }
     (0..count)
         .map(|place| {
@@ -317,7 +317,7 @@ fn hosts(found: &Found) -> Result<Vec<Host>> {
                     .map(|text| text.parse().map_err(|_| bad("its hostaddr is not an IP address")))
                     .transpose()?,
                 port: port.map_or(Ok(PORT), |text| {
-                    text.parse().map_err(|_| bad("its port is not a port"))
+                    text.parse().map_err(|_| bad("its port is not a valid port"))
                 })?,
             })
         })

@@ -76,8 +76,8 @@ impl FromStr for SslMode {
     fn from_str(text: &str) -> Result<SslMode> {
         MODES.iter().find(|(word, _)| *word == text).map(|(_, mode)| *mode).ok_or_else(|| {
             bad_with_hint(
-                "its sslmode is not known",
-                "one of disable, allow, prefer, require, verify-ca, verify-full",
+                "its sslmode is not valid",
+                "use one of disable, allow, prefer, require, verify-ca, verify-full",
             )
         })
     }
@@ -94,11 +94,11 @@ impl fmt::Display for Warning {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::NotVerified { mode } => {
-                write!(to, "sslmode={mode} does not check which server answers")
+                write!(to, "sslmode={mode} does not verify which server responds")
             }
-            Warning::NotEncrypted => to.write_str("sslmode=disable sends everything in the clear"),
+            Warning::NotEncrypted => to.write_str("sslmode=disable sends everything unencrypted"),
             Warning::PasswordFileOpen { path } => {
-                write!(to, "{} is not used: others may read it", path.display())
+                write!(to, "{} is not used: other users can read it", path.display())
             }
         }
     }
@@ -109,7 +109,9 @@ impl Warning {
     pub fn hint(&self) -> String {
         match self {
             Warning::NotVerified { .. } | Warning::NotEncrypted => {
-                "`hermes config set memory.ssl_mode verify-full`, with sslrootcert=… for an authority of your own".to_owned()
+                "`hermes config set memory.ssl_mode verify-full`, with sslrootcert=… for your own \
+                 certificate authority"
+                    .to_owned()
             }
             Warning::PasswordFileOpen { path } => format!("chmod 600 {}", path.display()),
         }
@@ -163,12 +165,12 @@ pub(super) fn identity(found: &Found, around: &Surroundings<'_>) -> Result<Optio
     match (named("sslcert").or_else(usual), key.or_else(|| own("postgresql.key"))) {
         (Some(certificate), Some(key)) => Ok(Some(Identity { certificate, key })),
         (Some(_), None) => Err(bad_with_hint(
-            "it has sslcert and no sslkey",
-            "name the key of the certificate with sslkey=FILE",
+            "it has sslcert but no sslkey",
+            "set sslkey=FILE to the key of the certificate",
         )),
         (None, _) if found.text("sslkey").is_some() => Err(bad_with_hint(
-            "it has sslkey and no sslcert",
-            "name the certificate of the key with sslcert=FILE",
+            "it has sslkey but no sslcert",
+            "set sslcert=FILE to the certificate of the key",
         )),
         (None, _) => Ok(None),
     }

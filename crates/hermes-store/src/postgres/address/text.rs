@@ -7,7 +7,7 @@ use crate::Result;
 
 /// What to do where a sign of the password was taken for a part of the address.
 const ENCODE: &str =
-    "write signs like @ : / ? # % in a user or password as %40 %3A %2F %3F %23 %25";
+    "write characters like @ : / ? # % in a user or password as %40 %3A %2F %3F %23 %25";
 
 /// Every key with its value, in the order they were written.
 pub(super) type Pairs = Vec<(String, String)>;
@@ -22,7 +22,7 @@ pub(super) fn pairs(text: &str) -> Result<Pairs> {
     }
     if text.split(['=', ' ']).next().is_some_and(|start| start.contains("://")) {
         return Err(bad_with_hint(
-            "it is an address of another kind of server",
+            "it is the address of another kind of server",
             "write it like postgres://user@host:5432/database",
         ));
     }
@@ -46,7 +46,10 @@ fn from_url(rest: &str) -> Result<Pairs> {
     };
     let beyond = [database, query].into_iter().flatten();
     if beyond.clone().any(|part| part.contains('@')) || rest.contains('#') {
-        return Err(bad_with_hint("its user or password has a sign that must be encoded", ENCODE));
+        return Err(bad_with_hint(
+            "its user or password has a character that must be encoded",
+            ENCODE,
+        ));
     }
     let mut pairs = Pairs::new();
     let hosts = match authority.rsplit_once('@') {
@@ -63,7 +66,7 @@ fn from_url(rest: &str) -> Result<Pairs> {
     for part in query.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
         let Some((key, value)) = part.split_once('=') else {
             return Err(bad_with_hint(
-                "one of its parameters has no =",
+                "one of its parameters has no `=`",
                 "write them like ?sslmode=verify-full",
             ));
         };
@@ -114,7 +117,7 @@ fn host_and_port(host: &str) -> Result<(&str, &str)> {
     }
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
     if !port.is_empty() && port.parse::<u16>().is_err() {
-        return Err(bad_with_hint("what stands after the host is not a port", ENCODE));
+        return Err(bad_with_hint("the text after the host is not a port", ENCODE));
     }
     Ok((name, port))
 }
@@ -139,7 +142,7 @@ fn decoded(text: &str) -> Result<String> {
     }
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Ok(text),
-        _ => Err(bad("its %xx do not make text")),
+        _ => Err(bad("its %xx sequences are not valid text")),
     }
 }
 
@@ -150,7 +153,7 @@ fn from_words(text: &str) -> Result<Pairs> {
     while !rest.is_empty() {
         let Some((key, after)) = rest.split_once('=') else {
             return Err(bad_with_hint(
-                "one of its words has no =",
+                "one of its words has no `=`",
                 "write it like postgres://user@host:5432/database, or host=… user=… dbname=…",
             ));
         };

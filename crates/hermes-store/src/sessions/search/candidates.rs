@@ -82,7 +82,7 @@ pub(super) fn select(
         return Ok(Selection { ids, ..Selection::default() });
     }
     if !has_index {
-        return unindexed(rows, "there is no full-text index");
+        return unindexed(rows, "the full-text index is missing");
     }
     let condition = query.condition.as_ref();
     let strict = condition.and_then(|condition| condition.expression(&query.terms));
@@ -334,7 +334,7 @@ fn list_literals(
     })?;
     let is_full = lists.iter().all(|list| list.len() >= BUDGET);
     if has_more && !is_full {
-        notes.push(format!("only the newest {LITERAL_ROWS} messages were looked through"));
+        notes.push(format!("only the newest {LITERAL_ROWS} messages were searched"));
         notes.dedup();
     }
     let listed = |(ids, (term, _))| Listed { term, hits: Hits::sure(ids) };

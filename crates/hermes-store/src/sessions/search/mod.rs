@@ -208,7 +208,7 @@ fn search(
 ) -> rusqlite::Result<SearchAnswer> {
     let mut query = query::parse(&request.query);
     if query.terms.is_empty() {
-        query.notes.push("there is no word in the query to search for".to_owned());
+        query.notes.push("the query has no word to search for".to_owned());
         return Ok(describe(&query, &Selection::default(), &[], Vec::new()));
     }
     let mut rows = Rows::new(db, &request.filter)?;

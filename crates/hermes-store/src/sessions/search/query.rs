@@ -102,8 +102,10 @@ impl Query {
                 continue;
             }
             is_changed = true;
-            self.notes
-                .push(format!("{:?} stands nowhere as a whole: its parts were used", term.shown));
+            self.notes.push(format!(
+                "no message contains {:?} as a whole: its parts were used",
+                term.shown
+            ));
             for part in parts {
                 if !terms.iter().any(|known| known.ways[0] == part.ways[0]) {
                     terms.push(part);

@@ -90,7 +90,7 @@ fn operators_with_nothing_to_join_are_dropped() {
 fn a_leading_not_is_ignored_and_says_so() {
     let query = parse("NOT draft");
     assert_eq!(query.condition, Some(Node::Term(0)));
-    assert_eq!(query.notes, ["NOT needs something to take away from; it was ignored"]);
+    assert_eq!(query.notes, ["NOT needs another word beside it; it was ignored"]);
     let query = parse("deploy OR NOT draft");
     assert_eq!(query.condition, Some(Node::Term(0)));
     assert_eq!(query.notes.len(), 1);

@@ -158,7 +158,7 @@ impl Parser {
         let count = branches.len();
         let wanted: Vec<Node> = branches.into_iter().filter_map(Part::wanted).collect();
         if wanted.len() < count {
-            self.note("NOT beside OR was left out: it would mean nearly every message");
+            self.note("NOT beside OR was ignored: it would match nearly every message");
         }
         gather(wanted, Node::Any).map(Part::Wanted)
     }
@@ -240,7 +240,7 @@ impl Parser {
             return Some(Node::Term(known));
         }
         if self.terms.len() >= MOST_TERMS {
-            self.note("the query has more words than are looked up; the last ones were ignored");
+            self.note("the query has too many words; the last ones were ignored");
             return None;
         }
         let star = if matches!(way, Way::Begun(_)) { "*" } else { "" };
@@ -259,7 +259,7 @@ impl Parser {
         }
         let Some(wanted) = gather(wanted, Node::All) else {
             let unwanted = gather(unwanted, Node::All)?;
-            self.note("NOT needs something to take away from; it was ignored");
+            self.note("NOT needs another word beside it; it was ignored");
             return Some(unwanted);
         };
         match gather(unwanted, Node::Any) {

@@ -43,7 +43,8 @@ fn references(connection: &Connection) -> Result<Vec<String>> {
         );
         let count: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
         if count > 0 {
-            problems.push(format!("{count} rows of {table} refer to a {parent} that is not there"));
+            problems
+                .push(format!("{count} rows of {table} refer to a {parent} that does not exist"));
         }
     }
     Ok(problems)
@@ -74,7 +75,7 @@ const REFERENCES: [(&str, &str, &str); 18] = [
 /// A chunk without a word has no row among the words; words without a chunk are wrong.
 fn words(connection: &Connection) -> Result<Vec<String>> {
     let count: i64 = connection.query_row(WORDS_OF_NO_CHUNK, [], |row| row.get(0))?;
-    let what = "chunks are in the keyword index and nowhere else";
+    let what = "chunks exist only in the keyword index";
     Ok((count > 0).then(|| format!("{count} {what}")).into_iter().collect())
 }
 

@@ -33,7 +33,7 @@ fn references(connection: &Connection) -> Result<Vec<String>> {
         .query_map([], |row| {
             let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
             let count: i64 = row.get(2)?;
-            Ok(format!("{count} rows of {table} refer to a {parent} that is not there"))
+            Ok(format!("{count} rows of {table} refer to a {parent} that does not exist"))
         })?
         .collect()
 }
@@ -50,7 +50,7 @@ fn keyword_index(file: &File, access: Access) -> Result<Vec<String>> {
         problems.push(format!("the keyword index is damaged ({})", words_of(&refusal)));
     }
     for (sql, what) in [
-        (CHUNKS_WITHOUT_WORDS, "chunks are missing in the keyword index"),
+        (CHUNKS_WITHOUT_WORDS, "chunks are missing from the keyword index"),
         (WORDS_WITHOUT_CHUNK, "rows of the keyword index belong to no chunk"),
     ] {
         let count: i64 = file.as_backend().query_row(sql, [], |row| row.get(0))?;
@@ -76,7 +76,7 @@ fn segment_problems(file: &File) -> Result<Vec<String>> {
             && row.get::<_, Option<i64>>(5)? == wanted(segments::SLOT);
         if !fits {
             let id: i64 = row.get(0)?;
-            problems.push(format!("segment {id} of the vectors has not the length it says"));
+            problems.push(format!("segment {id} of the vectors has the wrong length"));
         }
     }
     let Some(model) = vector_model::active(connection)? else { return Ok(problems) };
@@ -87,7 +87,7 @@ fn segment_problems(file: &File) -> Result<Vec<String>> {
     )?;
     let live: u64 = live_slots(connection, &model)?.values().sum();
     if kept.unsigned_abs() != live {
-        problems.push(format!("there are {kept} vectors, but {live} of them in the segments"));
+        problems.push(format!("there are {kept} vectors, but the segments have {live} of them"));
     }
     Ok(problems)
 }
