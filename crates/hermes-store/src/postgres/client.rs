@@ -125,7 +125,7 @@ impl Client {
         let all = new.iter().map(|(text, types)| Box::pin(inner.prepare_typed(text, types)));
         let statements = wire.wait_for(runtime, in_order(all.collect()))?;
         for ((text, types), statement) in new.iter().zip(statements) {
-            prepared.keep(text, types, statement);
+            prepared.keep(text, types, &statement);
         }
         Ok(())
     }

@@ -109,7 +109,7 @@ fn config(address: &Address, host: &Host, wire: Wire, mark: Option<&str>) -> Con
         .keepalives_interval(keepalives.interval)
         .keepalives_retries(keepalives.count);
     match host.address {
-        Some(ip) if host.name.is_empty() => config.host(&ip.to_string()),
+        Some(ip) if host.name.is_empty() => config.host(ip.to_string()),
         Some(ip) => config.host(&host.name).hostaddr(ip),
         None => config.host(&host.name),
     };

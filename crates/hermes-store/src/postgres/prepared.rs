@@ -24,9 +24,12 @@ pub(super) struct Prepared {
     uses: u32,
     can: bool,
     /// By text and types; none of a statement that was seen once.
-    known: HashMap<String, Vec<(Vec<Type>, Option<Statement>)>>,
+    known: HashMap<String, Vec<Known>>,
     count: usize,
 }
+
+/// The types that a statement was sent with, and the statement once the server keeps it.
+type Known = (Vec<Type>, Option<Statement>);
 
 impl Prepared {
     pub(super) fn new(mark: Option<String>) -> Prepared {
@@ -65,12 +68,8 @@ impl Prepared {
             };
             let types: Vec<Type> = values.iter().map(|(_, kind)| kind.clone()).collect();
             match self.known.get(*text).and_then(|all| all.iter().find(|(it, _)| *it == types)) {
-                Some((_, Some(_))) => {}
-                Some((_, None)) => {
-                    if !new.contains(&(text, types.clone())) {
-                        new.push((text, types));
-                    }
-                }
+                Some((_, None)) if !new.contains(&(text, types.clone())) => new.push((text, types)),
+                Some(_) => {}
                 None if self.count < MOST => {
                     self.count += 1;
                     self.known.entry((*text).to_owned()).or_default().push((types, None));
@@ -81,7 +80,7 @@ impl Prepared {
         new
     }
 
-    pub(super) fn keep(&mut self, text: &str, types: &[Type], statement: Statement) {
+    pub(super) fn keep(&mut self, text: &str, types: &[Type], statement: &Statement) {
         let known = self.known.get_mut(text).into_iter().flatten();
         for (_, kept) in known.filter(|(it, _)| it == types) {
             *kept = Some(statement.clone());

@@ -78,7 +78,7 @@ impl<'s> ServerRecording<'s> {
 
 impl Recording for ServerRecording<'_> {
     fn look_up(&mut self, keys: &[Key], next: &dyn Fn() -> Vec<Foreseen>) -> Result<()> {
-        self.gathered.look_up(self.server, keys, next())
+        self.gathered.look_up(self.server, keys, &next())
     }
 
     fn known(&self, key: &Key) -> Result<Option<Option<Key>>> {
@@ -108,7 +108,7 @@ impl Recording for ServerRecording<'_> {
 
 impl Gathered {
     /// Finds out which of these keys are known.
-    fn look_up(&mut self, server: &Server, keys: &[Key], next: Vec<Foreseen>) -> Result<()> {
+    fn look_up(&mut self, server: &Server, keys: &[Key], next: &[Foreseen]) -> Result<()> {
         let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
         let asked: [(&(dyn ToSql + Sync), Type); 2] =
             [(&server.profile(), Type::INT8), (&keys, Type::BYTEA_ARRAY)];

@@ -178,7 +178,7 @@ impl Server {
     pub(super) fn ask_with(
         &self,
         question: Request<'_>,
-        next: Vec<Foreseen>,
+        next: &[Foreseen],
     ) -> Result<Vec<::postgres::Row>> {
         let given: Vec<_> = next.iter().map(|(_, values)| Given::new(values)).collect();
         let values: Vec<_> = given.iter().map(Given::params).collect();
