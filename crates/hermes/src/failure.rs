@@ -103,15 +103,14 @@ pub(crate) fn report(error: &anyhow::Error, json: bool, place: &str) -> ExitCode
     code
 }
 
+/// Whether the command line asks for JSON, also one that was not understood.
+pub(crate) fn wants_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
+}
+
 /// The same for a command line that clap did not understand (or for `--help`).
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    let json = std::env::args_os().any(|argument| argument == "--json");
-    let mut root = crate::cli::help::command();
-    root.build();
-    if let Some(unknown) = crate::cli::unknown::of_usage(error, &root) {
-        print(problem::told(&unknown.into()), json);
-        return exit_code(Kind::Usage);
-    }
+    let json = wants_json();
     if !error.use_stderr() || !json {
         // A closed pipe is the only thing that can go wrong here, and it is not a failure.
         let _ = error.print();

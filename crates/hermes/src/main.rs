@@ -37,7 +37,10 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            let code = failure::report_usage(&error);
+            let code = match cli::unknown::of_usage(&error) {
+                Some(unknown) => failure::report(&unknown.into(), failure::wants_json(), ""),
+                None => failure::report_usage(&error),
+            };
             // It may be an agent that is slow to send its event.
             return if heard == Heard::Silence { ExitCode::SUCCESS } else { code };
         }

@@ -81,15 +81,17 @@ pub(crate) fn problem(word: &str, parent: &clap::Command) -> Problem {
 }
 
 /// The same for what the parser of the command line refused, if that was the reason.
-pub(crate) fn of_usage(error: &clap::Error, root: &clap::Command) -> Option<Problem> {
+pub(crate) fn of_usage(error: &clap::Error) -> Option<Problem> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
+    let mut root = super::help::command();
+    root.build();
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let mut parent = root;
+    let mut parent = &root;
     for typed in words.iter().take_while(|typed| *typed != word) {
         parent = parent.find_subcommand(typed).unwrap_or(parent);
     }
