@@ -268,7 +268,7 @@ fn hints_name_what_is_meant() {
     {
         assert!(listed.contains(command), "{listed}");
     }
-    assert!(sandbox.ok(&["doctor"]).contains("words went to telegram-9"));
+    assert!(sandbox.ok(&["doctor"]).contains("messages went to telegram-9"));
     let far = sandbox.run(&["memory", "timeline", "--since", "1y"]);
     assert!(!far.stderr.contains("--since 1y"), "{}", far.stderr);
     assert!(sandbox.run(&["memory", "timeline"]).stderr.contains("--since 1y"));

@@ -150,7 +150,7 @@ fn skipped_lines_are_named_and_the_code_says_so() {
     assert!(ran.stdout.contains("talk.jsonl line 2") && ran.stdout.contains("truncated"));
     sandbox.fails(&["import", "jsonl", "/dev/zero", "--yes"], 5, &["not a regular file"]);
     sandbox.fails(&["import", "jsonl", "nowhere.jsonl"], 4, &["no such file"]);
-    sandbox.fails(&["import", "chatgpt"], 2, &["which file"]);
+    sandbox.fails(&["import", "chatgpt"], 2, &["no usual location"]);
     sandbox.fails(&["import", "hermes-agent", ".hermes"], 5, &["the home itself", "catch-up"]);
 }
 

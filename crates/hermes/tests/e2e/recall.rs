@@ -425,7 +425,7 @@ fn doctor_finds_a_damaged_index_of_vectors_and_makes_it_anew() {
     );
     let fixed = sandbox.run(&["doctor", "--fix"]);
     assert_eq!(fixed.code, 0, "{}{}", fixed.stdout, fixed.stderr);
-    assert!(fixed.stdout.contains("made anew"), "{}", fixed.stdout);
+    assert!(fixed.stdout.contains("recomputed"), "{}", fixed.stdout);
     assert!(first(&sandbox, "docker compose").contains("docker compose"));
 }
 

@@ -21,10 +21,15 @@ pub(super) fn problems(file: &File, access: Access) -> Result<(Vec<String>, Vec<
     Ok((problems, segment_problems(file)?))
 }
 
+/// What SQLite writes above its findings.
+const HEAD: &str = "*** in database ";
+
 fn pages(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare("pragma quick_check(20)")?;
     let said: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
-    Ok(said.into_iter().filter(|line| line != "ok").collect())
+    let lines = said.iter().flat_map(|row| row.lines());
+    let damage = lines.filter(|line| *line != "ok" && !line.starts_with(HEAD));
+    Ok(damage.map(|line| format!("pages are damaged ({line})")).collect())
 }
 
 fn references(connection: &Connection) -> Result<Vec<String>> {
