@@ -85,7 +85,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         ("ssh:///x", "no host"),
         ("ssh://host", "no folder"),
         ("ssh://host/", "no folder"),
-        ("ssh://-oProxyCommand=x/y", "none"),
+        ("ssh://-oProxyCommand=x/y", "not valid"),
         ("ssh://host/x?transfer=scp", "sftp or rsync"),
         ("ssh://host/x?identity=key", "absolute path"),
         ("ssh://host/x?identity=/a%22b", "does not accept"),

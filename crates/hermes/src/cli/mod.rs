@@ -92,7 +92,9 @@ enum Command {
     /// forgotten fact; `hermes memory fact restore` restores it.
     #[command(after_help = forget::EXAMPLES)]
     Forget(forget::Arguments),
-    /// Create the home if it is missing, check it, and start the daemon in the background
+    /// Create and check the home, and start the daemon
+    ///
+    /// Creates the home if it is missing. The daemon runs in the background.
     Start(start::Arguments),
     /// Open the dashboard in a browser
     Dashboard(dashboard::Arguments),
@@ -130,7 +132,9 @@ enum Command {
     /// Manage the memory database: a file, or a PostgreSQL server that several machines share
     #[command(subcommand)]
     Db(db::Command),
-    /// Import histories and memories from Claude Code, Codex, ChatGPT, Claude.ai and more
+    /// Import histories and memories of other programs
+    ///
+    /// Knows Claude Code, Codex, ChatGPT, Claude.ai and more.
     #[command(subcommand)]
     Import(import::Command),
     /// Migrate from OpenClaw
@@ -154,7 +158,9 @@ enum Command {
     /// Create, verify, send, restore and test encrypted backups
     #[command(subcommand, visible_alias = "backups")]
     Backup(backup::Command),
-    /// Connect Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code or Zed
+    /// Connect Claude Code, Codex, Cursor and other agents
+    ///
+    /// Knows Claude Code, Codex, Cursor, OpenClaw, Hermes Agent, goose, opencode, VS Code and Zed.
     Integrate(integrate::Arguments),
     /// Handle one event of an agent; `hermes integrate` sets it up
     Hook(hook::Arguments),

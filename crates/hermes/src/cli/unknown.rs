@@ -68,11 +68,14 @@ const MEANT: &[(&[&str], &str)] = &[
 
 /// The error for a word that is no command below another.
 pub(crate) fn problem(word: &str, parent: &clap::Command) -> Problem {
-    let names = || parent.get_subcommands().flat_map(|one| one.get_name_and_visible_aliases());
+    let names: Vec<&str> =
+        parent.get_subcommands().flat_map(|one| one.get_name_and_visible_aliases()).collect();
     let hint = meant(word).map(str::to_owned).or_else(|| {
-        let near = names().map(|name| (strsim::jaro_winkler(word, name), name));
-        let (likeness, name) = near.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (likeness >= 0.8).then(|| format!("did you mean `{}`?", full_name(parent, name)))
+        let near =
+            names.iter().map(|name| (strsim::normalized_damerau_levenshtein(word, name), name));
+        // Of equals the first: a name comes before its aliases.
+        let (likeness, name) = near.rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (likeness >= 0.6).then(|| format!("did you mean `{}`?", full_name(parent, name)))
     });
     let path = parent.get_bin_name().unwrap_or_default().trim_start_matches("hermes").trim();
     let list = if path.is_empty() { "--all" } else { path };

@@ -117,7 +117,7 @@ fn setup_refuses_secrets_beside_what_they_open() {
     let disk = text(&outside(&sandbox, "disk"));
     let copies = text(&outside(&sandbox, "disk/private.asc"));
     refused(&["--new-key", &copies, "--target", &disk], "beside the copies");
-    assert!(!sandbox.read("config.yaml").contains("disk"), "nothing was changed");
+    assert!(!sandbox.read("config.yaml").contains(&disk), "nothing was changed");
     let generate = ["backup", "key", "generate", "--no-passphrase", "--private"];
     let beside = text(&beside);
     let mut arguments = generate.to_vec();

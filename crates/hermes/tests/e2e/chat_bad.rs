@@ -100,7 +100,7 @@ fn a_model_that_loops_is_stopped_and_rounds_are_bounded() {
     let sandbox = Sandbox::ready();
     let same = ModelServer::start(vec![Reply::call("skills_list", &json!({}))]);
     let ran = talk(&sandbox, &same, &["-q", "list them"], &[]);
-    ran.failed(3, &["the same call again and again"]);
+    ran.failed(3, &["kept repeating the same call"]);
     assert!(same.requests().len() < 10, "{}", same.requests().len());
     let busy = ModelServer::answering(|number, _| {
         Reply::call("memory", &json!({"action": "search", "query": format!("thing {number}")}))

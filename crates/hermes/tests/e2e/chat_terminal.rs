@@ -410,13 +410,13 @@ fn a_change_of_a_file_is_rolled_back_and_forward_again() {
     terminal.line("/rollback");
     terminal.expect("[y/N]");
     terminal.line("y");
-    terminal.expect("1 file changed back");
+    terminal.expect("1 file reverted");
     terminal.prompt();
     assert_eq!(read(), "first\n");
     terminal.line("/rollback undo");
     terminal.expect("[y/N]");
     terminal.line("y");
-    terminal.expect("1 file changed back");
+    terminal.expect("1 file reverted");
     terminal.prompt();
     assert_eq!(read(), "second\n");
     leave(&mut terminal);

@@ -140,7 +140,7 @@ fn what_somebody_else_changed_is_named_and_left_alone() {
     let words = ["changed by someone else", "a.txt", "--force"];
     sandbox.fails(&["checkpoint", "restore", "1", "--yes"], 5, &words);
     assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "mine\n");
-    assert!(sandbox.ok(&["checkpoint", "show", "1"]).contains("somebody else since: a.txt"));
+    assert!(sandbox.ok(&["checkpoint", "show", "1"]).contains("someone else since: a.txt"));
     sandbox.ok(&["checkpoint", "restore", "1", "--yes", "--force"]);
     assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "one\n");
 }

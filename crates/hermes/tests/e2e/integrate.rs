@@ -430,7 +430,7 @@ fn a_page_gets_one_block_that_goes_without_a_trace() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     assert!(!sandbox.folder().join("NEW.md").exists());
     put(&sandbox, "AGENTS.md", "<!-- hermes:end --> x <!-- hermes:begin -->");
-    sandbox.fails(&["integrate", "--agents-md", "AGENTS.md", "--yes"], 5, &["marks"]);
+    sandbox.fails(&["integrate", "--agents-md", "AGENTS.md", "--yes"], 5, &["markers"]);
 }
 
 #[test]

@@ -25,7 +25,60 @@ fn errors_with_json_are_one_object_on_standard_output_with_the_same_code() {
 fn a_typo_in_a_command_is_answered_with_the_right_one() {
     let ran = Sandbox::empty().run(&["sesions", "list"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("sessions"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("did you mean `hermes sessions`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_answered_with_what_was_meant() {
+    let sandbox = Sandbox::empty();
+    for (typed, meant) in [
+        (&["remember", "x"][..], "hermes add"),
+        (&["find", "x"], "hermes search"),
+        (&["facts"], "hermes memory fact list"),
+        (&["ui"], "hermes dashboard"),
+        (&["honcho", "mode"], "external memory service"),
+        (&["memory", "serch"], "`hermes memory search`"),
+        (&["help", "memori"], "`hermes memory`"),
+        (&["xyzzy"], "hermes help --all"),
+    ] {
+        let ran = sandbox.run(typed);
+        assert_eq!(ran.code, 2, "{typed:?}");
+        assert!(ran.stderr.contains(meant), "{typed:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn help_is_one_screen_and_knows_every_command() {
+    let sandbox = Sandbox::empty();
+    let first = sandbox.ok(&["help"]);
+    assert_eq!(first, sandbox.ok(&["--help"]));
+    assert!(first.lines().count() <= 35, "{first}");
+    assert!(first.contains("search") && !first.contains("hook"), "{first}");
+    let all = sandbox.ok(&["help", "--all"]);
+    assert!(all.contains("hook") && all.contains("--json"), "{all}");
+    assert_eq!(
+        sandbox.ok(&["help", "backup", "create"]),
+        sandbox.ok(&["backup", "create", "--help"])
+    );
+}
+
+#[test]
+fn what_people_type_first_works() {
+    let sandbox = Sandbox::ready();
+    sandbox.ok(&["add", "Short answers unless I ask for detail"]);
+    assert!(sandbox.ok(&["memory", "list"]).contains("Short answers"));
+    sandbox.ok(&["memory", "fact", "add", "The Atlas report is due on the first Monday"]);
+    let id = sandbox.ok(&["sessions", "create", "--title", "Harbour"]);
+    sandbox.ok(&["sessions", "append", id.trim(), "--role", "user", "The crane is called Bertha"]);
+    assert!(sandbox.ok(&["search", "when is the Atlas report due"]).contains("first Monday"));
+    assert!(sandbox.ok(&["search", "crane Bertha"]).contains("Bertha"));
+    assert!(sandbox.ok(&["context", "write the Atlas report"]).contains("first Monday"));
+    sandbox.fails(&["forget", "Atlas report"], 5, &["fact:001", "--yes"]);
+    assert!(sandbox.ok(&["forget", "Atlas report", "--yes"]).contains("fact:001"));
+    assert!(!sandbox.ok(&["memory", "fact", "list"]).contains("Atlas"));
+    sandbox.ok(&["memory", "fact", "restore", "fact:001"]);
+    assert!(sandbox.ok(&["forget", "fact:001"]).contains("forgotten"));
+    sandbox.fails(&["forget", "nothing of the kind"], 4, &["no fact matches"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn without_auto_write_it_waits_until_it_is_approved_or_rejected() {
         let approved = sandbox.ok(&["memory", "approve", &first]);
         assert!(approved.starts_with("written to "), "{approved}");
         assert!(files(&sandbox).contains("Rosalind"));
-        sandbox.fails(&["memory", "approve", &first], 5, &["approved already"]);
+        sandbox.fails(&["memory", "approve", &first], 5, &["already approved"]);
         sandbox.ok(&["memory", "reject", &second]);
         assert!(!files(&sandbox).contains("Thursday"));
         assert_eq!(sandbox.ok(&["memory", "pending"]), "nothing is waiting for your approval\n");

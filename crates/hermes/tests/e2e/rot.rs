@@ -89,9 +89,9 @@ fn flipped_bytes_are_named_by_doctor_and_by_the_next_backup_and_come_back_row_by
         let is_it = |line: &&String| line.starts_with(kind) && line.contains(file);
         found.iter().filter(is_it).count()
     };
-    assert_eq!(named("state.db is not", "message"), TURNS, "{found:#?}");
-    assert_eq!(named("memory.db is not", "message"), TURNS, "{found:#?}");
-    assert_eq!(named("memory.db is not", "vector of message"), 20, "{found:#?}");
+    assert_eq!(named("state.db does not match", "message"), TURNS, "{found:#?}");
+    assert_eq!(named("memory.db does not match", "message"), TURNS, "{found:#?}");
+    assert_eq!(named("memory.db does not match", "vector of message"), 20, "{found:#?}");
     assert!(found.iter().any(|line| line.contains("of session main (")), "{found:#?}");
 
     // The next backup is kept, says so, and does not count.

@@ -48,7 +48,7 @@ fn doctor_counts_them_and_two_commands_take_them_out() {
     sandbox.ok(&["memory", "fact", "add", &format!("The crane listens to {TOKEN}")]);
     assert!(sandbox.ok(&["memory", "search", "crane"]).contains(TOKEN));
     let doctor = sandbox.ok(&["doctor"]);
-    assert!(doctor.contains("1 message of state.db with secrets"), "{doctor}");
+    assert!(doctor.contains("1 message in state.db with secrets"), "{doctor}");
     sandbox.ok(&["config", "unset", "recording.secrets"]);
     let doctor = sandbox.ok(&["doctor"]);
     assert!(doctor.contains("hermes sessions redact"), "{doctor}");

@@ -95,5 +95,5 @@ fn a_cut_file_is_kept_as_far_as_it_goes_and_says_so() {
     let half = &document.as_bytes()[..document.len() / 2];
     let ran = sandbox.feed(&["memory", "import", "-"], half);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("cut off"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("truncated"), "{}", ran.stdout);
 }
