@@ -131,7 +131,7 @@ fn tables_are_made_shown_and_refused() {
     sandbox.fails(&["memory", "fact", "list"], 5, &["its schema is 9999", "upgrade hermes"]);
     sandbox.fails(&["db", "migrate"], 5, &["9999"]);
     let file = Sandbox::ready();
-    file.fails(&["db", "migrate"], 5, &["in a file", "memory.backend postgres"]);
+    file.fails(&["db", "migrate"], 5, &["SQLite file", "memory.backend postgres"]);
     assert_eq!(file.json(&["db", "status"])["backend"], "sqlite");
 }
 

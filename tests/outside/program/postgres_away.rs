@@ -263,7 +263,7 @@ fn a_user_whom_the_home_has_seen_talks_while_the_server_is_away() {
     assert!(ran.stdout.contains("I cannot look that up."), "{}", ran.stdout);
     assert!(ran.stderr.contains("recall failed"), "{}", ran.stderr);
     let ran = talk(sandbox, &models, &["--user", "mallory", "-q", "Who am I?"], &[]);
-    ran.failed(13, &["could not find out who mallory is", "hermes db status"]);
+    ran.failed(13, &["could not look up user mallory", "hermes db status"]);
     let bob = "X-Hermes-User: bob";
     let kind = "Content-Type: application/json";
     let turn = said("api", "My boat is called Nina.", "Noted.").to_string();

@@ -148,7 +148,7 @@ fn an_unknown_key_is_an_error_with_a_hint() {
         ("hots=db", "did you mean host?"),
         (
             "postgres://db/x?sslmode=on",
-            "one of disable, allow, prefer, require, verify-ca, verify-full",
+            "use one of disable, allow, prefer, require, verify-ca, verify-full",
         ),
         ("postgres://db/x?statement_timeout=soon", "write it like 30s"),
     ];
