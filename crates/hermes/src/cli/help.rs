@@ -83,8 +83,8 @@ fn all(root: &Command) -> String {
     for (heading, daily, others) in GROUPS {
         list(root, heading, &[*daily, *others].concat(), &mut text);
     }
-    let options = root.clone().override_help("").help_template("{options}");
-    let _ = write!(text, "\nOptions\n{}", options.clone().render_help());
+    let options = Cli::command().help_template("{options}").render_help();
+    let _ = write!(text, "\nOptions\n{options}");
     text
 }
 
