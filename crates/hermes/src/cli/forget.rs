@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, app: &mut Terminal) -> anyhow::Result<O
     drop(memory);
     if facts.is_empty() {
         return Err(Problem::new(Kind::NotFound, "no fact matches these words")
-            .hint("`hermes search` finds more; `hermes memory forget` forgets conversations")
+            .hint("remove an entry with `hermes memory remove`, forget a conversation with `hermes memory forget --session ID`")
             .into());
     }
     let items =
