@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use hermes_home::layout::MemoryTarget;
 use hermes_home::person::{self, KeptFiles};
 use hermes_home::{Home, UserId, atomic};
@@ -162,8 +163,8 @@ impl UserUnmerge {
     ) -> anyhow::Result<[usize; 2]> {
         let joined: Joined = serde_json::from_slice(&fs::read(kept.join(JOINED))?)?;
         let files = KeptFiles {
-            user: fs::read_to_string(kept.join("USER.md")).ok(),
-            reflections: fs::read_to_string(kept.join("REFLECTIONS.md")).ok(),
+            user: text(&kept.join("USER.md"))?,
+            reflections: text(&kept.join("REFLECTIONS.md"))?,
             added: joined.entries,
         };
         let target = MemoryTarget::User(Some(self.name.clone()));
@@ -179,6 +180,14 @@ impl UserUnmerge {
         }
         fs::remove_dir_all(kept)?;
         Ok(done)
+    }
+}
+
+/// The text of a file; none if there is no such file.
+fn text(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).with_context(|| format!("could not read {}", path.display())),
     }
 }
 

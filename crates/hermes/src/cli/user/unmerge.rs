@@ -13,9 +13,9 @@ use crate::output::{Page, Show};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Who was merged into somebody else
+    /// User who was merged into another
     user: UserId,
-    /// Only show what would be given back
+    /// Show what would be given back, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
